@@ -1,0 +1,63 @@
+//! The project's own chores. `cargo xtask test` is the one test command: what passes here
+//! passes everywhere, because `.ci/run` and the hosted workflow call it and nothing else.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through these two streams")]
+
+mod cargo;
+mod deny;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+The project's own chores.
+
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  test    Runs every check the project has, stopping at the first failure
+  help    Prints this help
+
+Examples:
+  cargo xtask test             everything, before you push
+  cargo xtask test fmt clippy  only these two steps
+  cargo xtask test --help      what the steps are
+";
+
+/// Why a chore ended without success. The two cases differ in their exit code.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line makes no sense: exit code 2.
+    Usage(String),
+    /// A check failed, or could not run: exit code 1.
+    Check(String),
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Check(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<(), Failure> {
+    match args.first().map(String::as_str) {
+        Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(())
+        }
+        Some("test") => test::main(&args[1..]),
+        // No command is an error and not a help page: a script that lost its argument must not
+        // look as if all checks had passed.
+        None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),
+        Some(other) => Err(Failure::Usage(format!("unknown command `{other}`: the commands are `test` and `help`"))),
+    }
+}

@@ -1,0 +1,285 @@
+//! The shape of the workspace, as a test: dependencies point one way, the library does no IO,
+//! and each heavy dependency stays in the one crate that needs it.
+//!
+//! The checks read source text and not the compiler's view. That is enough for code written in
+//! good faith, and it keeps the rule, the file and the line in one readable message. Every check
+//! is a function of strings, so that the tests at the end can show that it is able to fail.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::code::{code_only, line_of, paths_from, words_at};
+use support::{below, member_manifests, rust_files, workspace_root};
+
+/// The modules of `crates/esdp`, from the bottom up, each with those it may use:
+/// `model <- {stats, solver, rng} <- policy <- scheduler <- sim <- scenario`.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("rng", &[]),
+    ("stats", &["model"]),
+    ("solver", &["model"]),
+    ("policy", &["model", "stats", "solver", "rng"]),
+    ("scheduler", &["model", "stats", "solver", "policy"]),
+    ("sim", &["model", "stats", "solver", "rng", "policy", "scheduler"]),
+    ("scenario", &["model", "stats", "solver", "rng", "policy", "scheduler", "sim"]),
+];
+
+/// What the library must not touch: the world outside, the clock, hidden state.
+const FORBIDDEN_PATHS: &[&str] = &[
+    "std::env",
+    "std::fs",
+    "std::io::stderr",
+    "std::io::stdin",
+    "std::io::stdout",
+    "std::net",
+    "std::process",
+    "std::time",
+    "tokio",
+];
+/// A length of time is a plain number; all else in `std::time` reads the clock.
+const ALLOWED_PATHS: &[&str] = &["std::time::Duration"];
+const FORBIDDEN_WORDS: &[&str] =
+    &["async", "dbg!", "eprint!", "eprintln!", "print!", "println!", "static mut", "thread_local!"];
+
+/// Dependencies that belong to one crate only.
+const ONE_HOME: &[(&str, &str)] =
+    &[("anyhow", "esdp-cli"), ("clap", "esdp-cli"), ("indicatif", "esdp-cli"), ("microlp", "esdp-milp")];
+
+#[test]
+fn dependencies_inside_the_library_point_one_way() {
+    assert_none(library_files().iter().flat_map(|(file, text)| turned_arrows(file, text)));
+}
+
+#[test]
+fn the_library_does_no_io() {
+    assert_none(library_files().iter().flat_map(|(file, text)| io_uses(file, text)));
+}
+
+#[test]
+fn heavy_dependencies_have_one_home() {
+    let manifests = member_manifests();
+    assert!(!manifests.is_empty(), "no manifest found");
+    assert_none(manifests.iter().flat_map(|(krate, text)| strays(krate, text)));
+}
+
+/// Uses of a module that is not below the file's own.
+fn turned_arrows(file: &Path, text: &str) -> Vec<String> {
+    let modules = module_path(file);
+    // lib.rs is the front door: it declares and re-exports everything.
+    let Some(own) = modules.first() else {
+        return Vec::new();
+    };
+    let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| name == own) else {
+        return vec![format!(
+            "{}:1: module `{own}` has no place in the layers: give it a row in LAYERS",
+            file.display()
+        )];
+    };
+    let code = code_only(text);
+    let mut found = Vec::new();
+    for (line, path) in paths_from(&code, &["crate", "super"]) {
+        let ups = path.iter().take_while(|part| *part == "super").count();
+        let used = if path[0] == "crate" {
+            path.get(1)
+        } else {
+            // Only as many `super` as the file is deep reach the root of the crate. Fewer stay
+            // inside; so may as many in an inline module, which is why a known name is required.
+            path.get(ups).filter(|name| ups >= modules.len() && LAYERS.iter().any(|(l, _)| l == name))
+        };
+        let Some(used) = used.filter(|used| *used != own) else {
+            continue;
+        };
+        if !LAYERS.iter().any(|(name, _)| name == used) {
+            // A re-export at the root hides where an item lives, and with it the arrow.
+            found.push(format!(
+                "{}:{line}: `crate::{used}` names no module of LAYERS: write the module's path",
+                file.display()
+            ));
+        } else if !allowed.contains(&used.as_str()) {
+            found.push(format!(
+                "{}:{line}: `{own}` uses `{used}`, which is not below it (it may use: {})",
+                file.display(),
+                if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") }
+            ));
+        }
+    }
+    // `crate::sim::{A, B}` is two paths and one fault.
+    found.dedup();
+    found
+}
+
+/// Uses of the filesystem, the network, the clock and their like, outside of tests.
+fn io_uses(file: &Path, text: &str) -> Vec<String> {
+    // `#[cfg(test)] mod tests;` puts tests into a file of this name.
+    if file.ends_with("tests.rs") {
+        return Vec::new();
+    }
+    let code = support::code::without_tests(&code_only(text));
+    let report = |line: usize, what: &str| {
+        format!(
+            "{}:{line}: `{what}` in the library, which does no IO, reads no clock and keeps no globals",
+            file.display()
+        )
+    };
+    let mut found = Vec::new();
+    for (line, path) in paths_from(&code, &["std", "tokio"]) {
+        let path = path.join("::");
+        let within = |prefixes: &[&str]| prefixes.iter().any(|prefix| below(&path, prefix));
+        if within(FORBIDDEN_PATHS) && !within(ALLOWED_PATHS) {
+            found.push(report(line, &path));
+        }
+    }
+    for word in FORBIDDEN_WORDS {
+        for offset in words_at(&code, word) {
+            found.push(report(line_of(&code, offset), word));
+        }
+    }
+    found
+}
+
+/// Dependencies in this crate's manifest that belong to another one.
+fn strays(krate: &str, manifest: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, line) in manifest.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        for (name, home) in ONE_HOME {
+            let key = line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
+            let table = line.ends_with(&format!("dependencies.{name}]"));
+            let renamed = line.contains(&format!("package = \"{name}\""));
+            if krate != *home && (key || table || renamed) {
+                found.push(format!("crates/{krate}/Cargo.toml:{}: `{name}` belongs to {home} only", number + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The modules a file of the library lies in: none for `lib.rs`, `[policy, cts]` for
+/// `policy/cts.rs`, `[policy]` for `policy.rs` and `policy/mod.rs`.
+fn module_path(file: &Path) -> Vec<String> {
+    let mut parts: Vec<String> =
+        file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts.last().is_some_and(|last| last == "mod") || parts == ["lib"] {
+        parts.pop();
+    }
+    parts
+}
+
+/// Every source file of the library, by its path below `src`.
+fn library_files() -> Vec<(PathBuf, String)> {
+    let files = rust_files(&workspace_root().join("crates/esdp/src"));
+    // A folder that moved must not pass as a folder without faults.
+    assert!(
+        files.iter().any(|(file, _)| file == Path::new("lib.rs")),
+        "the library is not where this test looks for it"
+    );
+    files
+}
+
+fn assert_none(faults: impl Iterator<Item = String>) {
+    let faults: Vec<String> = faults.collect();
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+// The checks must be able to fail; each test below gives one of them something to find.
+
+fn arrows(file: &str, text: &str) -> Vec<String> {
+    turned_arrows(Path::new(file), text)
+}
+
+fn io(text: &str) -> Vec<String> {
+    io_uses(Path::new("model.rs"), text)
+}
+
+#[test]
+fn a_turned_arrow_is_caught_with_file_and_line() {
+    let found = arrows("model.rs", "//! A model.\n\nuse crate::policy::Policy;\n");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("model.rs:3: `model` uses `policy`"));
+}
+
+#[test]
+fn a_turned_arrow_is_caught_however_it_is_written() {
+    for text in [
+        "use crate::{model::Slot, sim};",
+        "use crate::{\n    model::{Slot, Port},\n    sim::Environment,\n};",
+        "fn f() { crate::sim::run() }",
+        "fn f() { crate :: sim :: run() }",
+        "macro_rules! m { () => { $crate::sim::run() } }",
+        "use super::super::sim::Environment;",
+        "/* use */ use crate::sim as s; // crate::model",
+    ] {
+        assert_eq!(arrows("policy/cts.rs", text).len(), 1, "{text}");
+    }
+    assert_eq!(arrows("policy/mod.rs", "use super::sim;").len(), 1);
+}
+
+#[test]
+fn arrows_that_point_down_are_fine() {
+    for text in [
+        "use crate::{model::Slot, stats::Estimate};",
+        "use crate::policy::Policy;",
+        "use super::Policy;\nmod tests { use super::super::*; }",
+        "// use crate::sim;\n/// [`crate::sim`]\n/* crate::sim /* nested */ crate::sim */",
+        "const TEXT: &str = \"crate::sim // \\\" crate::sim\";",
+        "const RAW: &str = r#\"crate::sim \" crate::sim\"#;",
+        "const QUOTE: char = '\"'; use crate::model; const OTHER: char = '\\'';",
+        "pub(crate) fn f<'a>(x: &'a str) -> &'a str { x }",
+    ] {
+        assert_eq!(arrows("policy/cts.rs", text), Vec::<String>::new(), "{text}");
+    }
+    assert!(arrows("lib.rs", "pub use crate::sim::Environment;").is_empty());
+}
+
+#[test]
+fn hidden_arrows_and_unknown_modules_are_caught() {
+    assert_eq!(arrows("model.rs", "use crate::Scheduler;").len(), 1);
+    assert_eq!(arrows("model.rs", "use crate::*;").len(), 1);
+    assert_eq!(arrows("helpers.rs", "").len(), 1);
+}
+
+#[test]
+fn io_is_caught_however_it_is_written() {
+    for text in [
+        "use std::fs;",
+        "use std::{fmt, fs::File};",
+        "use std::time::{Duration, Instant};",
+        "use std::time;",
+        "use ::std::env;",
+        "fn f() { std::process::exit(1) }",
+        "fn f() { println!(\"{}\", 1) }",
+        "static mut COUNT: u32 = 0;",
+        "#[cfg(test)]\nmod tests { fn f() { '}'; \"}\"; } }\nuse std::net;",
+    ] {
+        assert_eq!(io(text).len(), 1, "{text}");
+    }
+    assert!(io("\nuse std::fs;")[0].starts_with("model.rs:2: `std::fs`"));
+}
+
+#[test]
+fn what_is_not_io_is_let_through() {
+    for text in [
+        "use std::io;\nuse std::time::Duration;\nuse std::fmt::Write;",
+        "/// `println!` and std::fs\nfn f() {}",
+        "#[cfg(test)]\nmod tests { use std::fs; fn f() { println!(\"}\"); } }",
+        "#[cfg(test)]\nuse std::{fs, env};",
+        "fn my_println() {}",
+    ] {
+        assert_eq!(io(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_stray_dependency_is_caught_however_it_is_written() {
+    for text in [
+        "[dependencies]\nclap = \"4\"",
+        "clap.workspace = true",
+        "[dev-dependencies.clap]",
+        "cli = { package = \"clap\", version = \"4\" }",
+    ] {
+        assert_eq!(strays("esdp", text).len(), 1, "{text}");
+        assert!(strays("esdp-cli", text).is_empty(), "{text}");
+    }
+    assert!(strays("esdp", "# clap = 1\nclap_lex = \"1\"").is_empty());
+}
