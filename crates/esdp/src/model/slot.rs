@@ -1,0 +1,91 @@
+//! What happens in one slot: who arrived, what is free, how it went.
+
+use super::{Capacity, ChannelId, Cluster, PortId, Slot};
+use serde::{Deserialize, Serialize};
+
+/// How many jobs wait at each port in a slot. The paper has at most one; with
+/// several, each job is its own copy of the port and may use each of the port's
+/// channels once.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Arrivals {
+    jobs: Vec<u32>,
+}
+
+impl Arrivals {
+    /// Jobs per port, in the order of the ports.
+    pub fn new(jobs: Vec<u32>) -> Self {
+        Self { jobs }
+    }
+
+    /// One job at every port.
+    pub fn everywhere(ports: usize) -> Self {
+        Self { jobs: vec![1; ports] }
+    }
+
+    /// The number of ports this speaks of.
+    pub fn ports(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The number of jobs at a port.
+    pub fn jobs(&self, port: PortId) -> u32 {
+        self.jobs[port.index()]
+    }
+
+    /// Sets the number of jobs at a port.
+    pub fn set(&mut self, port: PortId, jobs: u32) {
+        self.jobs[port.index()] = jobs;
+    }
+
+    /// Whether no port has a job.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.iter().all(|&jobs| jobs == 0)
+    }
+}
+
+/// What a policy may see when it decides. The true speeds are not in here.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotView<'a> {
+    /// The cluster.
+    pub cluster: &'a Cluster,
+    /// The slot, *t*.
+    pub slot: Slot,
+    /// Who has a job.
+    pub arrivals: &'a Arrivals,
+    /// The devices that are free in this slot.
+    pub free: &'a Capacity,
+}
+
+impl<'a> SlotView<'a> {
+    /// The channels of ports that have a job, port after port; a channel comes once
+    /// for every job of its port. These span the paper's *Omega(t)*.
+    pub fn open_channels(&self) -> impl Iterator<Item = ChannelId> + use<'a> {
+        let SlotView { cluster, arrivals, .. } = *self;
+        (0..cluster.ports().len()).map(PortId::at).flat_map(move |port| {
+            let channels = cluster.channels_of(port);
+            (0..arrivals.jobs(port)).flat_map(move |_| channels.iter().copied())
+        })
+    }
+}
+
+/// How a channel that was used in a slot went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It ran; the net utility that was seen, in [0, 1].
+    Ran(f64),
+    /// It tells nothing about speed: cancelled, lost with its server, never placed.
+    Censored,
+}
+
+/// One outcome, possibly slots after its decision, possibly never.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The slot in which the channel was chosen.
+    pub slot: Slot,
+    /// The channel.
+    pub channel: ChannelId,
+    /// How it went.
+    pub outcome: Outcome,
+}
