@@ -1,0 +1,210 @@
+//! Optimal decisions at any size, or a certified gap when the work budget ends.
+//!
+//! 1. Reduce (`reduce.rs`), minimise the dual (`dual.rs`): a bound `D` and reduced values.
+//! 2. Greedy on the reduced values (`greedy.rs`): a lower bound `LB`.
+//! 3. Channels with `|r| >= D - LB` are decided. The rest, the *core*, is searched by
+//!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
+//!    table up to a larger size, else by [`core`] with all the budget that is left.
+//!
+//! Per-server capacities, and weights too wide to pack, are searched by [`branch`].
+//!
+//! Work is counted in visits (a label, a few table cells, a channel in a dual step), never
+//! in time: the same problem gives the same answer on any machine. A solver carries
+//! nothing but buffers from slot to slot.
+
+mod branch;
+mod core;
+mod labels;
+mod tab;
+
+use self::branch::Branch;
+use self::core::Core;
+use self::tab::Tab;
+use super::dual::Dual;
+use super::greedy::Pass;
+use super::reduce::Reduced;
+use super::{Guarantee, Problem, Solution, SolveError, Solver};
+
+/// Boxes of at most this many cells, times channels, are solved without minimising the dual.
+const TINY_BOX: u64 = 1_000;
+/// Tables of at most this many cells are filled before anything else is tried.
+const SMALL_TABLE: u128 = 1_500;
+/// Tables of at most this many cells are filled when CORE overflows its small budget.
+const LARGE_TABLE: u128 = 2_000_000;
+/// CORE's budget before the table.
+const SMALL_CORE: u64 = 1_000_000;
+/// A core of at least this many channels is scouted with few labels first, for a better `LB`.
+const SCOUT_FROM: usize = 64;
+/// Labels alive at once.
+const LABELS: usize = 50_000;
+
+/// Finds an optimal set of channels, or the best within a work budget with a certified bound.
+///
+/// ```
+/// use esdp::solver::{Exact, Guarantee, Instance, Solver};
+///
+/// // The best set need not lie on the hull of (mean, width): here it does not.
+/// let mut instance = Instance::new(vec![1]);
+/// instance.push(&[1], 0.0, 4.0); // 0 + sqrt(4) = 2
+/// instance.push(&[1], 2.0, 0.0); // 2
+/// instance.push(&[1], 0.9, 1.9); // 0.9 + sqrt(1.9) = 2.28
+/// let solution = Exact::default().solve(&instance.problem()?)?;
+/// assert_eq!((solution.chosen, solution.guarantee), (vec![2], Guarantee::Optimal));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Exact {
+    work_budget: u64,
+    reduced: Reduced,
+    dual: Dual,
+    pass: Pass,
+    order: Vec<u32>,
+    core: Core,
+    tab: Tab,
+    branch: Branch,
+    found: Found,
+}
+
+/// The best set so far, in kept channels and scaled values, and what is proved of it.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    chosen: Vec<u32>,
+    value: f64,
+    bound: f64,
+    work: u64,
+}
+
+/// The limits of a search.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Labels alive at once.
+    labels: usize,
+    /// Visits in all, counted in [`Found::work`].
+    work: u64,
+}
+
+impl Found {
+    /// Replaces the chosen set by the union of two.
+    fn take(&mut self, fixed: &[u32], rest: impl Iterator<Item = u32>) {
+        self.chosen.clear();
+        self.chosen.extend_from_slice(fixed);
+        self.chosen.extend(rest);
+    }
+
+    fn is_optimal(&self) -> bool {
+        self.bound <= self.value
+    }
+}
+
+impl Exact {
+    /// The default [work budget](Exact::with_work_budget): about 20 ms of search.
+    pub const WORK_BUDGET: u64 = 4_000_000;
+
+    /// Limits a decision to about this many visits of labels, table cells and channels;
+    /// a visit takes some nanoseconds. However small, the answer is feasible and its bound holds.
+    #[must_use]
+    pub fn with_work_budget(mut self, visits: u64) -> Self {
+        self.work_budget = visits;
+        self
+    }
+
+    /// Searches the core; the name of the method that ended it.
+    fn search(&mut self, problem: &Problem<'_>) -> &'static str {
+        let Self { reduced, dual, order, core, tab, branch, found, .. } = self;
+        if problem.servers().is_some() {
+            branch.search(problem, reduced, dual, self.work_budget, found);
+            return "exact/branch";
+        }
+        if found.is_optimal() {
+            return "exact/greedy";
+        }
+        let decided = |found: &Found| dual.bound - found.value;
+        let narrow = |order: &mut Vec<u32>, found: &Found| {
+            order.retain(|&e| dual.reduced[e as usize].abs() < decided(found));
+        };
+        order.clear();
+        order.extend(0..reduced.len() as u32);
+        narrow(order, found);
+        order.sort_unstable_by(|&a, &b| {
+            dual.reduced[a as usize].abs().total_cmp(&dual.reduced[b as usize].abs()).then(a.cmp(&b))
+        });
+        let whole = Limits { labels: LABELS, work: self.work_budget };
+        if order.len() >= SCOUT_FROM {
+            let scout = Limits { labels: 10, work: (found.work + SMALL_CORE).min(whole.work) };
+            core.search(reduced, dual, order, scout, found);
+            if found.is_optimal() {
+                return "exact/core";
+            }
+            narrow(order, found);
+        }
+        let Some(cells) = tab.prepare(reduced, dual, order) else {
+            found.bound = found.value;
+            return "exact/greedy";
+        };
+        let affordable = LARGE_TABLE.min(u128::from(whole.work.saturating_sub(found.work)) * 4);
+        if cells <= SMALL_TABLE.min(affordable) && tab.search(reduced, dual, whole, found) {
+            return "exact/tab";
+        }
+        let small = Limits { labels: LABELS, work: (found.work + SMALL_CORE).min(whole.work) };
+        if !core.search(reduced, dual, order, small, found) {
+            branch.search(problem, reduced, dual, self.work_budget, found);
+            return "exact/branch";
+        }
+        if found.is_optimal() {
+            return "exact/core";
+        }
+        narrow(order, found);
+        let Some(cells) = tab.prepare(reduced, dual, order) else {
+            found.bound = found.value;
+            return "exact/core";
+        };
+        if cells <= affordable && tab.search(reduced, dual, whole, found) {
+            return "exact/tab";
+        }
+        core.search(reduced, dual, order, whole, found);
+        "exact/core"
+    }
+}
+
+impl Default for Exact {
+    fn default() -> Self {
+        Self {
+            work_budget: Self::WORK_BUDGET,
+            reduced: Reduced::default(),
+            dual: Dual::default(),
+            pass: Pass::default(),
+            order: Vec::new(),
+            core: Core::default(),
+            tab: Tab::default(),
+            branch: Branch::default(),
+            found: Found::default(),
+        }
+    }
+}
+
+impl Solver for Exact {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        self.reduced.fill(problem);
+        let n = self.reduced.len() as u64;
+        let box_cells = self.reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
+        // A tiny table proves more than the best multipliers, for less.
+        let steps = if box_cells <= TINY_BOX { 0 } else { self.work_budget / n.max(1) };
+        self.dual.minimise(&self.reduced, steps);
+        self.pass.run(problem, &self.reduced, &self.dual);
+        let found = &mut self.found;
+        found.chosen.clone_from(&self.pass.taken);
+        found.value = self.pass.value;
+        found.bound = self.dual.bound;
+        found.work = self.dual.steps * n;
+        let method = self.search(problem);
+        solution.chosen.clear();
+        solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));
+        let guarantee = if self.found.is_optimal() { Guarantee::Optimal } else { Guarantee::Bounded };
+        solution.seal(problem, self.found.bound * self.reduced.scale, guarantee, method);
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Solving one slot: a [`Problem`] in, a [`Solution`] with a certified bound out.
+//!
+//! The problem is `max v.x + sqrt(w.x)` over binary `x` with `A x <= c`. A solver knows
+//! nothing of bandits: where `v` and `w` come from is the policy's business.
+//!
+//! | solver | answer | cost |
+//! |---|---|---|
+//! | [`Exhaustive`] | optimal; the truth that tests compare with | every feasible set |
+//! | [`Paper`] | optimal for the rounded objective (Algorithm 2) | `n * budgets * prod(c_k + 1)` |
+//! | [`Exact`] | optimal, or a certified gap when its work budget ends | near linear in practice |
+//! | [`Greedy`] | feasible, with a certified bound | near linear |
+
+mod dual;
+mod exact;
+mod exhaustive;
+mod greedy;
+mod paper;
+mod problem;
+mod reduce;
+
+pub use exact::Exact;
+pub use exhaustive::Exhaustive;
+pub use greedy::Greedy;
+pub use paper::Paper;
+pub use problem::{Instance, Problem, ProblemError, Servers};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What is known of a [`Solution`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Guarantee {
+    /// No set of channels is better, up to rounding.
+    Optimal,
+    /// No set of channels is better than [`Solution::bound`].
+    #[default]
+    Bounded,
+}
+
+/// A set of channels and what is proved about it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Solution {
+    /// The chosen channels' positions, ascending.
+    pub chosen: Vec<u32>,
+    /// The objective at the chosen channels.
+    pub value: f64,
+    /// Never below the optimum; equal to `value` when that is optimal.
+    pub bound: f64,
+    /// What is proved.
+    pub guarantee: Guarantee,
+    /// The method that gave the answer.
+    pub method: &'static str,
+}
+
+impl Solution {
+    /// The relative distance to the bound, 0 when optimal.
+    pub fn gap(&self) -> f64 {
+        match self.guarantee {
+            Guarantee::Optimal => 0.0,
+            Guarantee::Bounded => (self.bound - self.value) / self.bound.abs().max(f64::MIN_POSITIVE),
+        }
+    }
+
+    /// Completes a solution whose channels are set: sorts them, evaluates the
+    /// objective, and keeps `bound` from falling below the value by rounding.
+    pub(crate) fn seal(&mut self, problem: &Problem<'_>, bound: f64, guarantee: Guarantee, method: &'static str) {
+        self.chosen.sort_unstable();
+        self.value = problem.value(&self.chosen);
+        self.method = method;
+        self.guarantee = guarantee;
+        self.bound = match guarantee {
+            Guarantee::Optimal => self.value,
+            Guarantee::Bounded => bound.max(self.value),
+        };
+    }
+}
+
+/// Why a solver gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SolveError {
+    /// The problem is larger than the solver's limit; nothing was allocated.
+    /// Retryable with another solver or a larger limit.
+    #[error("solver `{solver}` would need {needed} {unit}, its limit is {limit}")]
+    TooLarge {
+        /// The solver.
+        solver: &'static str,
+        /// What it would need; saturated when that overflows.
+        needed: u128,
+        /// Its limit.
+        limit: u128,
+        /// What both count.
+        unit: &'static str,
+    },
+    /// The solver does not know this kind of problem. Retryable with another solver.
+    #[error("solver `{solver}` does not support {what}")]
+    Unsupported {
+        /// The solver.
+        solver: &'static str,
+        /// The part of the problem it does not know.
+        what: &'static str,
+    },
+}
+
+/// Solves one slot's problem.
+///
+/// A solver may keep buffers and a warm start between calls; neither may change what
+/// is proved. `solve_into` is the one required method, so that a caller in a hot loop
+/// reuses its [`Solution`]; [`solve`](Solver::solve) is the convenient form.
+pub trait Solver: Send {
+    /// The solver's name, as users choose it.
+    fn name(&self) -> &'static str;
+
+    /// Solves into an existing solution, overwriting it.
+    ///
+    /// # Errors
+    /// When the solver cannot take this problem; the solution is then unspecified.
+    fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError>;
+
+    /// Solves into a new solution.
+    ///
+    /// # Errors
+    /// When the solver cannot take this problem.
+    fn solve(&mut self, problem: &Problem<'_>) -> Result<Solution, SolveError> {
+        let mut solution = Solution::default();
+        self.solve_into(problem, &mut solution)?;
+        Ok(solution)
+    }
+
+    /// What the solver carries from call to call, for checkpoints; empty when nothing.
+    fn warm_start(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Puts back what [`warm_start`](Solver::warm_start) gave.
+    fn set_warm_start(&mut self, _warm: &[f64]) {}
+}

@@ -1,0 +1,315 @@
+//! One slot's problem, free of bandits: requests, capacities and an objective.
+
+use crate::model::Amount;
+use thiserror::Error;
+
+/// Maximise `sum(mean) + sqrt(sum(width))` over sets of channels within capacity.
+///
+/// `width` is the paper's *sigma-hat squared*; all zero makes the problem linear. Means
+/// may be negative. Channels are named by their position, `0..len()`. Capacity rows are
+/// cluster-wide, and optionally per server as well. Built once per slot by
+/// [`Instance::problem`], which checks it.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    capacity: &'a [Amount],
+    requests: &'a [Amount],
+    mean: &'a [f64],
+    width: &'a [f64],
+    servers: Option<Servers<'a>>,
+}
+
+/// Per-server limits of a [`Problem`].
+#[derive(Debug, Clone, Copy)]
+pub struct Servers<'a> {
+    /// The server of each channel.
+    pub of: &'a [u32],
+    /// What each server has: `capacity[server * devices + device]`.
+    pub capacity: &'a [Amount],
+}
+
+/// Why numbers are no [`Problem`]. Fatal: the caller's data is wrong.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ProblemError {
+    /// The lists do not have the same number of channels or devices.
+    #[error("`{list}` has {found} entries, expected {expected}")]
+    Length {
+        /// The list.
+        list: &'static str,
+        /// Its length.
+        found: usize,
+        /// What the other lists ask for.
+        expected: usize,
+    },
+    /// A mean is NaN or infinite.
+    #[error("channel {channel}: `mean` is {value}, expected a finite number")]
+    Mean {
+        /// The channel's position.
+        channel: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A width is NaN, infinite or negative.
+    #[error("channel {channel}: `width` is {value}, expected a finite number of at least 0")]
+    Width {
+        /// The channel's position.
+        channel: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// The numbers are so large that their sum is not finite.
+    #[error("the sum of `{list}` over all channels is not a finite number")]
+    Overflow {
+        /// The list.
+        list: &'static str,
+    },
+    /// A channel names a server without a capacity.
+    #[error("channel {channel}: `server` is {value}, expected less than {limit}")]
+    Server {
+        /// The channel's position.
+        channel: usize,
+        /// The value found.
+        value: u32,
+        /// The number of servers.
+        limit: usize,
+    },
+    /// More channels than positions can tell apart.
+    #[error("{found} channels, at most {limit} are accepted", limit = u32::MAX)]
+    TooMany {
+        /// The number of channels.
+        found: usize,
+    },
+}
+
+impl<'a> Problem<'a> {
+    /// The number of channels, *n*.
+    pub fn len(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Whether there is no channel at all.
+    pub fn is_empty(&self) -> bool {
+        self.mean.is_empty()
+    }
+
+    /// The number of device types, *K*.
+    pub fn devices(&self) -> usize {
+        self.capacity.len()
+    }
+
+    /// The cluster-wide capacity; [`Amount::MAX`] where it does not limit.
+    pub fn capacity(&self) -> &'a [Amount] {
+        self.capacity
+    }
+
+    /// A channel's request on every device.
+    pub fn request(&self, channel: usize) -> &'a [Amount] {
+        &self.requests[channel * self.devices()..][..self.devices()]
+    }
+
+    /// The means.
+    pub fn mean(&self) -> &'a [f64] {
+        self.mean
+    }
+
+    /// The widths.
+    pub fn width(&self) -> &'a [f64] {
+        self.width
+    }
+
+    /// Per-server limits, if there are any.
+    pub fn servers(&self) -> Option<Servers<'a>> {
+        self.servers
+    }
+
+    /// Whether a channel could run alone.
+    pub fn fits_alone(&self, channel: usize) -> bool {
+        let request = self.request(channel);
+        let fits = |capacity: &[Amount]| request.iter().zip(capacity).all(|(a, c)| a <= c);
+        fits(self.capacity) && self.servers.is_none_or(|servers| fits(servers.row(servers.of[channel], self.devices())))
+    }
+
+    /// The objective at a set of channels: `sum(mean) + sqrt(sum(width))`.
+    pub fn value(&self, chosen: &[u32]) -> f64 {
+        let (mut mean, mut width) = (0.0, 0.0);
+        for &channel in chosen {
+            mean += self.mean[channel as usize];
+            width += self.width[channel as usize];
+        }
+        mean + f64::sqrt(width)
+    }
+
+    /// Whether a set of distinct channels keeps every capacity.
+    pub fn is_feasible(&self, chosen: &[u32]) -> bool {
+        let mut room = Room::of(self);
+        chosen.iter().all(|&channel| room.take(self, channel as usize))
+    }
+}
+
+impl<'a> Servers<'a> {
+    /// One server's capacity.
+    pub fn row(&self, server: u32, devices: usize) -> &'a [Amount] {
+        &self.capacity[server as usize * devices..][..devices]
+    }
+}
+
+/// The devices that are left while a set of channels grows and shrinks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Room {
+    cluster: Vec<Amount>,
+    servers: Vec<Amount>,
+}
+
+impl Room {
+    pub(crate) fn of(problem: &Problem<'_>) -> Self {
+        let mut room = Self::default();
+        room.reset(problem);
+        room
+    }
+
+    pub(crate) fn reset(&mut self, problem: &Problem<'_>) {
+        self.cluster.clear();
+        self.cluster.extend_from_slice(problem.capacity);
+        self.servers.clear();
+        if let Some(servers) = problem.servers {
+            self.servers.extend_from_slice(servers.capacity);
+        }
+    }
+
+    /// Takes a channel's devices, or leaves everything as it was and says no.
+    pub(crate) fn take(&mut self, problem: &Problem<'_>, channel: usize) -> bool {
+        let request = problem.request(channel);
+        let fits = |room: &[Amount]| request.iter().zip(room).all(|(a, c)| a <= c);
+        let from = problem.servers.map(|servers| servers.of[channel] as usize * request.len());
+        if !fits(&self.cluster) || from.is_some_and(|from| !fits(&self.servers[from..])) {
+            return false;
+        }
+        let take = |room: &mut [Amount]| room.iter_mut().zip(request).for_each(|(c, a)| *c -= a);
+        take(&mut self.cluster);
+        if let Some(from) = from {
+            take(&mut self.servers[from..]);
+        }
+        true
+    }
+
+    /// Gives a taken channel's devices back.
+    pub(crate) fn give(&mut self, problem: &Problem<'_>, channel: usize) {
+        let request = problem.request(channel);
+        let give = |room: &mut [Amount]| room.iter_mut().zip(request).for_each(|(c, a)| *c += a);
+        give(&mut self.cluster);
+        if let Some(servers) = problem.servers {
+            give(&mut self.servers[servers.of[channel] as usize * request.len()..]);
+        }
+    }
+}
+
+/// The owned numbers of a [`Problem`]; a buffer to fill slot after slot.
+///
+/// ```
+/// use esdp::solver::{Exhaustive, Instance, Solver};
+///
+/// let mut instance = Instance::new(vec![6, 5, 8]);
+/// instance.push(&[1, 2, 1], 0.41, 0.20);
+/// instance.push(&[2, 1, 1], 0.37, 0.0);
+/// let solution = Exhaustive::default().solve(&instance.problem()?)?;
+/// assert_eq!(solution.chosen, [0, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Instance {
+    /// The cluster-wide capacity; [`Amount::MAX`] where it does not limit.
+    pub capacity: Vec<Amount>,
+    /// Channel after channel, the request on every device.
+    pub requests: Vec<Amount>,
+    /// The means.
+    pub mean: Vec<f64>,
+    /// The widths.
+    pub width: Vec<f64>,
+    /// The server of each channel; empty where servers have no limits.
+    pub server: Vec<u32>,
+    /// Server after server, its capacity; empty where servers have no limits.
+    pub server_capacity: Vec<Amount>,
+}
+
+impl Instance {
+    /// No channels yet, and a cluster-wide capacity.
+    pub fn new(capacity: Vec<Amount>) -> Self {
+        Self { capacity, ..Self::default() }
+    }
+
+    /// Adds a channel.
+    pub fn push(&mut self, request: &[Amount], mean: f64, width: f64) {
+        self.requests.extend_from_slice(request);
+        self.mean.push(mean);
+        self.width.push(width);
+    }
+
+    /// Removes all channels and capacities, keeping the memory.
+    pub fn clear(&mut self) {
+        let Self { capacity, requests, mean, width, server, server_capacity } = self;
+        capacity.clear();
+        requests.clear();
+        mean.clear();
+        width.clear();
+        server.clear();
+        server_capacity.clear();
+    }
+
+    /// The checked problem.
+    ///
+    /// # Errors
+    /// When lengths differ, or a number is NaN, infinite, negative where it must not
+    /// be, or so large that sums overflow.
+    pub fn problem(&self) -> Result<Problem<'_>, ProblemError> {
+        let (n, devices) = (self.mean.len(), self.capacity.len());
+        if u32::try_from(n).is_err() {
+            return Err(ProblemError::TooMany { found: n });
+        }
+        let length = |list, found, expected| {
+            if found == expected { Ok(()) } else { Err(ProblemError::Length { list, found, expected }) }
+        };
+        length("width", self.width.len(), n)?;
+        length("request", self.requests.len(), n.saturating_mul(devices))?;
+        let (mut means, mut widths) = (0.0, 0.0);
+        for (channel, (&mean, &width)) in self.mean.iter().zip(&self.width).enumerate() {
+            if !mean.is_finite() {
+                return Err(ProblemError::Mean { channel, value: mean });
+            }
+            if !(width.is_finite() && width >= 0.0) {
+                return Err(ProblemError::Width { channel, value: width });
+            }
+            means += mean.abs();
+            widths += width;
+        }
+        for (list, sum) in [("mean", means), ("width", widths)] {
+            if !f64::is_finite(sum) {
+                return Err(ProblemError::Overflow { list });
+            }
+        }
+        Ok(Problem {
+            capacity: &self.capacity,
+            requests: &self.requests,
+            mean: &self.mean,
+            width: &self.width,
+            servers: self.servers(n, devices)?,
+        })
+    }
+
+    fn servers(&self, n: usize, devices: usize) -> Result<Option<Servers<'_>>, ProblemError> {
+        if self.server.is_empty() && self.server_capacity.is_empty() {
+            return Ok(None);
+        }
+        if self.server.len() != n {
+            return Err(ProblemError::Length { list: "server", found: self.server.len(), expected: n });
+        }
+        let limit = self.server_capacity.len() / devices.max(1);
+        if limit * devices != self.server_capacity.len() {
+            let (found, expected) = (self.server_capacity.len(), limit * devices);
+            return Err(ProblemError::Length { list: "server_capacity", found, expected });
+        }
+        let unknown = self.server.iter().position(|&server| server as usize >= limit);
+        match unknown {
+            Some(channel) => Err(ProblemError::Server { channel, value: self.server[channel], limit }),
+            None => Ok(Some(Servers { of: &self.server, capacity: &self.server_capacity })),
+        }
+    }
+}
