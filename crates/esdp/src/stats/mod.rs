@@ -1,0 +1,66 @@
+//! What has been learned of each channel: estimates, widths, open outcomes.
+//!
+//! One seam, [`Statistics`], under every policy. [`Means`] is the paper's running
+//! average, [`Discounted`] and [`Windowed`] forget, for speeds that drift. Updates cost
+//! *O(chosen channels)*, memory is *O(channels)*.
+
+mod discounted;
+mod means;
+mod sequence;
+mod state;
+#[cfg(test)]
+mod testing;
+mod windowed;
+
+pub use discounted::{Discounted, FORGOTTEN};
+pub use means::Means;
+pub use sequence::{Exploration, Slack};
+pub use state::{Learned, STATE_VERSION, StateError, StatisticsState};
+pub use windowed::{Block, Windowed};
+
+use crate::model::{ChannelId, Observation, Slot};
+
+/// What has been learned of each channel.
+///
+/// The order of calls in a slot: [`advance`](Statistics::advance), reads,
+/// [`commit`](Statistics::commit) for each chosen channel; then, now or slots later,
+/// [`observe`](Statistics::observe) for each outcome.
+pub trait Statistics: Send {
+    /// Opens a slot. Forgetting happens here, at *O(1)* amortised cost.
+    fn advance(&mut self, slot: Slot);
+
+    /// The estimated net utility, *upsilon-hat* (eq. st1); 0 for a channel never seen.
+    fn estimate(&self, channel: ChannelId) -> f64;
+
+    /// The width *sigma-hat squared* (eq. st2) per unit of *g(t)*: `1 / (2 n)`, infinite
+    /// for a channel neither seen nor pending. Open outcomes count in `n`, so that a
+    /// policy does not herd onto a channel while it waits for news.
+    fn spread(&self, channel: ChannelId) -> f64;
+
+    /// How many observations stand behind the estimate; not whole when old ones fade.
+    fn count(&self, channel: ChannelId) -> f64;
+
+    /// How many chosen uses have no outcome yet.
+    fn pending(&self, channel: ChannelId) -> u32;
+
+    /// Notes that a channel was chosen and its outcome is open.
+    fn commit(&mut self, channel: ChannelId);
+
+    /// Takes an outcome, in any order, possibly late. A use that was never committed
+    /// is learned from all the same.
+    fn observe(&mut self, seen: &Observation);
+
+    /// Everything learned, as a versioned value.
+    fn state(&self) -> StatisticsState;
+
+    /// Puts a saved state back, exactly.
+    ///
+    /// # Errors
+    /// When the state is of another version, kind or number of channels, or damaged.
+    fn restore(&mut self, state: StatisticsState) -> Result<(), StateError>;
+}
+
+/// The spread of a channel with `count` uses, seen or pending: `1 / (2 n)`.
+fn spread_of(count: f64) -> f64 {
+    if count > 0.0 { 0.5 / count } else { f64::INFINITY }
+}

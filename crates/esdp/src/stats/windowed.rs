@@ -1,0 +1,218 @@
+//! Averages over the last *W* slots, forgotten an eighth at a time.
+//!
+//! The window is cut into 8 blocks of `length = ceil(W / 8)` slots; block number `s / length`
+//! of slot *s* lives at that number modulo 8. Entering a new block drops the oldest one, so
+//! between 7/8 and all of the window is remembered: the price for memory of *O(channels)*
+//! instead of one entry an observation. Totals are added up from the blocks when one is
+//! dropped, so no rounding error builds up. That costs *O(channels)* every `W / 8` slots.
+//!
+//! An outcome later than the window is not learned from. Uses without an outcome leave
+//! with their block.
+
+use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
+use super::{Statistics, spread_of};
+use crate::model::{ChannelId, Observation, Outcome, Slot};
+use serde::{Deserialize, Serialize};
+
+const BLOCKS: usize = 8;
+
+/// What happened to one channel in one block of slots.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// Observations.
+    pub count: u64,
+    /// The sum of the observed net utilities.
+    pub sum: f64,
+    /// Uses without an outcome yet.
+    pub pending: u32,
+}
+
+impl Block {
+    fn plus(self, other: &Block) -> Block {
+        Block {
+            count: self.count.saturating_add(other.count),
+            sum: self.sum + other.sum,
+            pending: self.pending.saturating_add(other.pending),
+        }
+    }
+}
+
+/// Averages of each channel over the last slots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Windowed {
+    window: u64,
+    slot: Slot,
+    blocks: Vec<[Block; BLOCKS]>,
+    total: Vec<Block>,
+}
+
+impl Windowed {
+    /// Nothing known of any of `channels` channels; what is learned lasts `window` slots,
+    /// rounded up to a multiple of 8.
+    ///
+    /// # Panics
+    /// If the window is empty.
+    pub fn new(channels: usize, window: u64) -> Self {
+        assert!(window > 0, "the window is 0 slots, expected at least 1");
+        Self {
+            window,
+            slot: Slot(0),
+            blocks: vec![[Block::default(); BLOCKS]; channels],
+            total: vec![Block::default(); channels],
+        }
+    }
+
+    /// The number of the block that a slot falls in.
+    fn block(&self, slot: Slot) -> u64 {
+        slot.0 / self.window.div_ceil(BLOCKS as u64)
+    }
+
+    /// Where a block that is still remembered lives.
+    fn place(&self, slot: Slot) -> Option<usize> {
+        let block = self.block(slot);
+        let age = self.block(self.slot).checked_sub(block);
+        age.is_some_and(|age| age < BLOCKS as u64).then_some((block % BLOCKS as u64) as usize)
+    }
+
+    fn add_up(blocks: &[Block; BLOCKS]) -> Block {
+        blocks.iter().fold(Block::default(), Block::plus)
+    }
+}
+
+impl Statistics for Windowed {
+    fn advance(&mut self, slot: Slot) {
+        if slot <= self.slot {
+            return;
+        }
+        let (old, new) = (self.block(self.slot), self.block(slot));
+        self.slot = slot;
+        if old == new {
+            return;
+        }
+        let dropped = (new - old).min(BLOCKS as u64);
+        for (blocks, total) in self.blocks.iter_mut().zip(&mut self.total) {
+            for block in new - dropped + 1..=new {
+                blocks[(block % BLOCKS as u64) as usize] = Block::default();
+            }
+            *total = Self::add_up(blocks);
+        }
+    }
+
+    fn estimate(&self, channel: ChannelId) -> f64 {
+        match self.total[channel.index()] {
+            Block { count: 0, .. } => 0.0,
+            Block { count, sum, .. } => sum / count as f64,
+        }
+    }
+
+    fn spread(&self, channel: ChannelId) -> f64 {
+        let Block { count, pending, .. } = self.total[channel.index()];
+        spread_of((count + u64::from(pending)) as f64)
+    }
+
+    fn count(&self, channel: ChannelId) -> f64 {
+        self.total[channel.index()].count as f64
+    }
+
+    fn pending(&self, channel: ChannelId) -> u32 {
+        self.total[channel.index()].pending
+    }
+
+    fn commit(&mut self, channel: ChannelId) {
+        let place = (self.block(self.slot) % BLOCKS as u64) as usize;
+        let block = &mut self.blocks[channel.index()][place];
+        block.pending = block.pending.saturating_add(1);
+        self.total[channel.index()].pending = self.total[channel.index()].pending.saturating_add(1);
+    }
+
+    fn observe(&mut self, seen: &Observation) {
+        let Some(place) = self.place(seen.slot) else { return };
+        let index = seen.channel.index();
+        let (block, total) = (&mut self.blocks[index][place], &mut self.total[index]);
+        if block.pending > 0 {
+            block.pending -= 1;
+            total.pending -= 1;
+        }
+        if let Outcome::Ran(utility) = seen.outcome {
+            for counted in [block, total] {
+                counted.count += 1;
+                counted.sum += utility;
+            }
+        }
+    }
+
+    fn state(&self) -> StatisticsState {
+        let learned = Learned::Windowed { slot: self.slot, window: self.window, blocks: self.blocks.clone() };
+        StatisticsState { version: STATE_VERSION, learned }
+    }
+
+    fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {
+        match state::open(state)? {
+            Learned::Windowed { slot, window, blocks } => {
+                state::check_length("blocks", blocks.len(), self.blocks.len())?;
+                if window != self.window {
+                    return Err(StateError::Parameter { parameter: "window", found: window, expected: self.window });
+                }
+                for place in 0..BLOCKS {
+                    let sums: Vec<f64> = blocks.iter().map(|blocks| blocks[place].sum).collect();
+                    let limits: Vec<f64> = blocks.iter().map(|blocks| blocks[place].count as f64).collect();
+                    state::check_numbers("blocks", &sums, Some(&limits))?;
+                }
+                let total = blocks.iter().map(Self::add_up).collect();
+                *self = Self { window, slot, blocks, total };
+                Ok(())
+            }
+            other => Err(StateError::Kind { found: other.kind(), expected: "windowed" }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::testing::{A, censored, check_contract, ran};
+
+    #[test]
+    fn keeps_the_contract() {
+        check_contract(|| Box::new(Windowed::new(3, 40)));
+    }
+
+    #[test]
+    fn remembers_between_seven_eighths_and_all_of_the_window() {
+        let mut recent = Windowed::new(1, 80);
+        for slot in 1..=1000u64 {
+            recent.advance(Slot(slot));
+            recent.observe(&ran(slot, A, if slot <= 500 { 1.0 } else { 0.25 }));
+            if slot > 80 {
+                assert!((70.0..=80.0).contains(&recent.count(A)), "{} at {slot}", recent.count(A));
+            }
+        }
+        assert_eq!(recent.estimate(A), 0.25);
+        recent.advance(Slot(5000));
+        assert_eq!((recent.count(A), recent.spread(A)), (0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn late_news_counts_in_its_own_block_or_not_at_all() {
+        let mut recent = Windowed::new(1, 8);
+        recent.advance(Slot(3));
+        recent.commit(A);
+        recent.commit(A);
+        recent.advance(Slot(9));
+        recent.observe(&ran(3, A, 0.5));
+        assert_eq!((recent.count(A), recent.pending(A)), (1.0, 1));
+        recent.advance(Slot(11));
+        assert_eq!((recent.count(A), recent.pending(A), recent.spread(A)), (0.0, 0, f64::INFINITY));
+        recent.observe(&ran(3, A, 0.5));
+        recent.observe(&censored(3, A));
+        assert_eq!((recent.count(A), recent.pending(A)), (0.0, 0));
+    }
+
+    #[test]
+    fn another_window_is_refused() {
+        let state = Windowed::new(1, 8).state();
+        let refused = Windowed::new(1, 16).restore(state).unwrap_err();
+        assert_eq!(refused.to_string(), "the saved `window` is 8, expected 16");
+    }
+}
