@@ -1,0 +1,109 @@
+//! `hauf`: highest accumulated utility first (the paper also calls it HSWF).
+//!
+//! Ports with a job are ranked by the sum of their channels' estimated net utilities,
+//! and take their channels in turn while they fit. The printed rank sums over decisions
+//! that are not made yet; this reading sums over all of the port's channels. The
+//! variant `by = "channel"` ranks channels one by one, which is much stronger.
+//!
+//! It learns but never explores: what it has not tried counts as 0.
+
+use super::order::Order;
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{Cluster, Observation, SlotView};
+use crate::stats::{Means, StateError, Statistics};
+use serde::{Deserialize, Serialize};
+
+/// The parameters of `hauf`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HaufSpec {
+    /// What is ranked: `"port"` unless told, or `"channel"`.
+    pub by: Rank,
+}
+
+/// What a policy ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rank {
+    /// Whole ports.
+    #[default]
+    Port,
+    /// Channels, one by one.
+    Channel,
+}
+
+impl HaufSpec {
+    pub(super) const NAME: &'static str = "hauf";
+
+    /// Builds the policy.
+    pub fn policy(&self, cluster: &Cluster) -> Hauf {
+        Hauf { order: Order::default(), statistics: Means::new(cluster.channels().len()), by: self.by }
+    }
+}
+
+/// Takes what looks best first.
+pub struct Hauf {
+    order: Order,
+    statistics: Means,
+    by: Rank,
+}
+
+impl Policy for Hauf {
+    fn name(&self) -> &str {
+        HaufSpec::NAME
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let Self { order, statistics, by } = self;
+        statistics.advance(view.slot);
+        let utility = |channel| statistics.estimate(channel);
+        match by {
+            Rank::Port => order.by_port(view, choice, |port| {
+                -view.cluster.channels_of(port).iter().map(|&channel| utility(channel)).sum::<f64>()
+            }),
+            Rank::Channel => order.by_channel(view, choice, |channel| -utility(channel)),
+        }
+        for &channel in &choice.channels {
+            statistics.commit(channel);
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, seen: &Observation) {
+        self.statistics.observe(seen);
+    }
+
+    fn state(&self) -> PolicyState {
+        PolicyState { statistics: Some(self.statistics.state()), ..PolicyState::empty(HaufSpec::NAME) }
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(HaufSpec::NAME)?;
+        let statistics = state.statistics.ok_or(StateError::Kind { found: "none", expected: "means" })?;
+        self.statistics.restore(statistics)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Arrivals, ChannelId, Outcome, Slot};
+    use crate::policy::testing::{tiny, view};
+
+    fn choose(by: Rank) -> Vec<ChannelId> {
+        let (cluster, arrivals, mut choice) = (tiny(), Arrivals::everywhere(2), Choice::default());
+        let mut policy = HaufSpec { by }.policy(&cluster);
+        for (channel, utility) in [0.4, 0.5, 0.1, 0.7].into_iter().enumerate() {
+            let seen = Observation { slot: Slot(1), channel: ChannelId::at(channel), outcome: Outcome::Ran(utility) };
+            policy.learn(&seen);
+        }
+        policy.decide(&view(&cluster, 2, &arrivals, cluster.capacity()), &mut choice).unwrap();
+        choice.channels
+    }
+
+    #[test]
+    fn ports_or_channels_are_ranked() {
+        assert_eq!(choose(Rank::Port), [0, 1, 2].map(ChannelId)); // 0.9 against 0.8
+        assert_eq!(choose(Rank::Channel), [3, 2].map(ChannelId)); // 0.7 first, then what fits
+    }
+}

@@ -1,0 +1,246 @@
+//! From an index to a choice: what all policies that solve a problem share.
+//!
+//! A slot goes in four steps:
+//!
+//! 1. the room is what is free;
+//! 2. *cover*: open channels that were never tried have infinite width, which no solver
+//!    can weigh. They are taken first, lightest first, as many as fit. A large constant
+//!    instead of infinity would make mass ties and slow decisions;
+//! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
+//!    With several jobs at a port a channel comes once a job, but never more often than it fits;
+//! 4. *commit*: what was chosen counts as pending. Only now, so that an error leaves the
+//!    statistics as they were.
+//!
+//! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
+
+use super::room::Room;
+use super::{Certificate, Choice, PolicyError, PolicyState};
+use crate::model::{Amount, ChannelId, Observation, PortId, SlotView};
+use crate::solver::{Guarantee, Instance, Solution, Solver};
+use crate::stats::{StateError, Statistics};
+
+/// A channel's place in the objective: its mean and its width.
+pub(super) type Score = (f64, f64);
+
+/// Which channels enter the problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The paper's *Omega(t)*: channels of ports that have a job, once a job.
+    Open,
+    /// The paper's *Phi(t)*: all channels, once each; what is chosen for absent ports is dropped.
+    All,
+}
+
+/// Builds a slot's problem, solves it and reads the answer back.
+pub(super) struct Index {
+    solver: Box<dyn Solver>,
+    room: Room,
+    untried: Vec<(f64, ChannelId)>,
+    instance: Instance,
+    /// The channel behind each position of the instance.
+    channels: Vec<ChannelId>,
+    solution: Solution,
+}
+
+impl Index {
+    pub(super) fn new(solver: Box<dyn Solver>) -> Self {
+        Self {
+            solver,
+            room: Room::default(),
+            untried: Vec::new(),
+            instance: Instance::default(),
+            channels: Vec::new(),
+            solution: Solution::default(),
+        }
+    }
+
+    /// Step 1.
+    pub(super) fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
+        choice.clear();
+        self.room.reset(view.cluster, view.free);
+    }
+
+    /// Step 2.
+    pub(super) fn cover(&mut self, view: &SlotView<'_>, statistics: &dyn Statistics, choice: &mut Choice) {
+        self.untried.clear();
+        for port in (0..view.cluster.ports().len()).map(PortId::at) {
+            if view.arrivals.jobs(port) == 0 {
+                continue;
+            }
+            for &channel in view.cluster.channels_of(port) {
+                if statistics.spread(channel).is_infinite() {
+                    self.untried.push((self.room.weight(view.cluster, channel), channel));
+                }
+            }
+        }
+        self.untried.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for &(_, channel) in &self.untried {
+            if self.room.take(view.cluster, channel) {
+                choice.channels.push(channel);
+            }
+        }
+    }
+
+    /// Step 3. Channels without a score stay out.
+    pub(super) fn solve(
+        &mut self,
+        view: &SlotView<'_>,
+        scope: Scope,
+        choice: &mut Choice,
+        mut score: impl FnMut(ChannelId) -> Option<Score>,
+    ) -> Result<(), PolicyError> {
+        let Self { solver, room, instance, channels, solution, .. } = self;
+        let cluster = view.cluster;
+        instance.clear();
+        channels.clear();
+        match room.cluster() {
+            Some(rest) => instance.capacity.extend_from_slice(rest),
+            None => instance.capacity.resize(cluster.devices().len(), Amount::MAX),
+        }
+        instance.server_capacity.extend_from_slice(room.servers());
+        let per_server = !room.servers().is_empty();
+        for port in (0..cluster.ports().len()).map(PortId::at) {
+            let jobs = match scope {
+                Scope::Open => view.arrivals.jobs(port),
+                Scope::All => 1,
+            };
+            if jobs == 0 {
+                continue;
+            }
+            for &channel in cluster.channels_of(port) {
+                let copies = room.copies(cluster, channel, jobs);
+                if copies == 0 {
+                    continue;
+                }
+                let Some((mean, width)) = score(channel) else { continue };
+                for _ in 0..copies {
+                    instance.push(cluster.request(channel), mean, width);
+                    channels.push(channel);
+                    if per_server {
+                        instance.server.push(cluster.channel(channel).server.0);
+                    }
+                }
+            }
+        }
+        if channels.is_empty() {
+            choice.certificate = Some(Certificate { value: 0.0, bound: 0.0, guarantee: Guarantee::Optimal });
+            return Ok(());
+        }
+        solver.solve_into(&instance.problem()?, solution)?;
+        let chosen = solution.chosen.iter().map(|&position| channels[position as usize]);
+        choice.channels.extend(chosen.filter(|&channel| view.arrivals.jobs(cluster.channel(channel).port) > 0));
+        let Solution { value, bound, guarantee, .. } = *solution;
+        choice.certificate = Some(Certificate { value, bound, guarantee });
+        Ok(())
+    }
+
+    pub(super) fn set_solver(&mut self, solver: Box<dyn Solver>) {
+        self.solver = solver;
+    }
+}
+
+/// Statistics and an index on top of them: the body of every policy that learns and solves.
+pub(super) struct Learner {
+    name: &'static str,
+    pub(super) statistics: Box<dyn Statistics>,
+    pub(super) index: Index,
+}
+
+impl Learner {
+    pub(super) fn new(name: &'static str, statistics: Box<dyn Statistics>, solver: Box<dyn Solver>) -> Self {
+        Self { name, statistics, index: Index::new(solver) }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// All four steps. `score` is asked for channels that were tried, or are pending.
+    pub(super) fn decide(
+        &mut self,
+        view: &SlotView<'_>,
+        scope: Scope,
+        choice: &mut Choice,
+        score: impl Fn(&dyn Statistics, ChannelId) -> Score,
+    ) -> Result<(), PolicyError> {
+        self.statistics.advance(view.slot);
+        self.index.open(view, choice);
+        let statistics = &*self.statistics;
+        self.index.cover(view, statistics, choice);
+        self.index.solve(view, scope, choice, |channel| {
+            statistics.spread(channel).is_finite().then(|| score(statistics, channel))
+        })?;
+        self.commit(choice);
+        Ok(())
+    }
+
+    /// Step 4.
+    pub(super) fn commit(&mut self, choice: &Choice) {
+        for &channel in &choice.channels {
+            self.statistics.commit(channel);
+        }
+    }
+
+    pub(super) fn learn(&mut self, seen: &Observation) {
+        self.statistics.observe(seen);
+    }
+
+    pub(super) fn state(&self) -> PolicyState {
+        PolicyState { statistics: Some(self.statistics.state()), ..PolicyState::empty(self.name) }
+    }
+
+    pub(super) fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(self.name)?;
+        let expected = self.statistics.state().learned.kind();
+        let statistics = state.statistics.ok_or(StateError::Kind { found: "none", expected })?;
+        self.statistics.restore(statistics)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Arrivals, Capacity, Outcome, Slot};
+    use crate::policy::testing::{solver, tiny, view};
+    use crate::stats::Means;
+
+    fn learner() -> Learner {
+        Learner::new("test", Box::new(Means::new(4)), solver())
+    }
+
+    fn decide(learner: &mut Learner, slot: u64, arrivals: &Arrivals, free: &Capacity) -> Vec<u32> {
+        let cluster = tiny();
+        let mut choice = Choice::default();
+        let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
+        learner.decide(&view(&cluster, slot, arrivals, free), Scope::Open, &mut choice, linear).unwrap();
+        let mut chosen: Vec<u32> = choice.channels.iter().map(|channel| channel.0).collect();
+        chosen.sort_unstable();
+        chosen
+    }
+
+    #[test]
+    fn never_tried_channels_come_first_lightest_first() {
+        let mut learner = learner();
+        let (both, free) = (Arrivals::everywhere(2), Capacity::cluster_wide(vec![3, 3]));
+        // Requests: (1,2), (2,1), (1,1), (3,3). The lightest, 2, goes first; then 0 fits, 1 does not.
+        assert_eq!(decide(&mut learner, 1, &both, &free), [0, 2]);
+        assert_eq!(decide(&mut learner, 2, &both, &free), [1]); // the others are pending, with estimate 0
+        assert_eq!(decide(&mut learner, 3, &both, &free), [3]);
+        assert!(decide(&mut learner, 4, &both, &free).is_empty(), "nothing is new, nothing is known to be worth it");
+    }
+
+    #[test]
+    fn a_channel_may_serve_several_jobs() {
+        let mut learner = learner();
+        for channel in (0..4).map(ChannelId) {
+            let outcome = Outcome::Ran(if channel.0 == 2 { 0.9 } else { 0.1 });
+            learner.learn(&Observation { slot: Slot(1), channel, outcome });
+        }
+        let free = Capacity::cluster_wide(vec![2, 2]);
+        assert_eq!(decide(&mut learner, 2, &Arrivals::new(vec![0, 5]), &free), [2, 2]);
+        assert_eq!(decide(&mut learner, 3, &Arrivals::new(vec![0, 1]), &free), [2]);
+        assert_eq!(learner.statistics.pending(ChannelId(2)), 3);
+        assert!(decide(&mut learner, 4, &Arrivals::new(vec![0, 0]), &free).is_empty());
+    }
+}

@@ -1,0 +1,87 @@
+//! `lwtf`: longest waiting time first.
+//!
+//! The model has no queue, so a port waits since its first arrival that was not served,
+//! and is reset when any of its channels is chosen. Ports with a job are ranked by that
+//! time, longest first, and take their channels in turn while they fit. The paper has it
+//! keep estimates, which its ranking never uses; so it keeps none.
+
+use super::order::{Order, present};
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{Cluster, Observation, Slot, SlotView};
+use crate::stats::StateError;
+
+/// Takes ports that wait long first.
+#[derive(Debug)]
+pub struct Lwtf {
+    order: Order,
+    /// The first unserved arrival of each port.
+    waiting: Vec<Option<Slot>>,
+}
+
+impl Lwtf {
+    pub(super) const NAME: &'static str = "lwtf";
+
+    /// Nobody waits yet.
+    pub fn new(cluster: &Cluster) -> Self {
+        Self { order: Order::default(), waiting: vec![None; cluster.ports().len()] }
+    }
+}
+
+impl Policy for Lwtf {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let Self { order, waiting } = self;
+        for port in present(view) {
+            waiting[port.index()].get_or_insert(view.slot);
+        }
+        // The earliest start is the longest wait. Exact up to 2^53 slots.
+        order.by_port(view, choice, |port| waiting[port.index()].unwrap_or(view.slot).0 as f64);
+        for &channel in &choice.channels {
+            waiting[view.cluster.channel(channel).port.index()] = None;
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, _seen: &Observation) {}
+
+    fn state(&self) -> PolicyState {
+        PolicyState { waiting: self.waiting.clone(), ..PolicyState::empty(Self::NAME) }
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(Self::NAME)?;
+        state.check_no_statistics()?;
+        let (found, expected) = (state.waiting.len(), self.waiting.len());
+        if found != expected {
+            return Err(StateError::Length { list: "waiting", found, expected });
+        }
+        self.waiting = state.waiting;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Arrivals, Capacity, ChannelId};
+    use crate::policy::testing::{tiny, view};
+
+    #[test]
+    fn who_was_passed_over_comes_first() {
+        let (cluster, mut choice) = (tiny(), Choice::default());
+        let (free, both) = (Capacity::cluster_wide(vec![1, 2]), Arrivals::everywhere(2));
+        let mut policy = Lwtf::new(&cluster);
+        let mut decide = |slot, arrivals: &Arrivals| {
+            policy.decide(&view(&cluster, slot, arrivals, &free), &mut choice).unwrap();
+            choice.channels.clone()
+        };
+        assert_eq!(decide(1, &both), [ChannelId(0)]); // a tie: the lower port
+        assert_eq!(decide(2, &both), [ChannelId(2)]); // port 1 waits since 1
+        assert_eq!(decide(3, &both), [ChannelId(0)]); // port 0 waits since 2
+        assert_eq!(decide(4, &Arrivals::new(vec![1, 0])), [ChannelId(0)]); // absent ports take nothing
+        assert_eq!(decide(5, &both), [ChannelId(2)]); // but still wait since 3
+    }
+}

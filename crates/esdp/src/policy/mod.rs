@@ -1,0 +1,111 @@
+//! Policies: which channels to use in a slot, and what to learn from it.
+//!
+//! Three layers that are never mixed: the policy (which index, on which
+//! [`Statistics`](crate::stats::Statistics)), the objective (linear or optimistic), the
+//! [`Solver`](crate::solver::Solver). One policy a file. [`PolicySpec`] is the typed,
+//! serialisable description from which every policy is built.
+
+mod cts;
+mod cucb;
+mod epsilon_greedy;
+mod escb;
+mod esdp;
+mod esdp_drift;
+mod esdp_paper;
+mod hauf;
+mod index;
+mod lcf;
+mod lwtf;
+mod optimistic;
+mod oracle;
+mod order;
+mod random;
+mod room;
+mod spec;
+mod state;
+#[cfg(test)]
+mod testing;
+
+pub use cts::{Belief, Cts, CtsSpec};
+pub use cucb::{Cucb, CucbSpec};
+pub use epsilon_greedy::{EpsilonGreedy, EpsilonGreedySpec};
+pub use escb::EscbSpec;
+pub use esdp::EsdpSpec;
+pub use esdp_drift::{EsdpDriftSpec, Memory};
+pub use esdp_paper::{EsdpPaper, EsdpPaperSpec, RoundedSolver};
+pub use hauf::{Hauf, HaufSpec, Rank};
+pub use lcf::Lcf;
+pub use lwtf::Lwtf;
+pub use optimistic::Optimistic;
+pub use oracle::{Oracle, Truth};
+pub use random::Random;
+pub use spec::{PolicySpec, SpecError};
+pub use state::{POLICY_STATE_VERSION, PolicyState};
+
+use crate::model::{ChannelId, Observation, SlotView};
+use crate::solver::{Guarantee, ProblemError, SolveError};
+use crate::stats::StateError;
+use thiserror::Error;
+
+/// What a policy chose, in a buffer that is reused from slot to slot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Choice {
+    /// The channels; one may repeat up to the number of jobs of its port.
+    pub channels: Vec<ChannelId>,
+    /// What is proved of the index problem behind the choice, for policies that solve one.
+    pub certificate: Option<Certificate>,
+}
+
+impl Choice {
+    /// Nothing chosen, nothing proved; the memory is kept.
+    pub fn clear(&mut self) {
+        self.channels.clear();
+        self.certificate = None;
+    }
+}
+
+/// What a solver proved of the index problem of a slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    /// The objective reached.
+    pub value: f64,
+    /// Never below the optimum.
+    pub bound: f64,
+    /// Whether the optimum is proved.
+    pub guarantee: Guarantee,
+}
+
+/// Why a policy could not decide.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum PolicyError {
+    /// The solver gave no answer. Retryable with another solver or limit.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The policy built numbers that are no problem. Fatal: a bug, or outcomes that were never finite.
+    #[error("the slot's problem is malformed: {0}")]
+    Problem(#[from] ProblemError),
+}
+
+/// Decides slot by slot and learns from what happened.
+pub trait Policy: Send {
+    /// The policy's name, as users choose it.
+    fn name(&self) -> &str;
+
+    /// Chooses channels for a slot, overwriting `choice`, and counts them as pending.
+    ///
+    /// # Errors
+    /// When the slot's problem cannot be solved.
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+
+    /// Takes an outcome, possibly late.
+    fn learn(&mut self, seen: &Observation);
+
+    /// Everything the policy would need to go on, as a versioned value.
+    fn state(&self) -> PolicyState;
+
+    /// Puts a saved state back; decisions continue exactly as they would have.
+    ///
+    /// # Errors
+    /// When the state is not this policy's.
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError>;
+}

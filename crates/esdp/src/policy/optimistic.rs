@@ -1,0 +1,111 @@
+//! Optimism about sets: the policy behind `esdp`, `escb` and `esdp-drift`.
+//!
+//! In slot *t* it chooses, over channels that have a job and within what is free,
+//!
+//! ```text
+//! max  sum_e estimate_e x_e + sqrt( sum_e g(t) / (2 n_e) x_e )
+//! ```
+//!
+//! the paper's *P_3(t)* without slack, solved exactly. The width grows with the root of
+//! the *sum* over the chosen channels, not with the sum of their roots, so a set of many
+//! channels is not over-rated as it is by a bonus on each channel.
+//!
+//! The three differ in *g(t)* and in what their statistics forget.
+
+use super::index::{Learner, Scope};
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{Cluster, Observation, SlotView};
+use crate::solver::{Exact, Solver};
+use crate::stats::{Exploration, StateError, Statistics};
+
+/// Solves the optimistic index exactly over the open channels.
+pub struct Optimistic {
+    learner: Learner,
+    exploration: Exploration,
+    most: f64,
+}
+
+impl Optimistic {
+    /// A policy with these statistics, *g* and, for those *g* that need it, the largest
+    /// number of channels a slot can hold.
+    pub(super) fn new(
+        name: &'static str,
+        statistics: Box<dyn Statistics>,
+        exploration: Exploration,
+        most: f64,
+    ) -> Self {
+        Self { learner: Learner::new(name, statistics, Box::new(Exact::default())), exploration, most }
+    }
+
+    /// Uses another solver.
+    #[must_use]
+    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
+        self.learner.index.set_solver(solver);
+        self
+    }
+
+    /// What has been learned so far.
+    pub fn statistics(&self) -> &dyn Statistics {
+        &*self.learner.statistics
+    }
+}
+
+impl Policy for Optimistic {
+    fn name(&self) -> &str {
+        self.learner.name()
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let rate = self.exploration.at(view.slot, self.most);
+        self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
+            (statistics.estimate(channel), rate * statistics.spread(channel))
+        })
+    }
+
+    fn learn(&mut self, seen: &Observation) {
+        self.learner.learn(seen);
+    }
+
+    fn state(&self) -> PolicyState {
+        self.learner.state()
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        self.learner.restore(state)
+    }
+}
+
+/// The paper's stand-in for the largest number of channels a slot can hold: `alpha |E|`.
+pub(super) fn share_of_channels(alpha: f64, cluster: &Cluster) -> f64 {
+    alpha * cluster.channels().len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Arrivals, ChannelId, Outcome, Slot};
+    use crate::policy::testing::{solver, tiny, view};
+    use crate::solver::Guarantee;
+    use crate::stats::Means;
+
+    #[test]
+    fn the_index_is_the_one_of_the_header() {
+        let cluster = tiny();
+        let exploration = Exploration::Log { kappa: 2.0 };
+        let mut policy = Optimistic::new("test", Box::new(Means::new(4)), exploration, 0.0).with_solver(solver());
+        for (channel, uses) in [1, 2, 4, 8].into_iter().enumerate() {
+            for _ in 0..uses {
+                let channel = ChannelId::at(channel);
+                policy.learn(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.5) });
+            }
+        }
+        let (arrivals, mut choice) = (Arrivals::everywhere(2), Choice::default());
+        policy.decide(&view(&cluster, 9, &arrivals, cluster.capacity()), &mut choice).unwrap();
+        assert_eq!(choice.channels, [0, 1, 2].map(ChannelId));
+        let certificate = choice.certificate.unwrap();
+        let width = 2.0 * 10f64.ln() * (1.0 / 2.0 + 1.0 / 4.0 + 1.0 / 8.0);
+        assert!((certificate.value - (1.5 + width.sqrt())).abs() < 1e-12);
+        assert_eq!(certificate.guarantee, Guarantee::Optimal);
+        assert_eq!(policy.statistics().pending(ChannelId(0)), 1);
+    }
+}

@@ -1,0 +1,85 @@
+//! `oracle`: knows the true means and solves the linear problem on them, slot by slot.
+//!
+//! The paper's *x\*(t)*: the yardstick of regret. It gets the means from a [`Truth`], which
+//! only a simulation can supply; nothing else in a [`SlotView`] tells them.
+
+use super::index::{Index, Scope};
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{Observation, Slot, SlotView};
+use crate::solver::{Exact, Solver};
+use crate::stats::StateError;
+
+/// The true mean net utilities. Supplied by a simulation, seen by the oracle only.
+pub trait Truth: Send {
+    /// The mean of every channel in a slot, in the order of their ids.
+    fn means(&mut self, slot: Slot) -> &[f64];
+}
+
+/// Chooses the best set by the true means.
+pub struct Oracle {
+    truth: Box<dyn Truth>,
+    index: Index,
+}
+
+impl Oracle {
+    pub(super) const NAME: &'static str = "oracle";
+
+    /// An oracle that reads this truth.
+    pub fn new(truth: Box<dyn Truth>) -> Self {
+        Self { truth, index: Index::new(Box::new(Exact::default())) }
+    }
+
+    /// Uses another solver.
+    #[must_use]
+    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
+        self.index.set_solver(solver);
+        self
+    }
+}
+
+impl Policy for Oracle {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let means = self.truth.means(view.slot);
+        self.index.open(view, choice);
+        self.index.solve(view, Scope::Open, choice, |channel| Some((means[channel.index()], 0.0)))
+    }
+
+    fn learn(&mut self, _seen: &Observation) {}
+
+    fn state(&self) -> PolicyState {
+        PolicyState::empty(Self::NAME)
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(Self::NAME)?;
+        state.check_no_statistics()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Arrivals, ChannelId};
+    use crate::policy::testing::{solver, tiny, view};
+
+    struct Fixed([f64; 4]);
+
+    impl Truth for Fixed {
+        fn means(&mut self, _slot: Slot) -> &[f64] {
+            &self.0
+        }
+    }
+
+    #[test]
+    fn it_takes_the_best_set() {
+        let (cluster, arrivals, mut choice) = (tiny(), Arrivals::everywhere(2), Choice::default());
+        let mut oracle = Oracle::new(Box::new(Fixed([0.2, 0.2, 0.2, 0.5]))).with_solver(solver());
+        oracle.decide(&view(&cluster, 1, &arrivals, cluster.capacity()), &mut choice).unwrap();
+        assert_eq!(choice.channels, [2, 3].map(ChannelId));
+        assert!((choice.certificate.unwrap().value - 0.7).abs() < 1e-12);
+    }
+}

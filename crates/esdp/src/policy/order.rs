@@ -1,0 +1,103 @@
+//! Channels in some order, each taken if it still fits: what the simple policies share.
+//!
+//! "In turn until the capacity is exceeded" is read as: skip what does not fit, go on.
+
+use super::Choice;
+use super::room::Room;
+use crate::model::{ChannelId, PortId, SlotView};
+
+/// Takes channels one by one; keeps its buffers from slot to slot.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    room: Room,
+    ranked: Vec<(f64, u32)>,
+}
+
+impl Order {
+    fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
+        choice.clear();
+        self.room.reset(view.cluster, view.free);
+        self.ranked.clear();
+    }
+
+    /// Takes a channel as often as `jobs` allow and it fits.
+    fn take(&mut self, view: &SlotView<'_>, channel: ChannelId, jobs: u32, choice: &mut Choice) {
+        for _ in 0..jobs {
+            if !self.room.take(view.cluster, channel) {
+                break;
+            }
+            choice.channels.push(channel);
+        }
+    }
+
+    /// Lowest key first, then lowest id.
+    fn sort(&mut self) {
+        self.ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+
+    /// Open channels by ascending key.
+    pub(super) fn by_channel(
+        &mut self,
+        view: &SlotView<'_>,
+        choice: &mut Choice,
+        mut key: impl FnMut(ChannelId) -> f64,
+    ) {
+        self.open(view, choice);
+        for port in present(view) {
+            self.ranked.extend(view.cluster.channels_of(port).iter().map(|&channel| (key(channel), channel.0)));
+        }
+        self.sort();
+        for position in 0..self.ranked.len() {
+            let channel = ChannelId(self.ranked[position].1);
+            let jobs = view.arrivals.jobs(view.cluster.channel(channel).port);
+            self.take(view, channel, jobs, choice);
+        }
+    }
+
+    /// Ports with a job by ascending key, each with its channels in the order of their ids.
+    pub(super) fn by_port(&mut self, view: &SlotView<'_>, choice: &mut Choice, mut key: impl FnMut(PortId) -> f64) {
+        self.open(view, choice);
+        self.ranked.extend(present(view).map(|port| (key(port), port.0)));
+        self.sort();
+        for position in 0..self.ranked.len() {
+            let port = PortId(self.ranked[position].1);
+            for &channel in view.cluster.channels_of(port) {
+                self.take(view, channel, view.arrivals.jobs(port), choice);
+            }
+        }
+    }
+}
+
+/// The ports that have a job.
+pub(super) fn present<'a>(view: &SlotView<'a>) -> impl Iterator<Item = PortId> + use<'a> {
+    let arrivals = view.arrivals;
+    (0..view.cluster.ports().len()).map(PortId::at).filter(move |&port| arrivals.jobs(port) > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Arrivals, Capacity};
+    use crate::policy::testing::{tiny, view};
+
+    #[test]
+    fn what_does_not_fit_is_skipped() {
+        let (cluster, free) = (tiny(), Capacity::cluster_wide(vec![4, 4]));
+        let (mut order, mut choice) = (Order::default(), Choice::default());
+        let both = Arrivals::everywhere(2);
+        // By descending id: 3 takes (3,3), then only 2 with (1,1) fits.
+        order.by_channel(&view(&cluster, 1, &both, &free), &mut choice, |channel| -f64::from(channel.0));
+        assert_eq!(choice.channels, [3, 2].map(ChannelId));
+        order.by_port(&view(&cluster, 1, &both, &free), &mut choice, |port| f64::from(port.0));
+        assert_eq!(choice.channels, [0, 1, 2].map(ChannelId));
+    }
+
+    #[test]
+    fn every_job_may_use_every_channel_once() {
+        let (cluster, free) = (tiny(), Capacity::cluster_wide(vec![3, 9]));
+        let (mut order, mut choice) = (Order::default(), Choice::default());
+        let jobs = Arrivals::new(vec![2, 0]);
+        order.by_port(&view(&cluster, 1, &jobs, &free), &mut choice, |_| 0.0);
+        assert_eq!(choice.channels, [0, 0].map(ChannelId));
+    }
+}

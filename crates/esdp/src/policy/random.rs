@@ -1,0 +1,48 @@
+//! `random`: open channels in random order, each taken if it still fits.
+//!
+//! Learns nothing; the floor that every other policy must clear.
+
+use super::order::Order;
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{Observation, SlotView};
+use crate::rng::{Purpose, stream};
+use crate::stats::StateError;
+use rand::RngExt;
+
+/// Takes channels in random order.
+pub struct Random {
+    order: Order,
+    seed: u64,
+}
+
+impl Random {
+    pub(super) const NAME: &'static str = "random";
+
+    /// A policy whose order depends on the seed and the slot alone.
+    pub fn new(seed: u64) -> Self {
+        Self { order: Order::default(), seed }
+    }
+}
+
+impl Policy for Random {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, 0);
+        self.order.by_channel(view, choice, |_| rng.random());
+        Ok(())
+    }
+
+    fn learn(&mut self, _seen: &Observation) {}
+
+    fn state(&self) -> PolicyState {
+        PolicyState::empty(Self::NAME)
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(Self::NAME)?;
+        state.check_no_statistics()
+    }
+}

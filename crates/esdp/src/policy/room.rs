@@ -1,0 +1,95 @@
+//! The devices that are left while a policy picks channels.
+
+use crate::model::{Amount, Capacity, ChannelId, Cluster, ServerId};
+
+/// What is free, cluster-wide and per server, less what was taken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room {
+    /// Empty where the cluster as a whole does not limit.
+    cluster: Vec<Amount>,
+    /// Server after server; empty where servers have no limits.
+    servers: Vec<Amount>,
+}
+
+impl Room {
+    /// Starts from what is free in a slot.
+    pub(super) fn reset(&mut self, cluster: &Cluster, free: &Capacity) {
+        self.cluster.clear();
+        self.cluster.extend_from_slice(free.cluster().unwrap_or_default());
+        self.servers.clear();
+        for server in (0..cluster.servers().len()).map(ServerId::at) {
+            self.servers.extend_from_slice(free.server(server).unwrap_or_default());
+        }
+    }
+
+    /// The cluster-wide rest, if it limits.
+    pub(super) fn cluster(&self) -> Option<&[Amount]> {
+        (!self.cluster.is_empty()).then_some(&self.cluster)
+    }
+
+    /// Server after server, the rest; empty where servers have no limits.
+    pub(super) fn servers(&self) -> &[Amount] {
+        &self.servers
+    }
+
+    /// How often a channel fits, at most `jobs` times.
+    pub(super) fn copies(&self, cluster: &Cluster, channel: ChannelId, jobs: u32) -> u32 {
+        let request = cluster.request(channel);
+        let row = self.row(cluster, channel);
+        let fits = |room: &[Amount]| request.iter().zip(room).filter_map(|(&a, &c)| c.checked_div(a)).min();
+        let fits = fits(&self.cluster).unwrap_or(Amount::MAX).min(fits(row).unwrap_or(Amount::MAX));
+        u32::try_from(fits).unwrap_or(u32::MAX).min(jobs)
+    }
+
+    /// Takes a channel's devices, or leaves everything as it was and says no.
+    pub(super) fn take(&mut self, cluster: &Cluster, channel: ChannelId) -> bool {
+        if self.copies(cluster, channel, 1) == 0 {
+            return false;
+        }
+        let request = cluster.request(channel);
+        let take = |room: &mut [Amount]| room.iter_mut().zip(request).for_each(|(c, a)| *c -= a);
+        take(&mut self.cluster);
+        if !self.servers.is_empty() {
+            take(&mut self.servers[cluster.channel(channel).server.index() * request.len()..]);
+        }
+        true
+    }
+
+    /// How much of what is left a channel asks for: the sum over devices of its share.
+    pub(super) fn weight(&self, cluster: &Cluster, channel: ChannelId) -> f64 {
+        let request = cluster.request(channel);
+        let share = |room: &[Amount]| request.iter().zip(room).map(|(&a, &c)| a as f64 / c.max(1) as f64).sum::<f64>();
+        share(&self.cluster) + share(self.row(cluster, channel))
+    }
+
+    fn row(&self, cluster: &Cluster, channel: ChannelId) -> &[Amount] {
+        match self.servers.is_empty() {
+            true => &[],
+            false => &self.servers[cluster.channel(channel).server.index() * cluster.devices().len()..],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::tiny;
+
+    #[test]
+    fn both_levels_limit() {
+        let cluster = tiny();
+        let free = Capacity::cluster_wide(vec![9, 9]).with_servers(vec![vec![4, 4], vec![0, 0], vec![9, 9]]).unwrap();
+        let mut room = Room::default();
+        room.reset(&cluster, &free);
+        // Channel 0 asks server 0 for (1, 2), channel 1 asks server 1 for (2, 1).
+        assert_eq!(room.copies(&cluster, ChannelId(0), 9), 2);
+        assert_eq!(room.copies(&cluster, ChannelId(1), 9), 0);
+        assert!(room.take(&cluster, ChannelId(0)) && room.take(&cluster, ChannelId(0)));
+        assert!(!room.take(&cluster, ChannelId(0)));
+        assert_eq!(room.cluster(), Some(&[7, 5][..]));
+
+        room.reset(&cluster, &Capacity::per_server(vec![vec![1, 2], vec![9, 9], vec![9, 9]]));
+        assert!(room.cluster().is_none());
+        assert_eq!(room.copies(&cluster, ChannelId(0), 9), 1);
+    }
+}
