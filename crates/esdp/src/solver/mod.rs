@@ -104,8 +104,8 @@ pub enum SolveError {
 
 /// Solves one slot's problem.
 ///
-/// A solver may keep buffers and a warm start between calls; neither may change what
-/// is proved. `solve_into` is the one required method, so that a caller in a hot loop
+/// A solver carries nothing but buffers from call to call: the same problem gets the same
+/// answer. `solve_into` is the one required method, so that a caller in a hot loop
 /// reuses its [`Solution`]; [`solve`](Solver::solve) is the convenient form.
 pub trait Solver: Send {
     /// The solver's name, as users choose it.
@@ -126,12 +126,4 @@ pub trait Solver: Send {
         self.solve_into(problem, &mut solution)?;
         Ok(solution)
     }
-
-    /// What the solver carries from call to call, for checkpoints; empty when nothing.
-    fn warm_start(&self) -> Vec<f64> {
-        Vec::new()
-    }
-
-    /// Puts back what [`warm_start`](Solver::warm_start) gave.
-    fn set_warm_start(&mut self, _warm: &[f64]) {}
 }

@@ -1,0 +1,266 @@
+//! Random clusters as in the paper's evaluation (its Table 2).
+//!
+//! Each port reaches each server with some probability; requests and cluster-wide
+//! capacities are whole numbers from a range. Two readings of the printed table:
+//!
+//! - Capacities "between 1 and 2" leave room for one or two channels a slot. The default
+//!   here is 4 to 8, with which the paper's curves appear.
+//! - Costs drawn from `N(0.5, 0.1)` for each of three devices exceed every utility. They are
+//!   divided by 15 (`cost_scale`), so that a channel costs about 0.1. One draw for each
+//!   device and amount.
+//!
+//! A port that would reach no server gets one, so that no port is dead.
+
+use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, SupplyCost};
+use crate::rng::{Purpose, Stream, stream};
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// How to draw a cluster. The default is Table 2 as read above.
+///
+/// ```
+/// use esdp::sim::{ChannelCount, RandomCluster};
+///
+/// let recipe = RandomCluster { channels: ChannelCount::Exactly(100), ..RandomCluster::default() };
+/// assert_eq!(recipe.generate(1)?.channels().len(), 100);
+/// # Ok::<(), esdp::sim::GenerateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RandomCluster {
+    /// The number of ports, *|L|*.
+    pub ports: usize,
+    /// The number of servers, *|R|*.
+    pub servers: usize,
+    /// Which channels there are.
+    pub channels: ChannelCount,
+    /// The number of device types, *K*.
+    pub devices: usize,
+    /// The smallest and the largest request on a device.
+    pub request: (Amount, Amount),
+    /// The smallest and the largest cluster-wide capacity of a device.
+    pub capacity: (Amount, Amount),
+    /// The mean supply cost, before scaling.
+    pub cost_mean: f64,
+    /// Its standard deviation.
+    pub cost_deviation: f64,
+    /// What drawn costs are multiplied with; negative draws cost nothing.
+    pub cost_scale: f64,
+}
+
+/// Which channels a random cluster has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelCount {
+    /// Each port-server pair with this probability.
+    Probability(f64),
+    /// This many pairs, at least one a port.
+    Exactly(usize),
+}
+
+impl Default for RandomCluster {
+    fn default() -> Self {
+        Self {
+            ports: 8,
+            servers: 40,
+            channels: ChannelCount::Probability(0.1),
+            devices: 3,
+            request: (1, 2),
+            capacity: (4, 8),
+            cost_mean: 0.5,
+            cost_deviation: 0.1,
+            cost_scale: 1.0 / 15.0,
+        }
+    }
+}
+
+/// Why a recipe gives no cluster. Fatal: the caller's data is wrong.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum GenerateError {
+    /// A parameter is out of range.
+    #[error("random cluster: `{key}` is {value}, expected {accepted}")]
+    Parameter {
+        /// The parameter's key.
+        key: &'static str,
+        /// The value found.
+        value: String,
+        /// What is accepted.
+        accepted: String,
+    },
+    /// The drawn cluster is none.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+}
+
+/// Amounts above this would make cost tables needlessly long.
+const LARGEST_REQUEST: Amount = 1 << 20;
+
+impl RandomCluster {
+    /// Draws the cluster of a seed.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn generate(&self, seed: u64) -> Result<Cluster, GenerateError> {
+        self.check()?;
+        // One stream a subject: a wider range of capacities does not change the channels.
+        let mut pairs_rng = stream(seed, Purpose::Cluster, 0, 0);
+        let mut request_rng = stream(seed, Purpose::Cluster, 0, 1);
+        let mut capacity_rng = stream(seed, Purpose::Cluster, 0, 2);
+        let mut cost_rng = stream(seed, Purpose::Cluster, 0, 3);
+
+        let mut request = |()| (0..self.devices).map(|_| within(self.request, &mut request_rng)).collect();
+        let pairs = self.pairs(&mut pairs_rng);
+        let channels =
+            pairs.into_iter().map(|(port, server)| ChannelSpec { port, server, request: request(()) }).collect();
+        let capacity = (0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect();
+        let mut cost = |_| {
+            let draw: f64 = StandardNormal.sample(&mut cost_rng);
+            ((self.cost_mean + self.cost_deviation * draw) * self.cost_scale).max(0.0)
+        };
+        let costs = (0..self.devices)
+            .map(|_| SupplyCost::Table { costs: (0..self.request.1.max(1)).map(&mut cost).collect() })
+            .collect();
+        let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
+        Ok(Cluster::new(ClusterSpec {
+            devices: names("device", self.devices),
+            servers: names("server", self.servers),
+            ports: names("port", self.ports),
+            channels,
+            capacity: Capacity::cluster_wide(capacity),
+            costs,
+        })?)
+    }
+
+    fn pairs(&self, rng: &mut Stream) -> Vec<(u32, u32)> {
+        let (ports, servers) = (self.ports as u32, self.servers as u32);
+        let mut pairs = match self.channels {
+            ChannelCount::Probability(probability) => {
+                let mut pairs = Vec::new();
+                for port in 0..ports {
+                    let before = pairs.len();
+                    pairs.extend((0..servers).filter(|_| rng.random_bool(probability)).map(|server| (port, server)));
+                    if pairs.len() == before {
+                        pairs.push((port, rng.random_range(0..servers)));
+                    }
+                }
+                pairs
+            }
+            ChannelCount::Exactly(count) => {
+                let mut pairs: Vec<(u32, u32)> = (0..ports).map(|port| (port, rng.random_range(0..servers))).collect();
+                let mut others: Vec<(u32, u32)> = (0..ports)
+                    .flat_map(|port| (0..servers).map(move |server| (port, server)))
+                    .filter(|&(port, server)| pairs[port as usize].1 != server)
+                    .collect();
+                for taken in 0..count - pairs.len() {
+                    let swap = rng.random_range(taken..others.len());
+                    others.swap(taken, swap);
+                }
+                pairs.extend_from_slice(&others[..count - ports as usize]);
+                pairs
+            }
+        };
+        pairs.sort_unstable();
+        pairs
+    }
+
+    fn check(&self) -> Result<(), GenerateError> {
+        let refuse = |key, value: String, accepted: String| Err(GenerateError::Parameter { key, value, accepted });
+        let counts = [("ports", self.ports), ("servers", self.servers), ("devices", self.devices)];
+        for (key, value) in counts {
+            if !(1..=1 << 24).contains(&value) {
+                return refuse(key, value.to_string(), format!("a whole number from 1 to {}", 1 << 24));
+            }
+        }
+        match self.channels {
+            ChannelCount::Probability(value) if !(0.0..=1.0).contains(&value) => {
+                return refuse("channels.probability", value.to_string(), "a number from 0 to 1".to_owned());
+            }
+            ChannelCount::Exactly(value) if value < self.ports || value > self.ports * self.servers => {
+                let accepted = format!("a whole number from {} to {}", self.ports, self.ports * self.servers);
+                return refuse("channels.exactly", value.to_string(), accepted);
+            }
+            _ => {}
+        }
+        for (key, (from, to), limit) in
+            [("request", self.request, LARGEST_REQUEST), ("capacity", self.capacity, Amount::MAX)]
+        {
+            if from > to || to > limit {
+                return refuse(key, format!("[{from}, {to}]"), format!("two ascending numbers of at most {limit}"));
+            }
+        }
+        let costs =
+            [("cost_mean", self.cost_mean), ("cost_deviation", self.cost_deviation), ("cost_scale", self.cost_scale)];
+        for (key, value) in costs {
+            if !(0.0..=1e9).contains(&value) {
+                return refuse(key, value.to_string(), "a number from 0 to 1000000000".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn within((from, to): (Amount, Amount), rng: &mut Stream) -> Amount {
+    rng.random_range(from..=to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ChannelId, PortId};
+
+    #[test]
+    fn the_default_is_table_two() {
+        let (mut channels, mut cost) = (0, 0.0);
+        for seed in 0..50 {
+            let cluster = RandomCluster::default().generate(seed).unwrap();
+            assert_eq!((cluster.ports().len(), cluster.servers().len(), cluster.devices().len()), (8, 40, 3));
+            assert!(cluster.capacity().cluster().unwrap().iter().all(|c| (4..=8).contains(c)));
+            for port in (0..8).map(PortId) {
+                assert!(!cluster.channels_of(port).is_empty());
+            }
+            for channel in (0..cluster.channels().len()).map(ChannelId::at) {
+                assert!(cluster.request(channel).iter().all(|a| (1..=2).contains(a)));
+                cost += cluster.cost(channel);
+            }
+            channels += cluster.channels().len();
+        }
+        assert!((30..=34).contains(&(channels / 50)), "{channels}");
+        let mean = cost / f64::from(channels as u32);
+        assert!((mean - 0.1).abs() < 0.01, "{mean}");
+    }
+
+    #[test]
+    fn a_seed_is_a_cluster() {
+        let recipe = RandomCluster::default();
+        assert_eq!(recipe.generate(3).unwrap(), recipe.generate(3).unwrap());
+        assert_ne!(recipe.generate(3).unwrap(), recipe.generate(4).unwrap());
+        let roomy = RandomCluster { capacity: (8, 16), ..recipe.clone() }.generate(3).unwrap();
+        assert_eq!(roomy.channels(), recipe.generate(3).unwrap().channels());
+    }
+
+    #[test]
+    fn an_exact_number_of_channels() {
+        for count in [8, 9, 100, 320] {
+            let recipe = RandomCluster { channels: ChannelCount::Exactly(count), ..RandomCluster::default() };
+            let cluster = recipe.generate(1).unwrap();
+            assert_eq!(cluster.channels().len(), count);
+            assert!((0..8).map(PortId).all(|port| !cluster.channels_of(port).is_empty()));
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        let refused = |change: fn(&mut RandomCluster)| {
+            let mut recipe = RandomCluster::default();
+            change(&mut recipe);
+            recipe.generate(0).unwrap_err().to_string()
+        };
+        assert!(refused(|r| r.ports = 0).contains("`ports` is 0"));
+        assert!(refused(|r| r.channels = ChannelCount::Probability(1.5)).contains("`channels.probability` is 1.5"));
+        assert!(refused(|r| r.channels = ChannelCount::Exactly(7)).contains("from 8 to 320"));
+        assert!(refused(|r| r.request = (2, 1)).contains("`request` is [2, 1]"));
+        assert!(refused(|r| r.cost_scale = f64::NAN).contains("`cost_scale` is NaN"));
+    }
+}
