@@ -17,7 +17,7 @@ use support::{below, member_manifests, rust_files, workspace_root};
 const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("rng", &[]),
-    ("stats", &["model"]),
+    ("stats", &["model", "rng"]),
     ("solver", &["model"]),
     ("policy", &["model", "stats", "solver", "rng"]),
     ("scheduler", &["model", "stats", "solver", "policy"]),
