@@ -213,3 +213,27 @@ fn extreme_magnitudes() {
     let solution = Exact::default().solve(&largest.problem().unwrap()).unwrap();
     assert_eq!(solution.chosen.len(), 2);
 }
+
+/// A core too wide for one word is searched as far as it fits, and the rest bounded.
+#[test]
+fn a_very_wide_core_is_cut_and_still_bounded() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    for (n, request, capacity) in [(40_000, 1 << 12, 40_000_000), (40_000, 2, 3)] {
+        let mut instance = Instance::new(vec![capacity; 3]);
+        for _ in 0..n {
+            let request: Vec<u64> = (0..3).map(|_| rng.random_range(1..=request)).collect();
+            // Equal means: nearly all channels stay in doubt.
+            instance.push(&request, 0.5, rng.random::<f64>() * 1e-3);
+        }
+        let problem = instance.problem().unwrap();
+        for budget in [None, Some(1), Some(100_000)] {
+            let mut exact = budget.map_or_else(Exact::default, |visits| Exact::default().with_work_budget(visits));
+            let solution = exact.solve(&problem).unwrap();
+            assert!(problem.is_feasible(&solution.chosen));
+            assert!(solution.value <= solution.bound);
+            if budget.is_none() {
+                assert!(solution.gap() < 1e-3, "{}", solution.gap());
+            }
+        }
+    }
+}

@@ -53,6 +53,14 @@ struct Sums {
     reduced: f64,
 }
 
+/// Where a walk turns after a visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Go {
+    Deeper,
+    Back,
+    Stop,
+}
+
 /// What a walk reads.
 #[derive(Clone, Copy)]
 struct Ground<'a> {
@@ -80,15 +88,20 @@ impl Branch {
         let Self { order, r, rest, walk } = self;
         let ground = Ground { problem, reduced, r };
         let Found { chosen, value: best, work, .. } = &mut *found;
-        let finished = walk.run(ground, order, budget.saturating_sub(*work), |path, sums| {
-            *work += 1;
+        let finished = walk.run(ground, order, |path, sums| {
+            *work += 8; // a step of the walk costs as much as several label visits
             let value = Reduced::value(sums.mean, sums.width);
             if value > *best {
                 *best = value;
+                *work += path.len() as u64 / 8; // the copy below
                 chosen.clear();
                 chosen.extend(order.iter().zip(path).filter(|(_, step)| step.taken).map(|(&e, _)| e));
             }
-            base + sums.reduced + rest[path.len()] > *best
+            match base + sums.reduced + rest[path.len()] > *best {
+                _ if *work > budget => Go::Stop,
+                true => Go::Deeper,
+                false => Go::Back,
+            }
         });
         found.bound = if finished { found.value } else { found.bound.max(found.value) };
     }
@@ -133,29 +146,31 @@ impl Branch {
 impl Walk {
     /// The largest sum of reduced values that one server can hold, if that is quickly found.
     fn knapsack(&mut self, ground: Ground<'_>, channels: &[u32], rest: &[f64]) -> Option<f64> {
-        let (mut best, after) = (0.0, rest[channels.len()]);
-        let finished = self.run(ground, channels, SERVER_WORK, |path, sums| {
+        let (mut best, mut work, after) = (0.0, 0, rest[channels.len()]);
+        let finished = self.run(ground, channels, |path, sums| {
             best = f64::max(best, sums.reduced);
-            sums.reduced + (rest[path.len()] - after) > best
+            work += 1;
+            match sums.reduced + (rest[path.len()] - after) > best {
+                _ if work > SERVER_WORK => Go::Stop,
+                true => Go::Deeper,
+                false => Go::Back,
+            }
         });
         finished.then_some(best)
     }
 
-    /// Visits sets of channels depth-first, the promising branch first, as long as `visit`
-    /// wants to go deeper. Returns whether it came to the end within the budget.
-    fn run(
-        &mut self,
-        ground: Ground<'_>,
-        channels: &[u32],
-        budget: u64,
-        mut visit: impl FnMut(&[Step], &Sums) -> bool,
-    ) -> bool {
+    /// Visits sets of channels depth-first, the promising branch first. Returns whether it
+    /// came to the end; leaves the room as it was.
+    fn run(&mut self, ground: Ground<'_>, channels: &[u32], mut visit: impl FnMut(&[Step], &Sums) -> Go) -> bool {
         let position = |depth: usize| ground.reduced.ids[channels[depth] as usize] as usize;
         let mut sums = Sums::default();
         self.path.clear();
-        for _ in 0..budget {
-            let deeper = visit(&self.path, &sums) && self.path.len() < channels.len();
-            if deeper {
+        loop {
+            let go = visit(&self.path, &sums);
+            if go == Go::Stop {
+                break;
+            }
+            if go == Go::Deeper && self.path.len() < channels.len() {
                 let depth = self.path.len();
                 let promising = ground.r[channels[depth] as usize] > 0.0;
                 let fits = promising && self.room.take(ground.problem, position(depth));

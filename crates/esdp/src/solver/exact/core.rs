@@ -16,6 +16,9 @@ use super::{Found, Limits};
 use crate::solver::dual::Dual;
 use crate::solver::reduce::Reduced;
 
+/// A search over fewer channels than this is left to others.
+const FEWEST: usize = 16;
+
 /// A CORE search and its buffers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Core {
@@ -41,13 +44,16 @@ struct Row {
 
 impl Core {
     /// Searches for a set better than `found` among `order`, the core by ascending `|r|`.
-    /// False, with nothing done, when the weights do not fit in a word.
+    /// False, with nothing done, when not even a few channels' weights fit in a word.
     pub fn search(&mut self, problem: &Reduced, dual: &Dual, order: &[u32], limits: Limits, found: &mut Found) -> bool {
         let r = &dual.reduced;
-        let Some(mut root) = self.measure(problem, r, order) else { return false };
+        let Some((usable, mut root)) = self.measure(problem, r, order) else { return false };
+        // A set that flips a channel beyond the usable ones pays at least the first one's `|r|`.
+        let mut given_up = order.get(usable).map_or(f64::INFINITY, |&e| r[e as usize].abs());
+        let order = &order[..usable];
         if self.rows.iter().zip(&problem.capacity).any(|(row, &capacity)| row.lowest > u128::from(capacity)) {
-            // The channels that no better set may leave out do not fit: there is none.
-            found.bound = found.value;
+            // Without the usable channels the others still do not fit: no label ever will.
+            found.bound = found.value.max(found.bound.min(dual.bound - given_up));
             return true;
         }
         let packing = &self.packing;
@@ -60,7 +66,6 @@ impl Core {
             found.value = value;
             best = Some(ROOT);
         }
-        let mut given_up = f64::INFINITY;
         for (position, &e) in order.iter().enumerate() {
             let channel = e as usize;
             let penalty = r[channel].abs();
@@ -140,8 +145,9 @@ impl Core {
         (self.packing.word(low), self.packing.word(high))
     }
 
-    /// Measures the rows and packs them; the root label without its key.
-    fn measure(&mut self, problem: &Reduced, r: &[f64], order: &[u32]) -> Option<Label> {
+    /// Measures the rows and packs them: how many channels of `order` can be used, and the
+    /// root label without its key.
+    fn measure(&mut self, problem: &Reduced, r: &[f64], order: &[u32]) -> Option<(usize, Label)> {
         self.rows.clear();
         self.rows.resize(problem.rows(), Row::default());
         let (mut mean, mut width) = (0.0, 0.0);
@@ -153,8 +159,15 @@ impl Core {
             }
         }
         self.rows.iter_mut().for_each(|row| row.lowest = row.used);
+        let mut usable = 0;
         for &e in order {
-            for (row, &request) in self.rows.iter_mut().zip(problem.request(e as usize)) {
+            let request = problem.request(e as usize);
+            let reach = self.rows.iter().zip(request).map(|(row, &request)| row.reach + u128::from(request));
+            if !self.packing.fit(reach) {
+                break;
+            }
+            usable += 1;
+            for (row, &request) in self.rows.iter_mut().zip(request) {
                 row.reach += u128::from(request);
                 row.largest = row.largest.max(request);
                 if r[e as usize] > 0.0 {
@@ -166,6 +179,7 @@ impl Core {
             row.limit = u128::from(capacity).saturating_sub(row.lowest).min(row.reach) as u64;
         }
         let fits = self.packing.fit(self.rows.iter().map(|row| row.reach));
-        fits.then_some(Label { key: 0, mean, width, penalty: 0.0, last: ROOT })
+        let root = Label { key: 0, mean, width, penalty: 0.0, last: ROOT };
+        (fits && usable >= FEWEST.min(order.len())).then_some((usable, root))
     }
 }

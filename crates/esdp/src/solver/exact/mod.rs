@@ -54,7 +54,7 @@ const LABELS: usize = 50_000;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Exact {
-    work_budget: u64,
+    work_budget: Option<u64>,
     reduced: Reduced,
     dual: Dual,
     pass: Pass,
@@ -97,22 +97,20 @@ impl Found {
 }
 
 impl Exact {
-    /// The default [work budget](Exact::with_work_budget): about 20 ms of search.
-    pub const WORK_BUDGET: u64 = 4_000_000;
-
     /// Limits a decision to about this many visits of labels, table cells and channels;
-    /// a visit takes some nanoseconds. However small, the answer is feasible and its bound holds.
+    /// a visit takes some nanoseconds. However small, the answer is feasible and its bound
+    /// holds. Without a limit of yours: 4 million, or 100 for every channel where that is more.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
-        self.work_budget = visits;
+        self.work_budget = Some(visits);
         self
     }
 
     /// Searches the core; the name of the method that ended it.
-    fn search(&mut self, problem: &Problem<'_>) -> &'static str {
+    fn search(&mut self, problem: &Problem<'_>, budget: u64) -> &'static str {
         let Self { reduced, dual, order, core, tab, branch, found, .. } = self;
         if problem.servers().is_some() {
-            branch.search(problem, reduced, dual, self.work_budget, found);
+            branch.search(problem, reduced, dual, budget, found);
             return "exact/branch";
         }
         if found.is_optimal() {
@@ -128,7 +126,7 @@ impl Exact {
         order.sort_unstable_by(|&a, &b| {
             dual.reduced[a as usize].abs().total_cmp(&dual.reduced[b as usize].abs()).then(a.cmp(&b))
         });
-        let whole = Limits { labels: LABELS, work: self.work_budget };
+        let whole = Limits { labels: LABELS, work: budget };
         if order.len() >= SCOUT_FROM {
             let scout = Limits { labels: 10, work: (found.work + SMALL_CORE).min(whole.work) };
             core.search(reduced, dual, order, scout, found);
@@ -147,7 +145,7 @@ impl Exact {
         }
         let small = Limits { labels: LABELS, work: (found.work + SMALL_CORE).min(whole.work) };
         if !core.search(reduced, dual, order, small, found) {
-            branch.search(problem, reduced, dual, self.work_budget, found);
+            branch.search(problem, reduced, dual, budget, found);
             return "exact/branch";
         }
         if found.is_optimal() {
@@ -169,7 +167,7 @@ impl Exact {
 impl Default for Exact {
     fn default() -> Self {
         Self {
-            work_budget: Self::WORK_BUDGET,
+            work_budget: None,
             reduced: Reduced::default(),
             dual: Dual::default(),
             pass: Pass::default(),
@@ -190,9 +188,10 @@ impl Solver for Exact {
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
+        let budget = self.work_budget.unwrap_or((100 * n).max(4_000_000));
         let box_cells = self.reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
         // A tiny table proves more than the best multipliers, for less.
-        let steps = if box_cells <= TINY_BOX { 0 } else { self.work_budget / n.max(1) };
+        let steps = if box_cells <= TINY_BOX { 0 } else { budget / n.max(1) };
         self.dual.minimise(&self.reduced, steps);
         self.pass.run(problem, &self.reduced, &self.dual);
         let found = &mut self.found;
@@ -200,7 +199,7 @@ impl Solver for Exact {
         found.value = self.pass.value;
         found.bound = self.dual.bound;
         found.work = self.dual.steps * n;
-        let method = self.search(problem);
+        let method = self.search(problem, budget);
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));
         let guarantee = if self.found.is_optimal() { Guarantee::Optimal } else { Guarantee::Bounded };
