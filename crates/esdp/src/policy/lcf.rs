@@ -5,9 +5,8 @@
 //! keeps none.
 
 use super::order::Order;
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Observation, SlotView};
-use crate::stats::StateError;
+use super::{Choice, Policy, PolicyError};
+use crate::model::SlotView;
 
 /// Takes cheap channels first.
 #[derive(Debug, Default)]
@@ -27,17 +26,6 @@ impl Policy for Lcf {
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         self.order.by_channel(view, choice, |channel| view.cluster.cost(channel));
         Ok(())
-    }
-
-    fn learn(&mut self, _seen: &Observation) {}
-
-    fn state(&self) -> PolicyState {
-        PolicyState::empty(Self::NAME)
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        state.check(Self::NAME)?;
-        state.check_no_statistics()
     }
 }
 

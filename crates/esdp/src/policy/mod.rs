@@ -97,15 +97,20 @@ pub trait Policy: Send {
     /// When the slot's problem cannot be solved.
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
 
-    /// Takes an outcome, possibly late.
-    fn learn(&mut self, seen: &Observation);
+    /// Takes an outcome, possibly late. A policy that learns nothing leaves it as it is.
+    fn learn(&mut self, _seen: &Observation) {}
 
-    /// Everything the policy would need to go on, as a versioned value.
-    fn state(&self) -> PolicyState;
+    /// Everything the policy would need to go on, as a versioned value; nothing, unless told.
+    fn state(&self) -> PolicyState {
+        PolicyState::empty(self.name())
+    }
 
     /// Puts a saved state back; decisions continue exactly as they would have.
     ///
     /// # Errors
     /// When the state is not this policy's.
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError>;
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(self.name())?;
+        state.check_no_statistics()
+    }
 }

@@ -4,10 +4,9 @@
 //! only a simulation can supply; nothing else in a [`SlotView`] tells them.
 
 use super::index::{Index, Scope};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Observation, Slot, SlotView};
+use super::{Choice, Policy, PolicyError};
+use crate::model::{Slot, SlotView};
 use crate::solver::{Exact, Solver};
-use crate::stats::StateError;
 
 /// The true mean net utilities. Supplied by a simulation, seen by the oracle only.
 pub trait Truth: Send {
@@ -46,17 +45,6 @@ impl Policy for Oracle {
         let means = self.truth.means(view.slot);
         self.index.open(view, choice);
         self.index.solve(view, Scope::Open, choice, |channel| Some((means[channel.index()], 0.0)))
-    }
-
-    fn learn(&mut self, _seen: &Observation) {}
-
-    fn state(&self) -> PolicyState {
-        PolicyState::empty(Self::NAME)
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        state.check(Self::NAME)?;
-        state.check_no_statistics()
     }
 }
 

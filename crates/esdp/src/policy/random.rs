@@ -3,10 +3,9 @@
 //! Learns nothing; the floor that every other policy must clear.
 
 use super::order::Order;
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Observation, SlotView};
+use super::{Choice, Policy, PolicyError};
+use crate::model::SlotView;
 use crate::rng::{Purpose, stream};
-use crate::stats::StateError;
 use rand::RngExt;
 
 /// Takes channels in random order.
@@ -33,16 +32,5 @@ impl Policy for Random {
         let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, 0);
         self.order.by_channel(view, choice, |_| rng.random());
         Ok(())
-    }
-
-    fn learn(&mut self, _seen: &Observation) {}
-
-    fn state(&self) -> PolicyState {
-        PolicyState::empty(Self::NAME)
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        state.check(Self::NAME)?;
-        state.check_no_statistics()
     }
 }

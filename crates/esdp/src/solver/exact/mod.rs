@@ -52,7 +52,7 @@ const LABELS: usize = 50_000;
 /// assert_eq!((solution.chosen, solution.guarantee), (vec![2], Guarantee::Optimal));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Exact {
     work_budget: Option<u64>,
     reduced: Reduced,
@@ -161,22 +161,6 @@ impl Exact {
         }
         core.search(reduced, dual, order, whole, found);
         "exact/core"
-    }
-}
-
-impl Default for Exact {
-    fn default() -> Self {
-        Self {
-            work_budget: None,
-            reduced: Reduced::default(),
-            dual: Dual::default(),
-            pass: Pass::default(),
-            order: Vec::new(),
-            core: Core::default(),
-            tab: Tab::default(),
-            branch: Branch::default(),
-            found: Found::default(),
-        }
     }
 }
 
