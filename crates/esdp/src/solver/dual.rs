@@ -263,6 +263,8 @@ impl Dual {
             self.reduced.push(r);
         }
         self.bound += positive;
+        // The sums above are rounded; a bound must hold all the same.
+        self.bound *= 1.0 + f64::EPSILON * (problem.len() + rows + 4) as f64;
         self.steps += 1;
     }
 }

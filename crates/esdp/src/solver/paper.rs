@@ -92,8 +92,10 @@ impl Paper {
     fn measure(&self, problem: &Problem<'_>) -> Result<(Vec<Item>, Extent), SolveError> {
         let too_large =
             |needed| SolveError::TooLarge { solver: "paper", needed, limit: self.memory_limit, unit: "bytes" };
-        let fitting: Vec<u32> = (0..problem.len() as u32).filter(|&e| problem.fits_alone(e as usize)).collect();
-        let gain = |&e: &u32| problem.mean()[e as usize].abs() + problem.width()[e as usize].sqrt();
+        // A channel can add at most v + sqrt(w); those that add nothing would only cost budgets.
+        let gain = |&e: &u32| problem.mean()[e as usize] + problem.width()[e as usize].sqrt();
+        let useful = |e: &u32| problem.fits_alone(*e as usize) && gain(e) > 0.0;
+        let fitting: Vec<u32> = (0..problem.len() as u32).filter(useful).collect();
         let scale = self.scale.unwrap_or_else(|| {
             let largest = fitting.iter().map(gain).fold(0.0, f64::max);
             if largest > 0.0 { (100.0 / largest).clamp(f64::MIN_POSITIVE, f64::MAX) } else { 1.0 }
@@ -101,7 +103,9 @@ impl Paper {
         // Beyond 2^52 whole numbers are no longer exact: such a table would be too large anyway.
         let rounded = |e: u32| {
             let (mean, width) = (problem.mean()[e as usize], problem.width()[e as usize]);
-            ((scale * mean).ceil(), (scale * (scale * width)).ceil())
+            // What underflows beside a huge scale is still more than nothing.
+            let up = |rounded: f64, positive: bool| if positive { rounded.max(1.0) } else { rounded };
+            (up((scale * mean).ceil(), mean > 0.0), up((scale * (scale * width)).ceil(), width > 0.0))
         };
         let total: f64 = fitting.iter().map(|&e| rounded(e)).map(|(mean, width)| mean.abs() + width).sum();
         // Not finite, or past 2^52: also refused here.
