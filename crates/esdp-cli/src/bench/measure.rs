@@ -1,0 +1,142 @@
+//! Times the exact solver while it decides for a learner.
+
+use super::memory;
+use super::plan::Case;
+use super::summary::{percentile, sorted};
+use anyhow::Context;
+use esdp::policy::PolicySpec;
+use esdp::sim::{ChannelCount, RandomCluster, Setting, trajectory};
+use esdp::solver::{Exact, Guarantee, Instance, Problem, Solution, SolveError, Solver};
+use serde::Serialize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The share of slots in which a port has a job.
+const RHO: f64 = 0.9;
+/// How many problems of a case the rivals may see, if their time suffices.
+const SAMPLE: usize = 50;
+/// How many channels they may have in all: the copies count as memory of the exact solver.
+const SAMPLED_CHANNELS: usize = 500_000;
+
+/// What the exact solver did, as it is reported.
+#[derive(Debug, Serialize)]
+pub(super) struct ExactFigures {
+    pub(super) decisions: usize,
+    pub(super) p50_us: f64,
+    pub(super) p95_us: f64,
+    pub(super) p99_us: f64,
+    pub(super) max_us: f64,
+    /// The share of decisions proved optimal.
+    pub(super) proved_share: f64,
+    /// The largest relative distance of a value to its bound.
+    pub(super) largest_gap: f64,
+    pub(super) peak_memory_bytes: Option<u64>,
+}
+
+/// A problem that rivals get too, and how the exact solver fared on it.
+#[derive(Debug)]
+pub(super) struct Sampled {
+    pub(super) instance: Instance,
+    pub(super) micros: f64,
+    pub(super) value: f64,
+}
+
+/// A measured case.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) exact: ExactFigures,
+    pub(super) sample: Vec<Sampled>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Call {
+    micros: f64,
+    value: f64,
+    gap: f64,
+    proved: bool,
+}
+
+/// A solver that notes how long each call takes. The policy owns it, so the notes are shared.
+struct Timed {
+    inner: Exact,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+impl Solver for Timed {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        let started = Instant::now();
+        self.inner.solve_into(problem, solution)?;
+        let micros = started.elapsed().as_nanos() as f64 / 1e3;
+        let proved = solution.guarantee == Guarantee::Optimal;
+        let call = Call { micros, value: solution.value, gap: solution.gap(), proved };
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        Ok(())
+    }
+}
+
+/// The paper's cluster, grown evenly in both directions to the number of channels.
+fn recipe(case: &Case) -> RandomCluster {
+    let paper = RandomCluster::default();
+    let growth = (case.size.channels as f64 / 32.0).sqrt();
+    let scaled = |count: usize| ((count as f64 * growth).round() as usize).max(1);
+    RandomCluster {
+        ports: scaled(paper.ports).min(case.size.channels),
+        servers: scaled(paper.servers),
+        channels: ChannelCount::Exactly(case.size.channels),
+        capacity: (case.size.capacity, case.size.capacity),
+        ..paper
+    }
+}
+
+/// Runs a case; `tick` is called after every slot that had a problem.
+pub(super) fn measure(case: &Case, seed: u64, mut tick: impl FnMut()) -> anyhow::Result<Measured> {
+    memory::reset_peak();
+    let setting = Setting::new(&recipe(case), RHO, seed).with_context(|| case.to_string())?;
+    let policy: PolicySpec = case.index.policy().parse()?;
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let solver = Timed { inner: Exact::default(), calls: Arc::clone(&calls) };
+    let stride = case.slots.div_ceil((SAMPLED_CHANNELS / case.size.channels).clamp(1, SAMPLE) as u64);
+    let mut sample = Vec::new();
+    trajectory(&setting, &policy, Box::new(solver), case.slots, |slot, problem| {
+        tick();
+        // From the middle of each stride: neither the first slot nor only the last ones.
+        if slot.0 % stride == stride / 2 {
+            let last = calls.lock().unwrap_or_else(PoisonError::into_inner).last().copied();
+            if let Some(Call { micros, value, .. }) = last {
+                sample.push(Sampled { instance: copy(problem), micros, value });
+            }
+        }
+    })
+    .with_context(|| case.to_string())?;
+    let peak_memory_bytes = memory::peak_bytes();
+    let calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+    let exact = figures(&calls, peak_memory_bytes);
+    Ok(Measured { exact, sample })
+}
+
+fn figures(calls: &[Call], peak_memory_bytes: Option<u64>) -> ExactFigures {
+    let times = sorted(calls.iter().map(|call| call.micros));
+    let [p50_us, p95_us, p99_us, max_us] = [0.5, 0.95, 0.99, 1.0].map(|share| percentile(&times, share));
+    ExactFigures {
+        decisions: calls.len(),
+        p50_us,
+        p95_us,
+        p99_us,
+        max_us,
+        proved_share: calls.iter().filter(|call| call.proved).count() as f64 / calls.len().max(1) as f64,
+        largest_gap: calls.iter().map(|call| call.gap).fold(0.0, f64::max),
+        peak_memory_bytes,
+    }
+}
+
+fn copy(problem: &Problem<'_>) -> Instance {
+    let mut instance = Instance::new(problem.capacity().to_vec());
+    for channel in 0..problem.len() {
+        instance.push(problem.request(channel), problem.mean()[channel], problem.width()[channel]);
+    }
+    instance
+}

@@ -1,0 +1,153 @@
+//! Which problems to measure, and how many slots of each.
+
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+
+/// The sizes of the project's own targets.
+pub(super) const SIZES: [Size; 8] = [
+    Size { channels: 32, capacity: 2 },
+    Size { channels: 32, capacity: 6 },
+    Size { channels: 32, capacity: 12 },
+    Size { channels: 32, capacity: 30 },
+    Size { channels: 128, capacity: 40 },
+    Size { channels: 1_000, capacity: 200 },
+    Size { channels: 10_000, capacity: 2_000 },
+    Size { channels: 100_000, capacity: 20_000 },
+];
+
+/// More channels than this would not fit the memory of an ordinary machine.
+const LARGEST: usize = 10_000_000;
+
+/// A cluster's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    /// The number of channels, *|E|*.
+    pub(super) channels: usize,
+    /// The capacity of each device, *c_k*.
+    pub(super) capacity: u64,
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.channels, self.capacity)
+    }
+}
+
+/// Which index the learner uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Index {
+    /// `mean + sqrt(width)` of the set as a whole.
+    Optimistic,
+    /// A bonus on every channel.
+    Linear,
+}
+
+impl Index {
+    pub(super) const ALL: [Index; 2] = [Index::Optimistic, Index::Linear];
+
+    /// The policy that asks such problems.
+    pub(super) fn policy(self) -> &'static str {
+        match self {
+            Index::Optimistic => "esdp",
+            Index::Linear => "cucb",
+        }
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Index::Optimistic => "optimistic",
+            Index::Linear => "linear",
+        })
+    }
+}
+
+/// One line of the result.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Case {
+    pub(super) size: Size,
+    pub(super) index: Index,
+    pub(super) slots: u64,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.size, self.index)
+    }
+}
+
+/// What the flags ask for.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) sizes: Vec<Size>,
+    pub(super) slots: Option<u64>,
+    pub(super) quick: bool,
+    pub(super) seed: u64,
+    /// How long each rival may take for each case.
+    pub(super) rival_time: Duration,
+}
+
+/// A single problem of this size takes the MILP solver most of a minute, whatever its limit.
+const SLOW_RIVALS: usize = 50_000;
+
+impl Plan {
+    pub(super) fn cases(&self) -> Vec<Case> {
+        let cases = |&size| Index::ALL.map(|index| Case { size, index, slots: self.slots_of(size) });
+        self.sizes.iter().flat_map(cases).collect()
+    }
+
+    /// All slots of all cases.
+    pub(super) fn steps(&self) -> u64 {
+        self.cases().iter().map(|case| case.slots).fold(0, u64::saturating_add)
+    }
+
+    /// Whether rivals get their turn.
+    pub(super) fn has_rivals(&self, size: Size) -> bool {
+        !(self.quick && size.channels > SLOW_RIVALS)
+    }
+
+    /// So many that a case takes seconds and its learner has seen every channel several times.
+    fn slots_of(&self, size: Size) -> u64 {
+        let full = match size.channels {
+            0..=99 => 2_000,
+            100..=999 => 1_000,
+            1_000..=9_999 => 500,
+            10_000..=99_999 => 200,
+            _ => 60,
+        };
+        self.slots.unwrap_or(if self.quick { full / 5 } else { full })
+    }
+}
+
+/// Reads `channels:capacity`.
+pub(super) fn size(text: &str) -> Result<Size, String> {
+    let parts = text.split_once(':').and_then(|(e, c)| Some((e.parse().ok()?, c.parse().ok()?)));
+    match parts {
+        Some((channels, capacity)) if (1..=LARGEST).contains(&channels) => Ok(Size { channels, capacity }),
+        _ => Err(format!("expected channels:capacity, such as 32:6, with 1 to {LARGEST} channels")),
+    }
+}
+
+/// Reads a number of slots.
+pub(super) fn slots(text: &str) -> Result<u64, String> {
+    let slots = text.parse().ok().filter(|slots| (1..=1_000_000_000).contains(slots));
+    slots.ok_or_else(|| "expected a whole number from 1 to 1000000000".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_shown_alike() {
+        for known in SIZES {
+            assert_eq!(size(&known.to_string()), Ok(known));
+        }
+        for bad in ["", "32", "32:", ":6", "0:6", "32:-1", "32:6:1", "1e9:1", "99999999999:1"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+}

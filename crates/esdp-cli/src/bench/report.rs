@@ -1,0 +1,133 @@
+//! The result, as JSON and as tables of at most 80 columns.
+
+use super::measure::ExactFigures;
+use super::plan::{Case, Index};
+use super::rivals::{self, RivalFigures};
+use crate::table::{self, Table};
+use serde::Serialize;
+
+/// Everything that was measured.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    version: &'static str,
+    seed: u64,
+    cases: Vec<CaseReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct CaseReport {
+    channels: usize,
+    capacity: u64,
+    index: Index,
+    slots: u64,
+    exact: ExactFigures,
+    rivals: Vec<RivalFigures>,
+}
+
+impl Report {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { version: env!("CARGO_PKG_VERSION"), seed, cases: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, case: &Case, exact: ExactFigures, rivals: Vec<RivalFigures>) {
+        let Case { size, index, slots } = *case;
+        let (channels, capacity) = (size.channels, size.capacity);
+        self.cases.push(CaseReport { channels, capacity, index, slots, exact, rivals });
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut text = String::from("Time per decision of `exact` on learned problems (E:c, 3 devices, one thread)\n");
+        for index in Index::ALL {
+            text.push_str(&format!("\n{index} index\n{}", self.exact_table(index)));
+        }
+        text.push_str("\nRivals on n of the same problems (n/m: took n of m), ratios of medians\n");
+        for index in Index::ALL {
+            text.push_str(&format!("\n{index} index\n{}", self.rival_table(index)));
+        }
+        text.push_str(&self.notes());
+        text
+    }
+
+    fn of(&self, index: Index) -> impl Iterator<Item = &CaseReport> {
+        self.cases.iter().filter(move |case| case.index == index)
+    }
+
+    fn exact_table(&self, index: Index) -> String {
+        let mut table = Table::new(&["E:c", "slots", "p50", "p95", "p99", "max", "proved", "gap", "memory"]);
+        for case in self.of(index) {
+            let exact = &case.exact;
+            let times = [exact.p50_us, exact.p95_us, exact.p99_us, exact.max_us].map(time);
+            let gap = if exact.largest_gap > 0.0 { format!("{:.0e}", exact.largest_gap) } else { "0".to_owned() };
+            let memory = exact.peak_memory_bytes.map_or("-".to_owned(), |bytes| format!("{} MB", bytes / 1_000_000));
+            let proved = if exact.decisions > 0 { table::percent(exact.proved_share) } else { "-".to_owned() };
+            let cells = [case.name(), case.slots.to_string()].into_iter().chain(times).chain([proved, gap, memory]);
+            table.row(cells);
+        }
+        table.render()
+    }
+
+    fn rival_table(&self, index: Index) -> String {
+        let mut table = Table::new(&["E:c", "paper p50", "n", "ratio", "milp p50", "n", "ratio"]);
+        for case in self.of(index).filter(|case| !case.rivals.is_empty()) {
+            let cells = case.rivals.iter().flat_map(|rival| {
+                // With half of them stopped, the median is only a lower bound.
+                let more = if 2 * rival.unfinished >= rival.decisions { ">" } else { "" };
+                let shown = |value: Option<f64>, show: fn(f64) -> String| {
+                    value.map_or("-".to_owned(), |value| format!("{more}{}", show(value)))
+                };
+                let (n, all) = (rival.decisions, rival.decisions + rival.refused);
+                let n = if n == all { n.to_string() } else { format!("{n}/{all}") };
+                [shown(rival.p50_us, time), n, shown(rival.ratio_p50, ratio)]
+            });
+            table.row([case.name()].into_iter().chain(cells));
+        }
+        table.render()
+    }
+
+    /// What rivals refused and where they were stopped.
+    fn notes(&self) -> String {
+        let mut text = String::new();
+        for name in rivals::NAMES {
+            let figures = || self.cases.iter().flat_map(|case| case.rivals.iter().map(move |rival| (case, rival)));
+            let figures = || figures().filter(|(_, rival)| rival.name == name);
+            if let Some(cause) = figures().find_map(|(_, rival)| rival.refusal.as_ref()) {
+                let sizes = places(figures().filter(|(_, rival)| rival.refused > 0), |_| String::new());
+                text.push_str(&format!("\n{name} refused problems at{sizes}; the first:\n  {cause}\n"));
+            }
+            if figures().any(|(_, rival)| rival.unfinished > 0) {
+                let stopped = figures().filter(|(_, rival)| rival.unfinished > 0);
+                let sizes = places(stopped, |rival| format!(" ({} of {})", rival.unfinished, rival.decisions));
+                text.push_str(&format!("\n{name} was stopped by the time limit at{sizes}\n"));
+            }
+        }
+        text
+    }
+}
+
+/// Sizes with a remark each, in lines of at most 80 columns; those of both indices once.
+fn places<'a>(
+    cases: impl Iterator<Item = (&'a CaseReport, &'a RivalFigures)>,
+    remark: impl Fn(&RivalFigures) -> String,
+) -> String {
+    let mut words: Vec<String> = cases.map(|(case, rival)| format!("{}{}", case.name(), remark(rival))).collect();
+    words.dedup();
+    let mut text = String::new();
+    for line in words.chunks(4) {
+        text.push_str(&format!("\n  {}", line.join(", ")));
+    }
+    text
+}
+
+impl CaseReport {
+    fn name(&self) -> String {
+        format!("{}:{}", self.channels, self.capacity)
+    }
+}
+
+fn time(micros: f64) -> String {
+    if micros.is_nan() { "-".to_owned() } else { table::duration(micros) }
+}
+
+fn ratio(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.1}x") } else { format!("{ratio:.0}x") }
+}

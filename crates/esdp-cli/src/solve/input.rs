@@ -1,0 +1,198 @@
+//! The problem as JSON, checked key by key.
+
+use anyhow::{anyhow, ensure};
+use esdp::model::Amount;
+use esdp::solver::Instance;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The file as it is written; duplicate and unknown keys are refused.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawProblem {
+    capacity: Vec<Whole>,
+    channels: Vec<Object<RawChannel>>,
+}
+
+impl Described for RawProblem {
+    const WHAT: &'static str = "an object with `capacity` and `channels`";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawChannel {
+    request: Vec<Whole>,
+    mean: Real,
+    #[serde(default)]
+    width: Real,
+}
+
+impl Described for RawChannel {
+    const WHAT: &'static str = "an object with `request`, `mean` and `width`";
+}
+
+/// What an object holds, for errors.
+trait Described {
+    const WHAT: &'static str;
+}
+
+/// A JSON object. A derived `Deserialize` would take a list of the values as well.
+#[derive(Debug)]
+struct Object<T>(T);
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Described> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::WHAT)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Described> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+/// An amount of devices, with an error that says what is accepted.
+#[derive(Debug, Clone, Copy)]
+struct Whole(Amount);
+
+/// A number that JSON can hold, with an error that says what is accepted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Real(f64);
+
+struct WholeVisitor;
+
+impl Visitor<'_> for WholeVisitor {
+    type Value = Whole;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a whole number from 0 to {}", Amount::MAX)
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Whole, E> {
+        Ok(Whole(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Whole, E> {
+        u64::try_from(value).map(Whole).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+}
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_u64(WholeVisitor)
+    }
+}
+
+struct RealVisitor;
+
+impl Visitor<'_> for RealVisitor {
+    type Value = Real;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a finite number")
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Real, E> {
+        Ok(Real(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Real, E> {
+        Ok(Real(value as f64))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Real, E> {
+        Ok(Real(value as f64))
+    }
+}
+
+impl<'de> Deserialize<'de> for Real {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_f64(RealVisitor)
+    }
+}
+
+/// Reads a problem.
+///
+/// # Errors
+/// With the place, the key, the value and what is accepted.
+pub fn parse(json: &[u8]) -> anyhow::Result<Instance> {
+    ensure!(!json.trim_ascii().is_empty(), "the input is empty, expected {}", RawProblem::WHAT);
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let raw: Object<RawProblem> = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| located(json, &error.path().to_string(), error.inner()))?;
+    reader.end().map_err(|error| located(json, ".", &error))?;
+    instance(raw.0)
+}
+
+/// `key: what is wrong (line, column)`.
+fn located(json: &[u8], path: &str, error: &serde_json::Error) -> anyhow::Error {
+    let (line, column) = (error.line(), error.column());
+    let text = error.to_string();
+    let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+    // `.` is the document, `?` a key that could not be read.
+    let key = path.trim_end_matches(['.', '?']);
+    let accepted = match key.rsplit('.').next().and_then(|last| last.split('[').next()) {
+        Some("mean" | "width") => ", expected a finite number",
+        Some("capacity" | "request") => ", expected a list of whole numbers",
+        _ => "",
+    };
+    let what = match what {
+        "expected value" | "expected ident" | "invalid number" => {
+            format!("`{}` is no JSON value{accepted}", token(json, line, column))
+        }
+        "number out of range" => format!("{} is out of range{accepted}", token(json, line, column)),
+        other => shortened(other, 300),
+    };
+    let key = if key.is_empty() { String::new() } else { format!("{}: ", shortened(key, 100)) };
+    anyhow!("{key}{what} (line {line}, column {column})")
+}
+
+/// A text that may quote any amount of the input, cut to a length.
+fn shortened(text: &str, length: usize) -> String {
+    if text.chars().count() <= length {
+        return text.to_owned();
+    }
+    text.chars().take(length).chain("...".chars()).collect()
+}
+
+/// The word around a place, for errors of the parser that do not show it.
+fn token(json: &[u8], line: usize, column: usize) -> String {
+    let line = json.split(|&byte| byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let at = column.saturating_sub(1).min(line.len());
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b",:[]{}\"".contains(byte);
+    let from = line[..at].iter().rposition(ends).map_or(0, |end| end + 1);
+    let length = line[at..].iter().position(ends).unwrap_or(line.len() - at);
+    // A delimiter in the wrong place is its own word.
+    let word = &line[from..(at + length.max(1)).min(line.len())];
+    shortened(&String::from_utf8_lossy(word), 24)
+}
+
+fn instance(raw: RawProblem) -> anyhow::Result<Instance> {
+    let devices = raw.capacity.len();
+    let mut instance = Instance::new(raw.capacity.iter().map(|amount| amount.0).collect());
+    instance.requests.reserve_exact(raw.channels.len().saturating_mul(devices));
+    for (position, Object(channel)) in raw.channels.iter().enumerate() {
+        let (found, Real(width)) = (channel.request.len(), channel.width);
+        ensure!(
+            found == devices,
+            "channels[{position}].request: {found} entries, expected {devices}, one for each entry of `capacity`"
+        );
+        ensure!(width >= 0.0, "channels[{position}].width: {width} is negative, expected a number of at least 0");
+        instance.requests.extend(channel.request.iter().map(|amount| amount.0));
+        instance.mean.push(channel.mean.0);
+        instance.width.push(width);
+    }
+    Ok(instance)
+}

@@ -1,0 +1,144 @@
+//! `esdp solve`: one slot's problem as JSON in, a decision with a certified bound out.
+
+mod answer;
+mod input;
+
+pub use answer::Answer;
+pub use input::parse;
+
+use crate::output::{self, Format};
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use esdp::solver::{Exact, Exhaustive, Greedy, Paper, Solver};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What a microsecond of `--budget-us` buys, in the solver's units of work. The work is
+/// counted, not timed, so that the same problem gets the same answer on every machine;
+/// this is about what one does on an ordinary one.
+const UNITS_PER_MICROSECOND: u64 = 100;
+
+const DETAILS: &str = r#"Input, a JSON document:
+  {"capacity": [6, 5, 8],
+   "channels": [{"request": [1, 2, 1], "mean": 0.41, "width": 0.20},
+                {"request": [2, 1, 1], "mean": 0.37}]}
+`capacity` and `request` are whole numbers, one for each device type. `mean` is the
+estimated net utility and may be negative; `width`, at least 0 and 0 if left out, is the
+squared width of its confidence interval (the paper's sigma-hat squared).
+
+Output of --format json, one JSON document:
+  {"chosen": [0, 1], "value": 1.227, "bound": 1.227, "guarantee": "optimal",
+   "solver": "...", "micros": 3.1}
+`chosen` are positions in `channels`; `bound` is never below the best possible value;
+`guarantee` is "optimal" or "bounded"; `micros` is the time the solver took.
+
+Examples:
+  esdp solve problem.json
+  esdp solve --format json - < problem.json
+  esdp solve --solver paper problem.json
+  esdp solve --budget-us 500 large.json"#;
+
+/// Decides one slot: which channels to use.
+///
+/// Maximises sum(mean) + sqrt(sum(width)) over the sets of channels whose requests fit
+/// the capacity, and prints the set, its value and a proved upper bound.
+#[derive(Debug, Args)]
+#[command(after_long_help = DETAILS, after_help = "See `esdp solve --help` for the formats and examples.")]
+pub struct SolveArgs {
+    /// The problem, a JSON file; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Which solver decides
+    #[arg(long, value_enum, default_value_t)]
+    solver: SolverName,
+    /// How much work `exact` may spend, in nominal microseconds; what it has then is
+    /// printed with the bound it has proved. Work is counted, not timed, so the answer
+    /// does not depend on the machine. The other solvers take no budget
+    #[arg(long, value_name = "N", value_parser = output::whole, allow_negative_numbers = true)]
+    budget_us: Option<u64>,
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Print nothing on standard error but errors (this command never does)
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// The solvers a user can choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SolverName {
+    /// The best one for the problem: `exact`
+    #[default]
+    Auto,
+    /// Optimal, or a certified gap when its work budget ends
+    Exact,
+    /// The paper's dynamic programme, on rounded means and widths; small capacities only
+    Paper,
+    /// Every feasible set; up to 24 channels
+    Exhaustive,
+    /// Fast and feasible, with a certified bound
+    Greedy,
+}
+
+impl SolverName {
+    fn build(self, budget_us: Option<u64>) -> Box<dyn Solver> {
+        match self {
+            Self::Auto | Self::Exact => {
+                let solver = Exact::default();
+                Box::new(match budget_us {
+                    Some(micros) => solver.with_work_budget(micros.saturating_mul(UNITS_PER_MICROSECOND)),
+                    None => solver,
+                })
+            }
+            Self::Paper => Box::new(Paper::default()),
+            Self::Exhaustive => Box::new(Exhaustive::default()),
+            Self::Greedy => Box::new(Greedy::default()),
+        }
+    }
+}
+
+/// Solves a JSON problem: the command without files and formats.
+///
+/// # Errors
+/// With the key and the value that do not fit, or why the solver cannot take the problem.
+///
+/// ```
+/// use esdp_cli::solve::{SolverName, solve_json};
+///
+/// let json = br#"{"capacity": [1], "channels": [{"request": [1], "mean": 0.5}]}"#;
+/// let answer = solve_json(json, SolverName::Auto, None)?;
+/// assert_eq!((answer.chosen, answer.value), (vec![0], 0.5));
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+pub fn solve_json(json: &[u8], solver: SolverName, budget_us: Option<u64>) -> anyhow::Result<Answer> {
+    let instance = parse(json)?;
+    let problem = instance.problem()?;
+    let mut solver = solver.build(budget_us);
+    let started = Instant::now();
+    let solution = solver.solve(&problem)?;
+    let elapsed = started.elapsed();
+    Ok(Answer::new(&problem, solution, elapsed))
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// With one sentence that starts with the file.
+pub fn run(args: &SolveArgs) -> anyhow::Result<()> {
+    let from_stdin = args.file == Path::new("-");
+    let name = if from_stdin { "standard input".to_owned() } else { args.file.display().to_string() };
+    let json = if from_stdin { read_stdin() } else { std::fs::read(&args.file) };
+    let json = json.context("cannot be read").with_context(|| name.clone())?;
+    let answer = solve_json(&json, args.solver, args.budget_us).context(name)?;
+    match args.format {
+        Format::Json => output::print_json(&answer),
+        Format::Table => output::print(&answer.table()),
+    }
+}
+
+fn read_stdin() -> std::io::Result<Vec<u8>> {
+    let mut json = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut json)?;
+    Ok(json)
+}

@@ -1,0 +1,72 @@
+//! Plain text tables: columns as wide as they must be, numbers to the right.
+
+/// Rows of cells under a header. The first column is aligned to the left.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(header: &[&str]) -> Self {
+        Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    pub(crate) fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let wide =
+            |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..columns).map(|column| wide(column).unwrap_or(0)).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let padded = if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+                line.push_str(&padded);
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Microseconds in the unit that reads best, in three digits.
+pub(crate) fn duration(micros: f64) -> String {
+    let (value, unit) = match micros {
+        us if us < 999.5 => (us, "us"),
+        us if us < 999_500.0 => (us / 1e3, "ms"),
+        us => (us / 1e6, "s"),
+    };
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A share of 1 as a percentage. What is not quite everything is not printed as 100 %.
+pub(crate) fn percent(share: f64) -> String {
+    let tenths = (share * 1000.0).floor() / 10.0;
+    if share >= 1.0 { "100 %".to_owned() } else { format!("{tenths:.1} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new(&["size", "p50"]);
+        table.row(["32".to_owned(), "1.5 us".to_owned()]);
+        assert_eq!(table.render(), "size     p50\n32    1.5 us\n");
+    }
+
+    #[test]
+    fn units_and_shares() {
+        let shown = [0.5, 9.996, 99.96, 999.7, 31_254.0, 999_700.0, 5.5e6].map(duration);
+        assert_eq!(shown, ["0.50 us", "10.0 us", "100 us", "1.00 ms", "31.3 ms", "1.00 s", "5.50 s"]);
+        assert_eq!(percent(0.99999), "99.9 %");
+        assert_eq!(percent(1.0), "100 %");
+    }
+}

@@ -1,0 +1,52 @@
+//! `esdp bench` and the demonstration, as a user meets them.
+
+mod util;
+
+use serde_json::Value;
+use util::esdp;
+
+#[test]
+fn json_has_the_documented_keys() {
+    let args = ["bench", "--quick", "--sizes", "8:2,32:6", "--slots", "60", "--format", "json"];
+    let report: Value = serde_json::from_str(&esdp(&args, b"").fine()).expect("one JSON document");
+    let cases = report["cases"].as_array().expect("a list");
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let exact = &case["exact"];
+        assert!(exact["decisions"].as_u64() > Some(30), "{case}");
+        let times = ["p50_us", "p95_us", "p99_us", "max_us"].map(|key| exact[key].as_f64().expect(key));
+        assert!(times.is_sorted() && times[0] > 0.0, "{case}");
+        assert_eq!(exact["proved_share"].as_f64(), Some(1.0));
+        assert_eq!(exact["largest_gap"].as_f64(), Some(0.0));
+        let rivals: Vec<&str> =
+            case["rivals"].as_array().expect("a list").iter().filter_map(|rival| rival["name"].as_str()).collect();
+        assert_eq!(rivals, ["paper", "milp"]);
+        // The MILP solves the same problems by other means; the paper's DP rounds.
+        assert!(case["rivals"][1]["largest_difference"].as_f64() < Some(1e-8), "{case}");
+        assert!(case["rivals"][0]["largest_difference"].as_f64() < Some(0.1), "{case}");
+        assert!(case["rivals"][0]["ratio_p50"].as_f64() > Some(1.0), "{case}");
+    }
+}
+
+#[test]
+fn tables_fit_a_terminal() {
+    let table = esdp(&["bench", "--quick", "--sizes", "32:2,128:40", "--slots", "20", "--quiet"], b"").fine();
+    assert!(table.contains("paper refused problems at\n  128:40;"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+}
+
+#[test]
+fn bad_flags_are_refused() {
+    for args in [["--sizes", "32"], ["--sizes", "0:1"], ["--slots", "0"], ["--slots", "-5"], ["--seed", "x"]] {
+        esdp(&["bench", args[0], args[1]], b"").refused();
+    }
+}
+
+#[test]
+fn without_a_command_there_is_a_demonstration() {
+    let table = esdp(&[], b"").fine();
+    for policy in ["oracle", "esdp", "cts", "esdp-paper", "hauf", "random"] {
+        assert!(table.lines().any(|line| line.starts_with(&format!("{policy} "))), "{table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+}

@@ -1,0 +1,100 @@
+//! Whatever the bytes, `esdp solve` answers or refuses; and what it answers holds.
+
+use esdp_cli::solve::{SolverName, parse, solve_json};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const SOLVERS: [SolverName; 5] =
+    [SolverName::Auto, SolverName::Exact, SolverName::Paper, SolverName::Exhaustive, SolverName::Greedy];
+
+/// Solves with every solver and checks each answer; a panic fails the test by itself.
+fn check(bytes: &[u8], budget: Option<u64>) {
+    let mut best = f64::NEG_INFINITY;
+    let mut bounds = Vec::new();
+    for solver in SOLVERS {
+        let Ok(answer) = solve_json(bytes, solver, budget) else { continue };
+        let instance = parse(bytes).expect("what was solved can be read");
+        let problem = instance.problem().expect("and checked");
+        assert!(answer.chosen.is_sorted_by(|a, b| a < b), "{solver:?}: positions repeat");
+        assert!(problem.is_feasible(&answer.chosen), "{solver:?}: infeasible");
+        assert_eq!(problem.value(&answer.chosen), answer.value, "{solver:?}");
+        assert!(answer.value.is_finite() && answer.bound.is_finite(), "{solver:?}");
+        best = best.max(answer.value);
+        bounds.push((solver, answer.bound));
+    }
+    for (solver, bound) in bounds {
+        assert!(bound >= best - 1e-9 * best.abs(), "{solver:?}: {bound} is below {best}");
+    }
+}
+
+fn number() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => (-1.0..1.0f64).prop_map(|number| json!(number)),
+        2 => (0..9u64).prop_map(|number| json!(number)),
+        1 => prop::sample::select(vec![json!(1e308), json!(-1e308), json!(5e-324), json!(u64::MAX), json!(i64::MIN), json!(-0.0)]),
+    ]
+}
+
+fn amount() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        9 => (0..5u64).prop_map(|amount| json!(amount)),
+        1 => prop::sample::select(vec![json!(u64::MAX), json!(u64::MAX / 2), json!(1u64 << 53), json!(1u64 << 32)]),
+    ]
+}
+
+fn width() -> impl Strategy<Value = Value> {
+    prop_oneof![6 => (0.0..1.0f64).prop_map(|width| json!(width)), 2 => Just(json!(0)), 1 => number()]
+}
+
+fn problem() -> impl Strategy<Value = Value> {
+    (0..4usize, 0..12usize).prop_flat_map(|(devices, n)| {
+        let request = prop::collection::vec(amount(), devices);
+        let channel = (request, number(), width())
+            .prop_map(|(request, mean, width)| json!({"request": request, "mean": mean, "width": width}));
+        (prop::collection::vec(amount(), devices), prop::collection::vec(channel, n))
+            .prop_map(|(capacity, channels)| json!({"capacity": capacity, "channels": channels}))
+    })
+}
+
+fn budget() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![Just(None), Just(Some(0)), Just(Some(1)), Just(Some(u64::MAX))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        check(&bytes, None);
+    }
+
+    #[test]
+    fn any_text_of_json_words(words in prop::collection::vec(prop::sample::select(vec![
+        "{", "}", "[", "]", ",", ":", "\"capacity\"", "\"channels\"", "\"request\"", "\"mean\"", "\"width\"",
+        "0", "-1", "1e999", "0.5", "null", "true", "NaN", "\"\\ud800\"", " ", "\n",
+    ]), 0..60)) {
+        check(words.concat().as_bytes(), None);
+    }
+
+    #[test]
+    fn valid_problems(problem in problem(), budget in budget()) {
+        check(problem.to_string().as_bytes(), budget);
+    }
+
+    #[test]
+    fn mutated_problems(
+        problem in problem(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3u8), 1..4),
+    ) {
+        let mut bytes = problem.to_string().into_bytes();
+        for (place, byte, kind) in changes {
+            let place = place.index(bytes.len());
+            match kind {
+                0 => bytes[place] = byte,
+                1 => bytes.insert(place, b"0123456789.-eE,[]{}\":"[byte as usize % 21]),
+                _ => { bytes.remove(place); }
+            }
+        }
+        check(&bytes, None);
+    }
+}
