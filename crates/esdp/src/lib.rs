@@ -51,7 +51,8 @@
 //! - [`stats`]: what is learned of a channel;
 //! - [`policy`]: which channels to use, one policy a file;
 //! - [`scheduler`]: decide and observe around a policy, with checkpoints;
-//! - [`sim`]: clusters, arrivals and speeds to measure policies on.
+//! - [`sim`]: clusters, arrivals and speeds to measure policies on;
+//! - [`scenario`]: all of that from a TOML text, and the presets.
 
 pub mod model;
 
@@ -66,3 +67,5 @@ pub mod policy;
 pub mod scheduler;
 
 pub mod sim;
+
+pub mod scenario;

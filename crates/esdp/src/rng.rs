@@ -38,6 +38,10 @@ pub enum Purpose {
     Speeds = 4,
     /// A policy's own coin.
     Policy = 5,
+    /// How mean speeds drift: who is slow when.
+    Drift = 6,
+    /// When an outcome becomes known.
+    Delays = 7,
 }
 
 /// Opens the stream of a key.
@@ -62,7 +66,15 @@ mod tests {
 
     #[test]
     fn every_part_of_the_key_matters() {
-        let purposes = [Purpose::Cluster, Purpose::Laws, Purpose::Arrivals, Purpose::Speeds, Purpose::Policy];
+        let purposes = [
+            Purpose::Cluster,
+            Purpose::Laws,
+            Purpose::Arrivals,
+            Purpose::Speeds,
+            Purpose::Policy,
+            Purpose::Drift,
+            Purpose::Delays,
+        ];
         let mut seen = HashSet::new();
         for seed in 0..8 {
             for purpose in purposes {

@@ -3,25 +3,41 @@
 //! The ranges are what was measured, widened; a change that leaves them is a change of what
 //! a policy *is* and deserves a look, not a wider range.
 
-use esdp::sim::{RandomCluster, Setting, run, trajectory};
+use esdp::scenario::Scenario;
+use esdp::sim::{OracleTrack, RandomCluster, Setting, Simulation, Summary, trajectory};
 use esdp::solver::{Exact, Paper, Solver};
+use std::ops::RangeInclusive;
 
 const SEEDS: [u64; 3] = [1, 2, 3];
 const SLOTS: u64 = 1000;
 
 /// The policy's accumulated utility as a share of the oracle's, averaged over the seeds.
-fn oracle_ratio(policy: &str) -> f64 {
-    let ratio = |seed| {
-        let setting = Setting::new(&RandomCluster::default(), 0.9, seed).unwrap();
-        let aou = |name: &str| {
-            let mut scheduler = setting.scheduler(&name.parse().unwrap()).unwrap();
-            let totals = run(&mut scheduler, &mut setting.workload(), &mut setting.environment(), SLOTS).unwrap();
-            assert_eq!(totals.proved_share(), 1.0, "{name}, seed {seed}: a small problem is solved to the end");
-            totals.aou
-        };
-        aou(policy) / aou("oracle")
-    };
-    SEEDS.into_iter().map(ratio).sum::<f64>() / SEEDS.len() as f64
+fn oracle_ratios(preset: &str, slots: u64, policies: &str) -> Vec<f64> {
+    let scenario = Scenario::preset(preset).unwrap();
+    let scenario = scenario.set("slots", &slots.to_string()).unwrap().set("policies", policies).unwrap();
+    let mut ratios = vec![0.0; scenario.policies().len()];
+    for seed in SEEDS {
+        let setting = scenario.setting(seed).unwrap();
+        let oracle = OracleTrack::new(&setting, slots).unwrap();
+        for (policy, ratio) in scenario.policies().iter().zip(&mut ratios) {
+            let mut summary = Summary::new(setting.cluster());
+            let mut simulation = Simulation::new(&setting, &policy.spec).unwrap().against(&oracle);
+            assert!(simulation.run(slots, &mut summary).unwrap().is_continue());
+            let label = &policy.label;
+            assert_eq!(summary.proved_share(), 1.0, "{label}, seed {seed}: a small problem is solved to the end");
+            *ratio += summary.oracle_ratio().unwrap() / SEEDS.len() as f64;
+        }
+    }
+    ratios
+}
+
+fn check(preset: &str, slots: u64, recorded: &[(&str, RangeInclusive<f64>)]) -> Vec<f64> {
+    let policies: Vec<&str> = recorded.iter().map(|(policy, _)| *policy).collect();
+    let ratios = oracle_ratios(preset, slots, &policies.join(","));
+    for ((policy, range), ratio) in recorded.iter().zip(&ratios) {
+        assert!(range.contains(ratio), "{preset}, {policy}: {ratio:.4} is not in {range:?}");
+    }
+    ratios
 }
 
 #[test]
@@ -40,14 +56,27 @@ fn policies_keep_their_rank() {
         ("lwtf", 0.52..=0.57),
         ("random", 0.53..=0.58),
     ];
-    let measured = recorded.map(|(policy, range)| (policy, oracle_ratio(policy), range));
-    for (policy, ratio, range) in &measured {
-        assert!(range.contains(ratio), "{policy}: {ratio:.4} is not in {range:?}");
-    }
-    let ratio = |name| measured.iter().find(|(policy, ..)| *policy == name).unwrap().1;
+    let ratios = check("default", SLOTS, &recorded);
+    let ratio = |name| ratios[recorded.iter().position(|(policy, _)| *policy == name).unwrap()];
     for weaker in ["esdp-paper", "escb", "hauf", "lcf", "lwtf", "random"] {
         assert!(ratio("esdp") > ratio(weaker) + 0.05, "esdp {} against {weaker} {}", ratio("esdp"), ratio(weaker));
     }
+}
+
+#[test]
+fn little_room_is_learned_as_well() {
+    check("literal", 4000, &[("esdp", 0.955..=0.985), ("cts", 0.96..=0.985), ("esdp-paper", 0.68..=0.73)]);
+}
+
+#[test]
+fn forgetting_pays_where_speeds_drift_and_only_there() {
+    let switch = check("drift-switch", 4000, &[("esdp", 0.89..=0.93), ("esdp-drift", 0.95..=0.97)]);
+    let sine = check("drift-sine", 4000, &[("esdp", 0.87..=0.91), ("esdp-drift", 0.955..=0.975)]);
+    for ratios in [switch, sine] {
+        assert!(ratios[1] > ratios[0] + 0.03, "{ratios:?}");
+    }
+    let steady = oracle_ratios("default", 4000, "esdp,esdp-drift");
+    assert!(steady[0] > steady[1], "{steady:?}");
 }
 
 #[test]

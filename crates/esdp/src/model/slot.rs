@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How many jobs wait at each port in a slot. The paper has at most one; with
 /// several, each job is its own copy of the port and may use each of the port's
 /// channels once.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Arrivals {
     jobs: Vec<u32>,

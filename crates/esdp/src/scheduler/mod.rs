@@ -142,6 +142,11 @@ impl Scheduler {
         self.slot
     }
 
+    /// The last decision; an empty one of slot 0 before the first.
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
     /// Decides the next slot. `free` is what can be used in it; all of the cluster unless told.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 //!
 //! A port that would reach no server gets one, so that no port is dead.
 
+use super::parameter::{ParameterError, check_number, check_whole};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, SupplyCost};
 use crate::rng::{Purpose, Stream, stream};
 use rand::RngExt;
@@ -42,6 +43,10 @@ pub struct RandomCluster {
     pub request: (Amount, Amount),
     /// The smallest and the largest cluster-wide capacity of a device.
     pub capacity: (Amount, Amount),
+    /// The smallest and the largest capacity of a device on each server; without it, servers have
+    /// no limits of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_capacity: Option<(Amount, Amount)>,
     /// The mean supply cost, before scaling.
     pub cost_mean: f64,
     /// Its standard deviation.
@@ -69,6 +74,7 @@ impl Default for RandomCluster {
             devices: 3,
             request: (1, 2),
             capacity: (4, 8),
+            server_capacity: None,
             cost_mean: 0.5,
             cost_deviation: 0.1,
             cost_scale: 1.0 / 15.0,
@@ -80,15 +86,8 @@ impl Default for RandomCluster {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GenerateError {
     /// A parameter is out of range.
-    #[error("random cluster: `{key}` is {value}, expected {accepted}")]
-    Parameter {
-        /// The parameter's key.
-        key: &'static str,
-        /// The value found.
-        value: String,
-        /// What is accepted.
-        accepted: String,
-    },
+    #[error("random cluster: {0}")]
+    Parameter(#[from] ParameterError),
     /// The drawn cluster is none.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
@@ -103,18 +102,32 @@ impl RandomCluster {
     /// # Errors
     /// When a parameter is out of range.
     pub fn generate(&self, seed: u64) -> Result<Cluster, GenerateError> {
+        Ok(Cluster::new(self.draw(seed)?)?)
+    }
+
+    /// Draws the specification of a seed's cluster, for those who want to change something in it.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn draw(&self, seed: u64) -> Result<ClusterSpec, ParameterError> {
         self.check()?;
         // One stream a subject: a wider range of capacities does not change the channels.
         let mut pairs_rng = stream(seed, Purpose::Cluster, 0, 0);
-        let mut request_rng = stream(seed, Purpose::Cluster, 0, 1);
         let mut capacity_rng = stream(seed, Purpose::Cluster, 0, 2);
         let mut cost_rng = stream(seed, Purpose::Cluster, 0, 3);
+        let mut server_rng = stream(seed, Purpose::Cluster, 0, 4);
 
-        let mut request = |()| (0..self.devices).map(|_| within(self.request, &mut request_rng)).collect();
+        let mut request = self.requests(seed);
         let pairs = self.pairs(&mut pairs_rng);
         let channels =
-            pairs.into_iter().map(|(port, server)| ChannelSpec { port, server, request: request(()) }).collect();
-        let capacity = (0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect();
+            pairs.into_iter().map(|(port, server)| ChannelSpec { port, server, request: request() }).collect();
+        let mut capacity =
+            Capacity::cluster_wide((0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect());
+        if let Some(range) = self.server_capacity {
+            let mut server = |_| (0..self.devices).map(|_| within(range, &mut server_rng)).collect();
+            let servers = (0..self.servers).map(&mut server).collect();
+            capacity = capacity.with_servers(servers).expect("one amount a device");
+        }
         let mut cost = |_| {
             let draw: f64 = StandardNormal.sample(&mut cost_rng);
             ((self.cost_mean + self.cost_deviation * draw) * self.cost_scale).max(0.0)
@@ -123,14 +136,21 @@ impl RandomCluster {
             .map(|_| SupplyCost::Table { costs: (0..self.request.1.max(1)).map(&mut cost).collect() })
             .collect();
         let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
-        Ok(Cluster::new(ClusterSpec {
+        Ok(ClusterSpec {
             devices: names("device", self.devices),
             servers: names("server", self.servers),
             ports: names("port", self.ports),
             channels,
-            capacity: Capacity::cluster_wide(capacity),
+            capacity,
             costs,
-        })?)
+        })
+    }
+
+    /// Draws requests, one channel after another.
+    pub(crate) fn requests(&self, seed: u64) -> impl FnMut() -> Vec<Amount> {
+        let mut rng = stream(seed, Purpose::Cluster, 0, 1);
+        let (devices, range) = (self.devices, self.request);
+        move || (0..devices).map(|_| within(range, &mut rng)).collect()
     }
 
     fn pairs(&self, rng: &mut Stream) -> Vec<(u32, u32)> {
@@ -165,39 +185,37 @@ impl RandomCluster {
         pairs
     }
 
-    fn check(&self) -> Result<(), GenerateError> {
-        let refuse = |key, value: String, accepted: String| Err(GenerateError::Parameter { key, value, accepted });
-        let counts = [("ports", self.ports), ("servers", self.servers), ("devices", self.devices)];
-        for (key, value) in counts {
-            if !(1..=1 << 24).contains(&value) {
-                return refuse(key, value.to_string(), format!("a whole number from 1 to {}", 1 << 24));
-            }
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// With the first that is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        for (key, value) in [("ports", self.ports), ("servers", self.servers), ("devices", self.devices)] {
+            check_whole(key, value as u64, 1..=1 << 24)?;
         }
         match self.channels {
-            ChannelCount::Probability(value) if !(0.0..=1.0).contains(&value) => {
-                return refuse("channels.probability", value.to_string(), "a number from 0 to 1".to_owned());
+            ChannelCount::Probability(value) => check_number("channels.probability", value, 0.0..=1.0)?,
+            ChannelCount::Exactly(value) => {
+                let most = self.ports as u64 * self.servers as u64;
+                check_whole("channels.exactly", value as u64, self.ports as u64..=most)?;
             }
-            ChannelCount::Exactly(value) if value < self.ports || value > self.ports * self.servers => {
-                let accepted = format!("a whole number from {} to {}", self.ports, self.ports * self.servers);
-                return refuse("channels.exactly", value.to_string(), accepted);
-            }
-            _ => {}
         }
-        for (key, (from, to), limit) in
-            [("request", self.request, LARGEST_REQUEST), ("capacity", self.capacity, Amount::MAX)]
-        {
-            if from > to || to > limit {
-                return refuse(key, format!("[{from}, {to}]"), format!("two ascending numbers of at most {limit}"));
+        let ranges = [
+            ("request", Some(self.request), LARGEST_REQUEST),
+            ("capacity", Some(self.capacity), Amount::MAX),
+            ("server_capacity", self.server_capacity, Amount::MAX),
+        ];
+        for (key, range, limit) in ranges {
+            if let Some((from, to)) = range
+                && (from > to || to > limit)
+            {
+                let accepted = format!("two ascending numbers of at most {limit}");
+                return Err(ParameterError::new(key, format!("[{from}, {to}]"), accepted));
             }
         }
         let costs =
             [("cost_mean", self.cost_mean), ("cost_deviation", self.cost_deviation), ("cost_scale", self.cost_scale)];
-        for (key, value) in costs {
-            if !(0.0..=1e9).contains(&value) {
-                return refuse(key, value.to_string(), "a number from 0 to 1000000000".to_owned());
-            }
-        }
-        Ok(())
+        costs.into_iter().try_for_each(|(key, value)| check_number(key, value, 0.0..=1e9))
     }
 }
 

@@ -4,29 +4,29 @@
 //! policies meet the same arrivals and the same speeds, and the oracle's utility on the
 //! same seed is the yardstick of regret.
 //!
-//! ```
-//! use esdp::sim::{RandomCluster, Setting, run};
-//!
-//! let setting = Setting::new(&RandomCluster::default(), 0.9, 7)?;
-//! let mut total = |name: &str| -> Result<f64, Box<dyn std::error::Error>> {
-//!     let mut scheduler = setting.scheduler(&name.parse()?)?;
-//!     Ok(run(&mut scheduler, &mut setting.workload(), &mut setting.environment(), 300)?.aou)
-//! };
-//! let (learned, best) = (total("esdp")?, total("oracle")?);
-//! assert!(learned > 0.8 * best && learned <= best);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! A [`Setting`] is a cluster with its [`ArrivalSpec`], [`SpeedSpec`] and [`Delay`] under one
+//! seed; a [`Simulation`] turns one policy in it; a [`Recorder`] keeps what is wanted of the run.
 
 mod environment;
+mod feedback;
 mod generate;
-mod run;
+mod oracle;
+mod parameter;
+mod recorder;
 mod setting;
+mod simulate;
+mod speeds;
 mod trajectory;
 mod workload;
 
-pub use environment::{Environment, FixedTruth, NormalSpeeds, clipped_normal_mean};
+pub use environment::{Environment, Epoch, FixedTruth};
+pub use feedback::{Delay, LONGEST_DELAY};
 pub use generate::{ChannelCount, GenerateError, RandomCluster};
-pub use run::{Totals, run};
+pub use oracle::OracleTrack;
+pub use parameter::ParameterError;
+pub use recorder::{Histogram, Point, Recorder, Series, SlotRecord, Spacing, Summary};
 pub use setting::{Setting, SettingError};
+pub use simulate::Simulation;
+pub use speeds::{Drift, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};
 pub use trajectory::{TrajectoryError, trajectory};
-pub use workload::{Bernoulli, Workload};
+pub use workload::{ArrivalSpec, Bernoulli, Binomial, Bursty, Diurnal, Listed, MOST_JOBS, Poisson, Rates, Workload};

@@ -1,22 +1,26 @@
-//! A cluster, its speeds and its arrivals under one seed.
+//! A cluster, its speeds, its arrivals and its feedback under one seed.
 
-use super::{Bernoulli, Environment, GenerateError, NormalSpeeds, RandomCluster, Workload};
+use super::feedback::Delay;
+use super::parameter::ParameterError;
+use super::workload::{ArrivalSpec, Workload};
+use super::{Environment, GenerateError, RandomCluster, SpeedSpec, Speeds};
 use crate::model::Cluster;
-use crate::policy::{PolicySpec, SpecError};
+use crate::policy::{PolicySpec, SpecError, Truth};
 use crate::scheduler::Scheduler;
 use crate::solver::Solver;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The paper's evaluation setting for one seed: everything a run needs but the policy.
+/// Everything a run needs but the policy, for one seed.
 ///
 /// Each call of [`workload`](Setting::workload) and [`environment`](Setting::environment)
 /// gives the same fate again, so every policy can be measured on it.
 #[derive(Debug, Clone)]
 pub struct Setting {
     cluster: Arc<Cluster>,
-    speeds: NormalSpeeds,
-    rho: f64,
+    arrivals: ArrivalSpec,
+    speeds: Speeds,
+    delay: Delay,
     seed: u64,
 }
 
@@ -26,23 +30,44 @@ pub enum SettingError {
     /// The cluster cannot be drawn.
     #[error(transparent)]
     Generate(#[from] GenerateError),
-    /// The arrival probability is none.
-    #[error("`rho` is {0}, expected a number from 0 to 1")]
-    Rho(f64),
+    /// The arrivals are out of range.
+    #[error("arrivals: {0}")]
+    Arrivals(ParameterError),
+    /// The speeds are out of range or do not fit the cluster.
+    #[error("speeds: {0}")]
+    Speeds(ParameterError),
+    /// The delay is out of range.
+    #[error("feedback: {0}")]
+    Feedback(ParameterError),
 }
 
 impl Setting {
-    /// Draws a cluster and its speeds; every port has a job with probability `rho`.
+    /// The paper's evaluation setting: draws a cluster and Normal speeds; every port has a
+    /// job with probability `rho`, and outcomes are known at once.
     ///
     /// # Errors
     /// When a parameter is out of range.
     pub fn new(recipe: &RandomCluster, rho: f64, seed: u64) -> Result<Self, SettingError> {
-        if !(0.0..=1.0).contains(&rho) {
-            return Err(SettingError::Rho(rho));
-        }
-        let cluster = Arc::new(recipe.generate(seed)?);
-        let speeds = NormalSpeeds::new(Arc::clone(&cluster), seed);
-        Ok(Self { cluster, speeds, rho, seed })
+        let arrivals = ArrivalSpec::Bernoulli { rho: rho.into() };
+        Self::build(recipe.generate(seed)?, arrivals, &SpeedSpec::default(), Delay::default(), seed)
+    }
+
+    /// A setting on a given cluster.
+    ///
+    /// # Errors
+    /// When a parameter is out of range or does not fit the cluster.
+    pub fn build(
+        cluster: Cluster,
+        arrivals: ArrivalSpec,
+        speeds: &SpeedSpec,
+        delay: Delay,
+        seed: u64,
+    ) -> Result<Self, SettingError> {
+        arrivals.check(cluster.ports().len()).map_err(SettingError::Arrivals)?;
+        delay.check().map_err(SettingError::Feedback)?;
+        let cluster = Arc::new(cluster);
+        let speeds = speeds.build(&cluster, seed).map_err(SettingError::Speeds)?;
+        Ok(Self { cluster, arrivals, speeds, delay, seed })
     }
 
     /// The cluster.
@@ -50,14 +75,34 @@ impl Setting {
         &self.cluster
     }
 
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// When outcomes become known.
+    pub fn delay(&self) -> Delay {
+        self.delay
+    }
+
     /// The arrivals, from the first slot on.
     pub fn workload(&self) -> impl Workload + use<> {
-        Bernoulli::new(self.rho, self.seed)
+        self.arrivals.build(self.cluster.ports().len(), self.seed).expect("the arrivals were checked")
     }
 
     /// The speeds.
     pub fn environment(&self) -> impl Environment + use<> {
+        self.speeds()
+    }
+
+    /// The speeds by their own type.
+    pub(super) fn speeds(&self) -> Speeds {
         self.speeds.clone()
+    }
+
+    /// The true means, for an oracle.
+    pub fn truth(&self) -> Box<dyn Truth> {
+        Box::new(self.speeds())
     }
 
     /// A fresh scheduler with a policy; the oracle is given the truth.
@@ -73,7 +118,7 @@ impl Setting {
     /// # Errors
     /// When a parameter of the policy is out of range.
     pub fn scheduler_with(&self, policy: &PolicySpec, solver: Option<Box<dyn Solver>>) -> Result<Scheduler, SpecError> {
-        let truth = matches!(policy, PolicySpec::Oracle {}).then(|| self.speeds.truth());
+        let truth = matches!(policy, PolicySpec::Oracle {}).then(|| self.truth());
         let policy = policy.build_with(&self.cluster, self.seed, truth, solver)?;
         Ok(Scheduler::new(Arc::clone(&self.cluster), policy))
     }

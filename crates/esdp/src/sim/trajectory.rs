@@ -3,7 +3,7 @@
 //! A learner drives all indices towards each other, so learned problems are far harder than
 //! random ones: solvers are benchmarked and tested on these.
 
-use super::{Setting, run};
+use super::{Setting, Simulation};
 use crate::model::Slot;
 use crate::policy::{PolicySpec, SpecError};
 use crate::scheduler::ScheduleError;
@@ -54,12 +54,12 @@ pub fn trajectory(
 ) -> Result<(), TrajectoryError> {
     let last = Arc::new(Mutex::new(None));
     let recorder = Recorder { inner: solver, last: Arc::clone(&last) };
-    let mut scheduler = setting.scheduler_with(policy, Some(Box::new(recorder)))?;
-    let (mut workload, mut environment) = (setting.workload(), setting.environment());
+    let scheduler = setting.scheduler_with(policy, Some(Box::new(recorder)))?;
+    let mut simulation = Simulation::turning(setting, scheduler);
     for _ in 0..slots {
-        run(&mut scheduler, &mut workload, &mut environment, 1)?;
+        let _ = simulation.run(1, &mut ())?;
         if let Some(instance) = last.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            each(scheduler.slot(), &instance.problem()?);
+            each(simulation.scheduler().slot(), &instance.problem()?);
         }
     }
     Ok(())

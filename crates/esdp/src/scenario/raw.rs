@@ -1,0 +1,141 @@
+//! A scenario as it is written: types that mirror the TOML, with every default.
+
+use crate::model::{Amount, SupplyCost};
+use crate::sim::{ArrivalSpec, Delay, SpeedSpec};
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Raw {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) slots: u64,
+    /// Names, or tables of a name, parameters and a label.
+    pub(super) policies: Vec<Value>,
+    pub(super) seeds: Seeds,
+    pub(super) graph: Graph,
+    pub(super) devices: Devices,
+    pub(super) costs: Costs,
+    pub(super) arrivals: ArrivalSpec,
+    pub(super) speeds: SpeedSpec,
+    pub(super) feedback: Feedback,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sweep: Option<Sweep>,
+}
+
+impl Default for Raw {
+    fn default() -> Self {
+        let policies = ["oracle", "esdp", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
+        Self {
+            name: "custom".to_owned(),
+            description: String::new(),
+            slots: 2000,
+            policies: policies.into_iter().map(Value::from).collect(),
+            seeds: Seeds::default(),
+            graph: Graph::default(),
+            devices: Devices::default(),
+            costs: Costs::default(),
+            arrivals: ArrivalSpec::default(),
+            speeds: SpeedSpec::default(),
+            feedback: Feedback::default(),
+            sweep: None,
+        }
+    }
+}
+
+/// Consecutive seeds, or a list.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Seeds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) list: Option<Vec<u64>>,
+}
+
+/// Who may run where: by probability, by number, or by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Graph {
+    pub(super) ports: u64,
+    pub(super) servers: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) probability: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) channels: Option<Vec<Channel>>,
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Self { ports: 8, servers: 40, probability: None, count: None, channels: None }
+    }
+}
+
+/// A channel of an explicit list; its request is drawn if it is not given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Channel {
+    pub(super) port: u32,
+    pub(super) server: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) request: Option<Vec<Amount>>,
+}
+
+/// What is asked for and what there is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Devices {
+    pub(super) count: u64,
+    pub(super) request: (Amount, Amount),
+    /// The range that each device's cluster-wide capacity is drawn from.
+    pub(super) capacity: (Amount, Amount),
+    /// Cluster-wide capacities instead of the range, one a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) amounts: Option<Vec<Amount>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) server_capacity: Option<(Amount, Amount)>,
+}
+
+impl Default for Devices {
+    fn default() -> Self {
+        Self { count: 3, request: (1, 2), capacity: (4, 8), amounts: None, server_capacity: None }
+    }
+}
+
+/// Supply costs: drawn, or one shape a device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Costs {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+    pub(super) scale: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) devices: Option<Vec<SupplyCost>>,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self { mean: 0.5, deviation: 0.1, scale: 1.0 / 15.0, devices: None }
+    }
+}
+
+/// When outcomes become known.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Feedback {
+    pub(super) delay: Delay,
+}
+
+/// What a figure varies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sweep {
+    pub(super) key: String,
+    pub(super) values: Vec<Value>,
+}

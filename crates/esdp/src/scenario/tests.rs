@@ -1,0 +1,204 @@
+use super::*;
+
+fn refused(text: &str) -> String {
+    match Scenario::from_toml(text) {
+        Ok(_) => panic!("{text} was accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn an_empty_text_is_the_default() {
+    let (empty, default) = (Scenario::from_toml("").unwrap(), Scenario::preset("default").unwrap());
+    assert_eq!(empty.setting(3).unwrap().cluster(), default.setting(3).unwrap().cluster());
+    assert_eq!((empty.slots(), empty.seeds()), (2000, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9][..]));
+    assert_eq!(empty.policies(), default.policies());
+}
+
+#[test]
+fn presets_read_resolve_and_read_back() {
+    for (name, text) in presets() {
+        let scenario = Scenario::from_toml(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let resolved = scenario.to_toml();
+        let again = Scenario::from_toml(&resolved).unwrap_or_else(|error| panic!("{name}: {error}\n{resolved}"));
+        assert_eq!(again, scenario, "{name}");
+        assert_eq!(again.to_toml(), resolved, "{name}");
+        assert!(*name == "drift" || scenario.name() == *name, "{name}");
+        assert!(!scenario.description().is_empty(), "{name}");
+        for (value, point) in scenario.points().unwrap() {
+            assert_eq!(point.sweep(), None, "{name} {value}");
+            point.setting(0).unwrap_or_else(|error| panic!("{name} {value}: {error}"));
+        }
+    }
+    assert_eq!(Scenario::preset("defualt"), None);
+}
+
+#[test]
+fn the_resolved_text_says_everything() {
+    let text = Scenario::preset("default").unwrap().to_toml();
+    for key in [
+        "slots = 2000",
+        "kappa = 0.25",
+        "probability = 0.1",
+        "rho = 0.9",
+        "correlation = 0.0",
+        "delay = [0, 0]",
+        "first = 0",
+    ] {
+        assert!(text.contains(key), "{key} is not in\n{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_in_one_sentence() {
+    let cases = [
+        ("slots = \n", "line 1: "),
+        ("slot = 5", "line 1: unknown key `slot`, expected one of `name`, "),
+        ("[graph]\nportz = 3", "line 2: unknown key `graph.portz`, expected one of `ports`, "),
+        ("[arrivals]\nrhoo = 0.5", "line 2: unknown key `arrivals.rhoo`, expected `rho`"),
+        ("[speeds.drift]\nkind = \"sine\"\nfaze = 1", "line 3: unknown key `speeds.drift.faze`"),
+        ("slots = \"many\"", "line 1: `slots` is \"many\", expected a whole number"),
+        ("slots = -5", "line 1: `slots` is -5, expected a whole number of at least 0"),
+        ("slots = 2.5", "line 1: `slots` is 2.5, expected a whole number"),
+        ("slots = 0", "line 1: `slots` is 0, expected a whole number from 1 to 1000000000"),
+        ("slots = 5000000000", "line 1: `slots` is 5000000000, expected"),
+        ("[arrivals]\nrho = \"x\"", "line 2: `arrivals.rho` is \"x\", expected a number or a list of numbers"),
+        (
+            "[arrivals]\nrho = [0.1, 0.2, 1.5, 0, 0, 0, 0, 0]",
+            "line 2: `arrivals.rho[2]` is 1.5, expected a number from 0 to 1",
+        ),
+        ("[arrivals]\nrho = nan", "line 2: `arrivals.rho` is NaN, expected a number from 0 to 1"),
+        ("[arrivals]\nrho = [0.5]", "line 2: `arrivals.rho` is a list of 1 numbers, expected one number, or 8"),
+        ("[arrivals]\nlaw = \"uniform\"", "line 2: `arrivals.law` is \"uniform\", expected one of `bernoulli`, "),
+        ("[devices]\nrequest = [2, 1]", "line 2: `devices.request` is [2, 1], expected two ascending whole numbers"),
+        (
+            "[devices]\ncapacity = [0, 8]",
+            "line 2: `devices.capacity` is [0, 8], expected two ascending whole numbers from 1",
+        ),
+        ("[devices]\ncapacity = 8", "line 2: `devices.capacity` is 8, expected a list of 2"),
+        ("[devices]\ncapacity = [1, 2, 3]", "line 2: `devices.capacity` is [1, 2, 3], expected a list of 2"),
+        ("[devices]\namounts = [6, 0, 8]", "line 2: `devices.amounts[1]` is 0, expected a whole number from 1"),
+        ("[devices]\namounts = [6]", "line 2: `devices.amounts` is a list of 1, expected 3, one a device"),
+        ("[graph]\nports = 0", "line 2: `graph.ports` is 0, expected a whole number from 1"),
+        ("[graph]\nchannels = []", "line 2: `graph.channels` is empty, expected at least one channel"),
+        (
+            "[graph]\nports = 2\nchannels = [{ port = 0, server = 1 }]",
+            "line 3: `graph.channels`: port 1 has no channel",
+        ),
+        (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }, { port = 0, server = 1 }]",
+            "line 3: `graph.channels[1]`: port 0 and server 1 are joined by an earlier channel already",
+        ),
+        (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 99 }]",
+            "line 3: `graph.channels[0].server` is 99, expected a whole number from 0 to 39",
+        ),
+        (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1, request = [1] }]",
+            "line 3: `graph.channels[0].request` is a list of 1, expected 3, one a device",
+        ),
+        (
+            "[graph]\nprobability = 0.5\ncount = 20",
+            "line 1: `graph`: give one of `probability`, `count` and `channels`",
+        ),
+        ("[graph]\nprobability = 1.5", "line 2: `graph.probability` is 1.5, expected a number from 0 to 1"),
+        ("[graph]\ncount = 3", "line 2: `graph.count` is 3, expected a whole number from 8 to 320"),
+        (
+            "[graph]\nports = 90000\nservers = 900000",
+            "line 1: `graph`: 90000 ports times 900000 servers are 81000000000 pairs",
+        ),
+        ("[graph]\nports = 4000\nservers = 4000\nprobability = 0.9", "line 1: `graph`: about 14400000 channels"),
+        ("policies = [\"esdp\", \"cst\"]", "line 1: `policies[1]`: unknown policy `cst`, expected one of `esdp`"),
+        ("policies = [\"esdp\", \"esdp\"]", "line 1: `policies[1]`: `esdp` is in the list already"),
+        ("policies = [{ name = \"esdp\", kapa = 1 }]", "line 1: unknown key `policies[0].kapa`, expected `kappa`"),
+        ("policies = [{ name = \"esdp\", kappa = \"x\" }]", "line 1: `policies[0].kappa` is \"x\", expected a number"),
+        ("policies = [{ name = \"esdp\", kappa = -1 }]", "line 1: `policies[0]`: policy `esdp`: `kappa` is -1"),
+        ("policies = [3]", "line 1: `policies[0]` is 3, expected a policy's name"),
+        ("policies = []", "line 1: `policies` is empty, expected at least one policy"),
+        ("[seeds]\ncount = 0", "line 2: `seeds.count` is 0, expected a whole number from 1 to 100000"),
+        ("[seeds]\nlist = [1, 2, 1]", "line 2: `seeds.list`: the seed 1 comes twice"),
+        ("[seeds]\nlist = []", "line 2: `seeds.list` is a list of 0, expected 1 to 100000"),
+        ("[seeds]\nlist = [1]\ncount = 2", "line 1: `seeds`: give `list`, or `first` and `count`, not both"),
+        ("[costs]\nscale = inf", "line 2: `costs.scale` is inf, expected a number"),
+        ("[costs]\ndevices = [{ kind = \"linear\", rate = -1 }]", "line 2: `costs.devices` is a list of 1, expected 3"),
+        (
+            "[devices]\ncount = 1\n[costs]\ndevices = [{ kind = \"linear\", rate = -1 }]",
+            "line 4: `costs.devices[0]`: `rate` is -1",
+        ),
+        ("[speeds]\nmean = [1.0, 0.5]", "line 2: `speeds.mean` is [1, 0.5], expected two ascending numbers"),
+        (
+            "[speeds]\ndrift = { kind = \"switch\", share = 2 }",
+            "line 2: `speeds.drift.share` is 2, expected a number from 0 to 1",
+        ),
+        ("[speeds]\ntable = [[0.5]]", "line 2: `speeds.table`: needs a known number of channels"),
+        (
+            "[graph]\ncount = 9\n[speeds]\ntable = [[0.5]]",
+            "line 4: `speeds.table[0]` is a list of 1, expected 9, one a channel",
+        ),
+        ("[feedback]\ndelay = [3, 1]", "line 2: `feedback.delay` is [3, 1], expected two ascending"),
+        ("[feedback]\ndelay = -1", "line 2: `feedback.delay` is -1, expected a whole number of at least 0"),
+        ("[sweep]\nkey = \"arrivals.rho\"\nvalues = [0.5, 1.5]", "line 3: `sweep.values[1]`: `arrivals.rho` is 1.5"),
+        ("[sweep]\nkey = \"arrivals.rho\"\nvalues = []", "line 3: `sweep.values` is a list of 0, expected 1 to"),
+        ("[sweep]\nkey = \"arrivals.rho\"", "line 1: `sweep`: the key `values` is missing"),
+        ("arrivals = 3", "line 1: `arrivals` is 3, expected a table"),
+    ];
+    let mut wrong = Vec::new();
+    for (text, expected) in cases {
+        let found = refused(text);
+        if !found.starts_with(expected) || found.contains('\n') {
+            wrong.push(format!("{text:?}\n  expected {expected}\n  found    {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_cluster_can_be_written_down() {
+    let text = r#"
+        slots = 10
+        policies = ["esdp"]
+        [graph]
+        ports = 2
+        servers = 2
+        channels = [{ port = 0, server = 0, request = [1] }, { port = 0, server = 1, request = [2] }, { port = 1, server = 1 }]
+        [devices]
+        count = 1
+        amounts = [3]
+        server_capacity = [2, 2]
+        [costs]
+        devices = [{ kind = "linear", rate = 0.1 }]
+        [arrivals]
+        law = "list"
+        jobs = [[1, 2]]
+        [speeds]
+        table = [[0.5, 0.6, 0.7]]
+        deviation = 0.0
+        [feedback]
+        delay = 2
+    "#;
+    let scenario = Scenario::from_toml(text).unwrap();
+    assert_eq!(Scenario::from_toml(&scenario.to_toml()).unwrap(), scenario);
+    let setting = scenario.setting(1).unwrap();
+    let cluster = setting.cluster();
+    assert_eq!(cluster.request(crate::model::ChannelId(1)), [2]);
+    assert_eq!(cluster.cost(crate::model::ChannelId(1)), 0.2);
+    assert_eq!(cluster.capacity().cluster(), Some(&[3][..]));
+    assert_eq!(cluster.capacity().server(crate::model::ServerId(1)), Some(&[2][..]));
+    assert_eq!(setting.delay(), crate::sim::Delay(2, 2));
+}
+
+#[test]
+fn keys_can_be_set() {
+    let scenario = Scenario::preset("rho").unwrap();
+    let changed = scenario.set("arrivals.rho", "0.25").unwrap().set("slots", "77").unwrap();
+    assert_eq!((changed.slots(), changed.sweep()), (77, None));
+    let changed = changed.set("policies", "esdp,cts").unwrap().set("seeds.count", "2").unwrap();
+    assert_eq!(changed.policies().iter().map(|policy| policy.label.as_str()).collect::<Vec<_>>(), ["esdp", "cts"]);
+    assert_eq!(changed.set("seeds.first", "40").unwrap().seeds(), [40, 41]);
+    assert_eq!(changed.set("seeds.list", "[5]").unwrap().seeds(), [5]);
+    let kappa = changed.set("policies.esdp.kappa", "0.5").unwrap();
+    assert!(kappa.to_toml().contains("kappa = 0.5"));
+    assert!(changed.set("graph.count", "32").unwrap().to_toml().contains("count = 32"));
+    assert!(changed.set("graf.count", "32").unwrap_err().to_string().starts_with("unknown key `graf`"));
+    assert_eq!(scenario.points().unwrap().len(), 10);
+}

@@ -1,0 +1,98 @@
+//! The yardstick: what the omniscient oracle gets from the same arrivals.
+//!
+//! Solving the oracle's problem in every slot and under every policy would cost as much as the
+//! policies do. Two savings: an [`OracleTrack`] is computed once a seed and shared by all its
+//! policies, and within an epoch of unchanging means the same arrivals are solved once.
+
+use super::environment::{Environment, Epoch};
+use super::{Setting, Workload};
+use crate::model::{Arrivals, Cluster, Slot, SlotView};
+use crate::policy::{Choice, Oracle, Policy};
+use crate::scheduler::ScheduleError;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How many numbers the remembered arrivals of an epoch may have in all.
+const REMEMBERED: usize = 1 << 20;
+
+/// Solves the oracle's problem of a slot and remembers what it has solved.
+pub(super) struct OracleMeter {
+    cluster: Arc<Cluster>,
+    oracle: Oracle,
+    environment: Box<dyn Environment>,
+    choice: Choice,
+    epoch: Option<Epoch>,
+    known: HashMap<Arrivals, f64>,
+}
+
+impl OracleMeter {
+    pub(super) fn new(setting: &Setting) -> Self {
+        Self {
+            cluster: Arc::clone(setting.cluster()),
+            oracle: Oracle::new(setting.truth()),
+            environment: Box::new(setting.speeds()),
+            choice: Choice::default(),
+            epoch: None,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The oracle's expected utility of a slot.
+    pub(super) fn utility(&mut self, slot: Slot, arrivals: &Arrivals) -> Result<f64, ScheduleError> {
+        let epoch = self.environment.epoch(slot);
+        if epoch.is_none() || epoch != self.epoch {
+            self.known.clear();
+            self.epoch = epoch;
+        }
+        if let Some(&utility) = self.known.get(arrivals) {
+            return Ok(utility);
+        }
+        let view = SlotView { cluster: &self.cluster, slot, arrivals, free: self.cluster.capacity() };
+        if let Err(cause) = self.oracle.decide(&view, &mut self.choice) {
+            return Err(ScheduleError::Policy { policy: self.oracle.name().to_owned(), slot, cause });
+        }
+        // Added up in the order of a sealed decision, so that the policy `oracle` has a ratio of exactly 1.
+        self.choice.channels.sort_unstable();
+        let means = self.environment.means(slot);
+        let utility = self.choice.channels.iter().map(|channel| means[channel.index()]).sum();
+        if epoch.is_some() && self.known.len() * arrivals.ports() < REMEMBERED {
+            self.known.insert(arrivals.clone(), utility);
+        }
+        Ok(utility)
+    }
+}
+
+/// The oracle's expected utility in every slot of a run: 8 bytes a slot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OracleTrack {
+    utilities: Vec<f64>,
+}
+
+impl OracleTrack {
+    /// Runs the oracle for some slots.
+    ///
+    /// # Errors
+    /// When a slot cannot be solved.
+    pub fn new(setting: &Setting, slots: u64) -> Result<Self, ScheduleError> {
+        let mut meter = OracleMeter::new(setting);
+        let mut workload = setting.workload();
+        let mut arrivals = Arrivals::everywhere(setting.cluster().ports().len());
+        let mut utility = |slot| {
+            workload.arrivals(slot, &mut arrivals);
+            meter.utility(slot, &arrivals)
+        };
+        let utilities = (1..=slots).map(|slot| utility(Slot(slot))).collect::<Result<_, _>>()?;
+        Ok(Self { utilities })
+    }
+
+    /// The number of slots it knows.
+    pub fn slots(&self) -> u64 {
+        self.utilities.len() as u64
+    }
+
+    /// The oracle's utility of a slot; none beyond the end.
+    pub fn at(&self, slot: Slot) -> Option<f64> {
+        let position = usize::try_from(slot.0.checked_sub(1)?).ok()?;
+        self.utilities.get(position).copied()
+    }
+}

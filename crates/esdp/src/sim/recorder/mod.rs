@@ -1,0 +1,86 @@
+//! What is kept of a run.
+//!
+//! A [`Recorder`] gets every slot. [`Summary`] and [`Series`] keep a few numbers, however long the
+//! run is; whoever wants every slot in a file writes a recorder that does so. Recorders
+//! combine: a pair is a recorder, and so is a list of boxed ones.
+
+mod histogram;
+mod series;
+mod summary;
+
+pub use histogram::Histogram;
+pub use series::{Point, Series, Spacing};
+pub use summary::Summary;
+
+use crate::model::{Arrivals, Cluster, Slot};
+use crate::scheduler::Decision;
+use std::ops::ControlFlow;
+
+/// What happened in a slot.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotRecord<'a> {
+    /// The cluster.
+    pub cluster: &'a Cluster,
+    /// The slot.
+    pub slot: Slot,
+    /// Who had a job.
+    pub arrivals: &'a Arrivals,
+    /// What was decided.
+    pub decision: &'a Decision,
+    /// The sum of the *true mean* net utilities of what was chosen. No luck is in it.
+    pub expected: f64,
+    /// The sum of the net utilities that came out, known late or not.
+    pub realised: f64,
+    /// What the oracle's choice would have been worth, by the true means.
+    pub oracle: Option<f64>,
+    /// How many of the chosen uses went to channels that were still little known: whose
+    /// confidence radius `sqrt(ln(t+1) / (2 n))` was above 1/4 after `n` uses.
+    pub unsure: u32,
+    /// What the decision took, in nanoseconds, if there was a clock.
+    pub nanos: Option<u64>,
+}
+
+/// Watches a run.
+pub trait Recorder {
+    /// Takes a slot; `Break` ends the run after it.
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()>;
+}
+
+/// Keeps nothing.
+impl Recorder for () {
+    fn record(&mut self, _record: &SlotRecord<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl<R: Recorder + ?Sized> Recorder for &mut R {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        (**self).record(record)
+    }
+}
+
+impl<R: Recorder + ?Sized> Recorder for Box<R> {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        (**self).record(record)
+    }
+}
+
+/// Both see the slot, even where the first breaks off.
+impl<A: Recorder, B: Recorder> Recorder for (A, B) {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        let (first, second) = (self.0.record(record), self.1.record(record));
+        if first.is_break() { first } else { second }
+    }
+}
+
+/// All see the slot, even where one breaks off.
+impl<R: Recorder> Recorder for Vec<R> {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        let mut flow = ControlFlow::Continue(());
+        for recorder in self {
+            let next = recorder.record(record);
+            flow = if flow.is_break() { flow } else { next };
+        }
+        flow
+    }
+}

@@ -1,0 +1,215 @@
+//! How mean speeds change over time: not at all, in switches, or as a sinusoid.
+//!
+//! A drift multiplies a channel's mean speed by a factor that depends on the slot:
+//!
+//! - `switch`: every `every` slots a share of the servers is drawn anew and slowed to `factor`
+//!   (throttling, a noisy neighbour). All channels of a slowed server are slow.
+//! - `sine`: `1 + amplitude sin(2 pi (t / period + phase))`, with a phase of its own for every channel.
+
+use crate::model::{ChannelId, Cluster, Slot};
+use crate::rng::{Purpose, stream};
+use crate::sim::parameter::{ParameterError, check_number, check_whole};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+/// How mean speeds change over time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Drift {
+    /// They never change.
+    #[default]
+    None,
+    /// A share of the servers is slow for a while.
+    Switch {
+        /// The share of slow servers, 0 to 1; 0.35 unless told.
+        #[serde(default = "share")]
+        share: f64,
+        /// What is left of a slow server's speed, 0 to 1; 0.4 unless told.
+        #[serde(default = "factor")]
+        factor: f64,
+        /// The slots between two draws, at least 1; 500 unless told.
+        #[serde(default = "every")]
+        every: u64,
+    },
+    /// Every channel waxes and wanes.
+    Sine {
+        /// The largest change as a share of the mean, 0 to 1; 0.5 unless told.
+        #[serde(default = "amplitude")]
+        amplitude: f64,
+        /// The slots of a full wave, at least 1; 2000 unless told.
+        #[serde(default = "period")]
+        period: u64,
+    },
+}
+
+fn share() -> f64 {
+    0.35
+}
+
+fn factor() -> f64 {
+    0.4
+}
+
+fn every() -> u64 {
+    500
+}
+
+fn amplitude() -> f64 {
+    0.5
+}
+
+fn period() -> u64 {
+    2000
+}
+
+impl Drift {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        match *self {
+            Drift::None => Ok(()),
+            Drift::Switch { share, factor, every } => {
+                check_number("drift.share", share, 0.0..=1.0)?;
+                check_number("drift.factor", factor, 0.0..=1.0)?;
+                check_whole("drift.every", every, 1..=u64::MAX)
+            }
+            Drift::Sine { amplitude, period } => {
+                check_number("drift.amplitude", amplitude, 0.0..=1.0)?;
+                check_whole("drift.period", period, 1..=u64::MAX)
+            }
+        }
+    }
+}
+
+/// A drift of one cluster under one seed.
+#[derive(Debug, Clone)]
+pub(super) enum Drifting {
+    None,
+    Switch {
+        cluster: Arc<Cluster>,
+        seed: u64,
+        slow: usize,
+        factor: f64,
+        every: u64,
+        regime: Option<u64>,
+        is_slow: Vec<bool>,
+    },
+    Sine {
+        amplitude: f64,
+        period: u64,
+        phase: Vec<f64>,
+    },
+}
+
+impl Drifting {
+    pub(super) fn new(drift: Drift, cluster: &Arc<Cluster>, seed: u64) -> Self {
+        match drift {
+            Drift::None => Self::None,
+            Drift::Switch { share, factor, every } => {
+                let servers = cluster.servers().len();
+                let slow = (share * servers as f64).round() as usize;
+                let (regime, is_slow) = (None, vec![false; servers]);
+                Self::Switch { cluster: Arc::clone(cluster), seed, slow, factor, every, regime, is_slow }
+            }
+            Drift::Sine { amplitude, period } => {
+                let mut rng = stream(seed, Purpose::Drift, 0, 0);
+                let phase = (0..cluster.channels().len()).map(|_| rng.random()).collect();
+                Self::Sine { amplitude, period, phase }
+            }
+        }
+    }
+
+    /// Slots of the same number have the same factors; none when every slot differs.
+    pub(super) fn regime(&self, slot: Slot) -> Option<u64> {
+        match self {
+            Self::None => Some(0),
+            Self::Switch { every, .. } => Some(slot.0.saturating_sub(1) / every),
+            Self::Sine { .. } => None,
+        }
+    }
+
+    /// What a channel's mean speed is multiplied with in a slot.
+    pub(super) fn factor(&mut self, slot: Slot, channel: ChannelId) -> f64 {
+        let now = self.regime(slot);
+        match self {
+            Self::None => 1.0,
+            Self::Switch { cluster, seed, slow, factor, regime, is_slow, .. } => {
+                if *regime != now {
+                    *regime = now;
+                    draw(*seed, now.unwrap_or_default(), *slow, is_slow);
+                }
+                if is_slow[cluster.channel(channel).server.index()] { *factor } else { 1.0 }
+            }
+            Self::Sine { amplitude, period, phase } => {
+                // The remainder keeps the angle exact however long a run is.
+                let turn = (slot.0 % *period) as f64 / *period as f64 + phase[channel.index()];
+                1.0 + *amplitude * (TAU * turn).sin()
+            }
+        }
+    }
+}
+
+/// Draws exactly `slow` servers.
+fn draw(seed: u64, regime: u64, slow: usize, is_slow: &mut [bool]) {
+    let mut rng = stream(seed, Purpose::Drift, regime, 1);
+    is_slow.fill(false);
+    let mut wanted = slow;
+    let servers = is_slow.len();
+    for (server, is_slow) in is_slow.iter_mut().enumerate() {
+        // Selection sampling: each of the remaining servers is as likely as the others.
+        if rng.random_range(0..servers - server) < wanted {
+            *is_slow = true;
+            wanted -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::RandomCluster;
+
+    fn cluster() -> Arc<Cluster> {
+        Arc::new(RandomCluster::default().generate(1).unwrap())
+    }
+
+    #[test]
+    fn a_share_of_the_servers_is_slow_and_changes() {
+        let drift = Drift::Switch { share: 0.35, factor: 0.4, every: 500 };
+        let mut drifting = Drifting::new(drift, &cluster(), 3);
+        let mut often = vec![0; 40];
+        let mut before = Vec::new();
+        for regime in 0..400 {
+            drifting.factor(Slot(regime * 500 + 1), ChannelId(0));
+            let Drifting::Switch { is_slow, .. } = &drifting else { panic!("a switch") };
+            assert_eq!(is_slow.iter().filter(|slow| **slow).count(), 14);
+            assert_ne!(*is_slow, before);
+            before.clone_from(is_slow);
+            is_slow.iter().zip(&mut often).for_each(|(slow, count)| *count += i32::from(*slow));
+        }
+        // 140 each; the standard deviation is 9.5.
+        assert!(often.iter().all(|count| (100..=180).contains(count)), "{often:?}");
+    }
+
+    #[test]
+    fn slots_of_a_regime_agree_in_any_order() {
+        let drift = Drift::Switch { share: 0.5, factor: 0.4, every: 10 };
+        let mut drifting = Drifting::new(drift, &cluster(), 3);
+        let mut at = |slot| (0..20).map(|c| drifting.factor(Slot(slot), ChannelId(c))).collect::<Vec<_>>();
+        let (first, next) = (at(10), at(11));
+        assert_ne!(first, next);
+        assert_eq!(at(1), first);
+        assert_eq!(at(20), next);
+    }
+
+    #[test]
+    fn a_sine_has_its_mean_and_period() {
+        let mut drifting = Drifting::new(Drift::Sine { amplitude: 0.5, period: 2000 }, &cluster(), 3);
+        let factors: Vec<f64> = (1..=2000).map(|slot| drifting.factor(Slot(slot), ChannelId(4))).collect();
+        let mean = factors.iter().sum::<f64>() / 2000.0;
+        let square = factors.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / 2000.0;
+        assert!((mean - 1.0).abs() < 1e-9 && (square - 0.125).abs() < 1e-9, "{mean} {square}");
+        assert_eq!(drifting.factor(Slot(2007), ChannelId(4)), factors[6]);
+        assert_ne!(drifting.factor(Slot(7), ChannelId(5)), factors[6]);
+    }
+}

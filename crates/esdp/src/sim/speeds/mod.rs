@@ -1,0 +1,235 @@
+//! How fast chosen channels run, and the truth about it.
+//!
+//! A channel's speed in slot *t* is drawn from a [`SpeedLaw`] around a mean, which may come from a
+//! range, once for every channel, or from an explicit table, and may [`Drift`]; its noise may
+//! be correlated from slot to slot. Its net utility is the speed less the supply cost, clipped to
+//! [0, 1]. The *true mean* of a channel in a slot is the mean of that clipped law at that slot's
+//! mean speed, in closed form. It is what the oracle knows and what a decision is credited
+//! with. The oracle knows the laws, not the luck: it does not foresee correlated noise.
+//!
+//! Draws are keyed by (seed, slot, channel), so every policy meets the same fate.
+
+mod drift;
+mod law;
+mod noise;
+
+pub use drift::Drift;
+pub use law::{SpeedLaw, clipped_normal_mean};
+
+use super::environment::{Environment, Epoch};
+use super::parameter::{ParameterError, check_number, check_whole};
+use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
+use crate::policy::Truth;
+use crate::rng::{Purpose, Stream, stream};
+use crate::scheduler::Decision;
+use drift::Drifting;
+use noise::Correlated;
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How fast channels run. The default is the paper's: `N(mu, mu/2)` with `mu ~ U(0.1, 1)`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpeedSpec {
+    /// The shape: `"normal"` unless told, or `"log-normal"`.
+    pub law: SpeedLaw,
+    /// Each channel's mean speed is drawn once, uniformly from this range; [0.1, 1] unless told.
+    pub mean: (f64, f64),
+    /// The standard deviation as a share of the mean, at least 0; 0.5 unless told.
+    pub deviation: f64,
+    /// The correlation of the noise of one slot with the next, 0 unless told, below 1.
+    pub correlation: f64,
+    /// Explicit mean speeds instead of `mean`: rows of one number a channel, one row after
+    /// another, from the start again after the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<Vec<Vec<f64>>>,
+    /// How many slots a row of the table lasts, at least 1; 1 unless told.
+    pub hold: u64,
+    /// How mean speeds change over time.
+    pub drift: Drift,
+}
+
+impl Default for SpeedSpec {
+    fn default() -> Self {
+        Self {
+            law: SpeedLaw::Normal,
+            mean: (0.1, 1.0),
+            deviation: 0.5,
+            correlation: 0.0,
+            table: None,
+            hold: 1,
+            drift: Drift::None,
+        }
+    }
+}
+
+/// The largest mean speed accepted. Net utilities end at 1, so more than that tells nothing.
+const FASTEST: f64 = 1e6;
+
+impl SpeedSpec {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// With the first that is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let (from, to) = self.mean;
+        check_number("mean[0]", from, 0.0..=FASTEST)?;
+        check_number("mean[1]", to, 0.0..=FASTEST)?;
+        if from > to {
+            return Err(ParameterError::new("mean", format!("[{from}, {to}]"), "two ascending numbers"));
+        }
+        check_number("deviation", self.deviation, 0.0..=1e3)?;
+        if !(0.0..1.0).contains(&self.correlation) {
+            return Err(ParameterError::new("correlation", self.correlation, "a number from 0 to below 1"));
+        }
+        check_whole("hold", self.hold, 1..=u64::MAX)?;
+        if let Some(table) = &self.table {
+            if table.is_empty() {
+                return Err(ParameterError::new("table", "empty", "at least one row"));
+            }
+            for (row, speeds) in table.iter().enumerate() {
+                for (channel, &speed) in speeds.iter().enumerate() {
+                    check_number(format!("table[{row}][{channel}]"), speed, 0.0..=FASTEST)?;
+                }
+            }
+        }
+        self.drift.check()
+    }
+
+    /// The speeds of a cluster under a seed.
+    ///
+    /// # Errors
+    /// When a parameter is out of range or a row of the table has not one entry a channel.
+    pub fn build(&self, cluster: &Arc<Cluster>, seed: u64) -> Result<Speeds, ParameterError> {
+        self.check()?;
+        let channels = cluster.channels().len();
+        let rows = match &self.table {
+            Some(table) => {
+                if let Some((row, found)) = table.iter().map(Vec::len).enumerate().find(|(_, len)| *len != channels) {
+                    let (key, accepted) = (format!("table[{row}]"), format!("{channels}, one a channel"));
+                    return Err(ParameterError::new(key, format!("a list of {found} numbers"), accepted));
+                }
+                table.clone()
+            }
+            None => {
+                let mut rng = stream(seed, Purpose::Laws, 0, 0);
+                let (from, to) = self.mean;
+                vec![(0..channels).map(|_| if from < to { rng.random_range(from..to) } else { from }).collect()]
+            }
+        };
+        let correlated = (self.correlation > 0.0).then(|| Correlated::new(seed, self.correlation, channels));
+        Ok(Speeds {
+            cluster: Arc::clone(cluster),
+            seed,
+            law: self.law,
+            deviation: self.deviation,
+            rows: Arc::new(rows),
+            hold: self.hold,
+            correlated,
+            drifting: Drifting::new(self.drift, cluster, seed),
+            means: vec![0.0; channels],
+            known: Known::Nothing,
+        })
+    }
+}
+
+/// The speeds of one cluster under one seed.
+#[derive(Debug, Clone)]
+pub struct Speeds {
+    cluster: Arc<Cluster>,
+    seed: u64,
+    law: SpeedLaw,
+    deviation: f64,
+    /// The mean speeds before drift; more than one row when they come from a table.
+    rows: Arc<Vec<Vec<f64>>>,
+    hold: u64,
+    correlated: Option<Correlated>,
+    drifting: Drifting,
+    /// The true mean net utilities of what is `known`.
+    means: Vec<f64>,
+    known: Known,
+}
+
+/// Of when the cached means are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    Epoch(Epoch),
+    Slot(Slot),
+}
+
+impl Speeds {
+    fn row(&self, slot: Slot) -> usize {
+        let rows = self.rows.len() as u64;
+        if rows == 1 { 0 } else { (slot.0.saturating_sub(1) / self.hold % rows) as usize }
+    }
+
+    fn mean_speed(&mut self, slot: Slot, channel: ChannelId) -> f64 {
+        self.rows[self.row(slot)][channel.index()] * self.drifting.factor(slot, channel)
+    }
+
+    fn net_mean(&mut self, slot: Slot, channel: ChannelId) -> f64 {
+        let mean = self.mean_speed(slot, channel);
+        self.law.net_mean(mean, self.deviation, self.cluster.cost(channel))
+    }
+
+    fn refresh(&mut self, slot: Slot) {
+        let now = self.epoch(slot).map_or(Known::Slot(slot), Known::Epoch);
+        if self.known != now {
+            for channel in 0..self.means.len() {
+                self.means[channel] = self.net_mean(slot, ChannelId::at(channel));
+            }
+            self.known = now;
+        }
+    }
+}
+
+impl Truth for Speeds {
+    fn means(&mut self, slot: Slot) -> &[f64] {
+        self.refresh(slot);
+        &self.means
+    }
+}
+
+impl Environment for Speeds {
+    fn epoch(&self, slot: Slot) -> Option<Epoch> {
+        let regime = self.drifting.regime(slot)?;
+        Some(Epoch(self.row(slot) as u64, regime))
+    }
+
+    fn mean(&mut self, slot: Slot, channel: ChannelId) -> f64 {
+        match self.epoch(slot) {
+            Some(_) => {
+                self.refresh(slot);
+                self.means[channel.index()]
+            }
+            // Every slot differs: the few channels that were chosen cost less than all.
+            None => self.net_mean(slot, channel),
+        }
+    }
+
+    fn run(&mut self, decision: &Decision, seen: &mut Vec<Observation>) {
+        let slot = decision.slot();
+        let mut open: Option<(ChannelId, Stream)> = None;
+        for &channel in decision.channels() {
+            let noise: f64 = match (&mut self.correlated, &mut open) {
+                (Some(correlated), _) => correlated.at(slot, channel),
+                // Channels come sorted: several jobs on one channel go on with its stream.
+                (None, Some((current, rng))) if *current == channel => StandardNormal.sample(rng),
+                (None, open) => {
+                    let rng = stream(self.seed, Purpose::Speeds, slot.0, u64::from(channel.0));
+                    StandardNormal.sample(&mut open.insert((channel, rng)).1)
+                }
+            };
+            let mean = self.mean_speed(slot, channel);
+            let speed = self.law.speed(mean, self.deviation, noise);
+            let outcome = Outcome::Ran(self.cluster.net_utility(channel, speed));
+            seen.push(Observation { slot, channel, outcome });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! Arrivals as a typed, serialisable description.
+
+use super::{Bernoulli, Binomial, Bursty, Diurnal, Listed, Poisson, Rates, Workload};
+use crate::sim::parameter::{ParameterError, check_number, check_whole};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The most jobs that a port may have in a slot.
+pub const MOST_JOBS: u32 = 1000;
+
+/// How jobs arrive. The default is the paper's: one job a port with probability 0.9.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ArrivalSpec {
+    /// See [`Bernoulli`].
+    Bernoulli {
+        /// The probability of a job, one for all ports or a list with one for each; 0.9 unless told.
+        #[serde(default = "rho")]
+        rho: Rates,
+    },
+    /// See [`Diurnal`].
+    Diurnal {
+        /// The mean probability; 0.5 unless told.
+        #[serde(default = "half")]
+        mean: f64,
+        /// How far it goes up and down; 0.4 unless told. `mean` plus and minus this is in [0, 1].
+        #[serde(default = "amplitude")]
+        amplitude: f64,
+        /// The slots of a day; 1000 unless told.
+        #[serde(default = "period")]
+        period: u64,
+        /// Where in the day the run starts, 0 to 1; 0 unless told.
+        #[serde(default)]
+        phase: f64,
+    },
+    /// See [`Bursty`].
+    Bursty {
+        /// Mean jobs a port and slot when calm; 0.2 unless told.
+        #[serde(default = "calm")]
+        calm: f64,
+        /// Mean jobs a port and slot in a burst; 2 unless told.
+        #[serde(default = "burst")]
+        burst: f64,
+        /// The probability that a burst starts, a slot; 0.02 unless told.
+        #[serde(default = "enter")]
+        enter: f64,
+        /// The probability that it ends; 0.08 unless told.
+        #[serde(default = "leave")]
+        leave: f64,
+        /// Whether all ports burst at once; true unless told.
+        #[serde(default = "yes")]
+        together: bool,
+        /// The most jobs at a port in a slot; 4 unless told.
+        #[serde(default = "most")]
+        most: u32,
+    },
+    /// See [`Poisson`].
+    Poisson {
+        /// Mean jobs a slot, one for all ports or a list with one for each; 1 unless told.
+        #[serde(default = "one")]
+        rate: Rates,
+        /// The most jobs at a port in a slot; 4 unless told.
+        #[serde(default = "most")]
+        most: u32,
+    },
+    /// See [`Binomial`].
+    Binomial {
+        /// The users of a port; 2 unless told.
+        #[serde(default = "two")]
+        jobs: u32,
+        /// The probability that each submits, one for all ports or a list; 0.9 unless told.
+        #[serde(default = "rho")]
+        rho: Rates,
+    },
+    /// See [`Listed`].
+    List {
+        /// One row a slot, one number a port.
+        jobs: Vec<Vec<u32>>,
+        /// Whether the list starts again after its end; true unless told.
+        #[serde(default = "yes")]
+        repeat: bool,
+    },
+}
+
+fn rho() -> Rates {
+    Rates::All(0.9)
+}
+fn one() -> Rates {
+    Rates::All(1.0)
+}
+fn half() -> f64 {
+    0.5
+}
+fn amplitude() -> f64 {
+    0.4
+}
+fn period() -> u64 {
+    1000
+}
+fn calm() -> f64 {
+    0.2
+}
+fn burst() -> f64 {
+    2.0
+}
+fn enter() -> f64 {
+    0.02
+}
+fn leave() -> f64 {
+    0.08
+}
+fn most() -> u32 {
+    4
+}
+fn two() -> u32 {
+    2
+}
+fn yes() -> bool {
+    true
+}
+
+impl Default for ArrivalSpec {
+    fn default() -> Self {
+        Self::Bernoulli { rho: rho() }
+    }
+}
+
+impl ArrivalSpec {
+    /// Checks the parameters for a number of ports.
+    ///
+    /// # Errors
+    /// With the first that is out of range.
+    pub fn check(&self, ports: usize) -> Result<(), ParameterError> {
+        let check_most = |key: &str, most: u32| check_whole(key, u64::from(most), 1..=u64::from(MOST_JOBS));
+        // Counts are drawn by inversion, which starts from exp(-rate).
+        let rate = f64::from(MOST_JOBS) / 2.0;
+        match self {
+            Self::Bernoulli { rho } => rho.check("rho", 1.0).and(rho.check_ports("rho", ports)),
+            Self::Diurnal { mean, amplitude, period, phase } => {
+                check_number("mean", *mean, 0.0..=1.0)?;
+                let room = mean.min(1.0 - mean);
+                if !(0.0..=room + 1e-12).contains(amplitude) {
+                    let accepted = format!("a number from 0 to {room}, so that probabilities stay from 0 to 1");
+                    return Err(ParameterError::new("amplitude", amplitude, accepted));
+                }
+                check_whole("period", *period, 1..=u64::MAX)?;
+                check_number("phase", *phase, 0.0..=1.0)
+            }
+            Self::Bursty { calm, burst, enter, leave, most, .. } => {
+                check_number("calm", *calm, 0.0..=rate)?;
+                check_number("burst", *burst, 0.0..=rate)?;
+                check_number("enter", *enter, 0.0..=1.0)?;
+                check_number("leave", *leave, 0.0..=1.0)?;
+                check_most("most", *most)
+            }
+            Self::Poisson { rate: rates, most } => {
+                rates.check("rate", rate)?;
+                rates.check_ports("rate", ports)?;
+                check_most("most", *most)
+            }
+            Self::Binomial { jobs, rho } => {
+                check_most("jobs", *jobs)?;
+                rho.check("rho", 1.0).and(rho.check_ports("rho", ports))
+            }
+            Self::List { jobs, .. } => {
+                if jobs.is_empty() {
+                    return Err(ParameterError::new("jobs", "empty", "at least one row"));
+                }
+                for (slot, row) in jobs.iter().enumerate() {
+                    if row.len() != ports {
+                        let found = format!("a row of {} numbers", row.len());
+                        return Err(ParameterError::new(
+                            format!("jobs[{slot}]"),
+                            found,
+                            format!("{ports}, one a port"),
+                        ));
+                    }
+                    for (port, &count) in row.iter().enumerate() {
+                        check_whole(format!("jobs[{slot}][{port}]"), u64::from(count), 0..=u64::from(MOST_JOBS))?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The arrivals under a seed, from the first slot on.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(&self, ports: usize, seed: u64) -> Result<Box<dyn Workload>, ParameterError> {
+        self.check(ports)?;
+        Ok(match self.clone() {
+            Self::Bernoulli { rho } => Box::new(Bernoulli::new(rho, seed)),
+            Self::Diurnal { mean, amplitude, period, phase } => {
+                Box::new(Diurnal { mean, amplitude, period, phase, seed })
+            }
+            Self::Bursty { calm, burst, enter, leave, together, most } => {
+                Box::new(Bursty::new([calm, burst], [enter, leave], together, most, seed))
+            }
+            Self::Poisson { rate, most } => Box::new(Poisson { rate, most, seed }),
+            Self::Binomial { jobs, rho } => Box::new(Binomial { jobs, rho, seed }),
+            Self::List { jobs, repeat } => Box::new(Listed { rows: Arc::new(jobs), repeat }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        serde_json::from_str::<ArrivalSpec>(text).unwrap().check(3).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        assert_eq!(
+            refused(r#"{"law": "bernoulli", "rho": [0.1, 0.2, 1.5]}"#),
+            "`rho[2]` is 1.5, expected a number from 0 to 1"
+        );
+        assert_eq!(
+            refused(r#"{"law": "bernoulli", "rho": [0.1]}"#),
+            "`rho` is a list of 1 numbers, expected one number, or 3, one a port"
+        );
+        assert!(refused(r#"{"law": "diurnal", "mean": 0.8, "amplitude": 0.5}"#).contains("`amplitude` is 0.5"));
+        assert!(refused(r#"{"law": "diurnal", "period": 0}"#).contains("`period` is 0"));
+        assert!(refused(r#"{"law": "bursty", "enter": -1}"#).contains("`enter` is -1"));
+        assert!(refused(r#"{"law": "poisson", "most": 0}"#).contains("`most` is 0"));
+        assert!(refused(r#"{"law": "binomial", "jobs": 5000}"#).contains("from 1 to 1000"));
+        assert!(refused(r#"{"law": "list", "jobs": [[1, 0, 0], [1, 0]]}"#).contains("`jobs[1]` is a row of 2"));
+        assert!(refused(r#"{"law": "list", "jobs": []}"#).contains("at least one row"));
+    }
+
+    #[test]
+    fn a_law_has_defaults() {
+        for law in ["bernoulli", "diurnal", "bursty", "poisson", "binomial"] {
+            let spec: ArrivalSpec = serde_json::from_str(&format!(r#"{{"law": "{law}"}}"#)).unwrap();
+            assert!(spec.build(3, 0).is_ok(), "{law}");
+        }
+        let poisson: ArrivalSpec = serde_json::from_str(r#"{"law": "poisson", "rate": 2}"#).unwrap();
+        assert_eq!(poisson, ArrivalSpec::Poisson { rate: Rates::All(2.0), most: 4 });
+    }
+}
