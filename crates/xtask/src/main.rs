@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through these two streams")]
 
 mod cargo;
+mod chromium;
 mod deny;
 mod test;
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::cargo::{cargo, run, succeeds};
-use crate::{Failure, deny};
+use crate::{Failure, chromium, deny};
 
 const HELP: &str = "\
 Runs every check the project has, in this order, stopping at the first failure.
@@ -13,7 +13,8 @@ Usage: cargo xtask test [STEP]...
 Steps (all of them when none is named):
   fmt      the code is formatted
   clippy   no lint fires, in any target
-  test     unit and integration tests; benchmarks are left out
+  test     unit and integration tests; benchmarks are left out. Needs Chromium
+           and installs it with apt when run as root
   doctest  the examples in the documentation
   doc      the documentation builds without a warning
   deny     licences, sources and duplicates of the dependencies, and known
@@ -66,7 +67,10 @@ impl Step {
             }
             // Not `--all-targets`: that would run the benchmarks as well. Clippy above has
             // already made sure that they compile.
-            Self::Test => cargo_with(&["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]),
+            Self::Test => {
+                chromium::require()?;
+                cargo_with(&["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"])
+            }
             Self::Doctest => cargo_with(&["test", "--locked", "--workspace", "--doc"]),
             Self::Doc => {
                 let mut command = cargo();

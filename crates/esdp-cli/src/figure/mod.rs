@@ -1,0 +1,267 @@
+//! Figures: one description, drawn four ways.
+//!
+//! A [`Figure`] says what is to be seen: axes, series, one standard error beside each value. The
+//! same value becomes a static SVG and PNG for a paper, a CSV of the numbers, and the
+//! interactive figure of a [`Report`](crate::report::Report), so they cannot disagree.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `palette` | the colour, dash and marker of a series, the same in every figure |
+//! | `span`, `ticks` | the range of an axis, where its ticks are and how numbers read |
+//! | `simplify` | fewer points where the eye sees no difference |
+//! | `layout`, `legend`, `draw`, `bars` | the figure as a list of shapes (`scene`) |
+//! | `svg`, `png`, `font` | the shapes as a file |
+//! | `csv`, `page`, `words` | the numbers, the interactive figure, the description in words |
+//!
+//! ```
+//! use esdp_cli::figure::{Axis, Figure, Series};
+//!
+//! let figure = Figure::new("aou", "Average AOU", Axis::new("slot"), Axis::new("average AOU").unit("per slot"))
+//!     .caption("Mean of 10 seeds; bands show one standard error.")
+//!     .with(Series::line("esdp").point(1.0, 0.5, 0.1).point(2.0, 0.7, 0.1));
+//! assert!(figure.svg().contains("average AOU (per slot)"));
+//! assert_eq!(figure.csv(), "series,x,y,stderr\nesdp,1,0.5,0.1\nesdp,2,0.7,0.1\n");
+//! ```
+
+mod bars;
+mod csv;
+mod draw;
+mod font;
+mod layout;
+mod legend;
+mod page;
+mod palette;
+mod png;
+mod scene;
+mod simplify;
+mod span;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod words;
+
+pub use png::PngError;
+
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+
+/// What a figure shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Short name: of its files, and of its place in a report.
+    pub id: String,
+    /// Heading in a report. The static files leave it out, as papers do.
+    pub title: String,
+    /// What a reader must know to read it: a sentence or two.
+    pub caption: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, in the order of the legend. The first lies on top.
+    pub series: Vec<Series>,
+}
+
+/// One axis of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// What it measures.
+    pub label: String,
+    /// In which unit; empty where there is none.
+    pub unit: String,
+    /// How values become places.
+    pub scale: Scale,
+    /// Values the axis must reach, whatever the data.
+    pub include: Vec<f64>,
+}
+
+/// How values become places on an axis.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Scale {
+    /// Equal differences, equal distances.
+    #[default]
+    Linear,
+    /// Equal ratios, equal distances. What is not positive is not drawn.
+    Log,
+    /// Names instead of numbers: the values 0, 1, ... stand at the first name, the second, ...
+    Categories(Vec<String>),
+}
+
+/// One line, set of bars or set of markers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its name in the legend; also decides its colour, so a policy looks the same everywhere.
+    pub name: String,
+    /// How it is drawn.
+    pub style: Style,
+    /// Its values, in ascending order of `x` for lines.
+    pub points: Vec<Point>,
+}
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// A line, with a band of one standard error to both sides.
+    #[default]
+    Line,
+    /// Bars from zero, with whiskers of one standard error.
+    Bars,
+    /// Markers alone, with whiskers of one standard error.
+    Markers,
+}
+
+/// One value. A `y` that is no number leaves a gap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// The value, commonly a mean over seeds.
+    pub y: f64,
+    /// Its standard error; 0 where there is none.
+    pub stderr: f64,
+}
+
+impl Axis {
+    /// A linear axis.
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), unit: String::new(), scale: Scale::Linear, include: Vec::new() }
+    }
+
+    /// An axis with names in place of numbers.
+    pub fn categories<S: Into<String>>(label: impl Into<String>, names: impl IntoIterator<Item = S>) -> Self {
+        let names = names.into_iter().map(Into::into).collect();
+        Self { scale: Scale::Categories(names), ..Self::new(label) }
+    }
+
+    /// Names the unit.
+    #[must_use]
+    pub fn unit(self, unit: impl Into<String>) -> Self {
+        Self { unit: unit.into(), ..self }
+    }
+
+    /// Makes the axis logarithmic.
+    #[must_use]
+    pub fn log(self) -> Self {
+        Self { scale: Scale::Log, ..self }
+    }
+
+    /// Makes the axis reach a value, such as 0.
+    #[must_use]
+    pub fn including(mut self, value: f64) -> Self {
+        self.include.push(value);
+        self
+    }
+
+    /// The label with its unit.
+    pub(crate) fn full_label(&self) -> String {
+        if self.unit.is_empty() { self.label.clone() } else { format!("{} ({})", self.label, self.unit) }
+    }
+}
+
+impl Series {
+    fn new(name: impl Into<String>, style: Style) -> Self {
+        Self { name: name.into(), style, points: Vec::new() }
+    }
+
+    /// An empty line.
+    pub fn line(name: impl Into<String>) -> Self {
+        Self::new(name, Style::Line)
+    }
+
+    /// An empty set of bars.
+    pub fn bars(name: impl Into<String>) -> Self {
+        Self::new(name, Style::Bars)
+    }
+
+    /// An empty set of markers.
+    pub fn markers(name: impl Into<String>) -> Self {
+        Self::new(name, Style::Markers)
+    }
+
+    /// Adds a value.
+    #[must_use]
+    pub fn point(mut self, x: f64, y: f64, stderr: f64) -> Self {
+        self.points.push(Point { x, y, stderr });
+        self
+    }
+
+    /// Adds values as (x, y, standard error).
+    #[must_use]
+    pub fn points(mut self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        self.points.extend(points.into_iter().map(|(x, y, stderr)| Point { x, y, stderr }));
+        self
+    }
+}
+
+impl Point {
+    /// Half the width of the band: an error that is no positive number counts as none.
+    fn error(&self) -> f64 {
+        if self.stderr.is_finite() && self.stderr > 0.0 { self.stderr } else { 0.0 }
+    }
+}
+
+impl Figure {
+    /// A figure without series.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self { id: id.into(), title: title.into(), caption: String::new(), x, y, series: Vec::new() }
+    }
+
+    /// Sets the caption.
+    #[must_use]
+    pub fn caption(self, caption: impl Into<String>) -> Self {
+        Self { caption: caption.into(), ..self }
+    }
+
+    /// Adds a series.
+    #[must_use]
+    pub fn with(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// The static figure as an SVG document.
+    pub fn svg(&self) -> String {
+        svg::document(&draw::scene(self), &self.title, &self.description())
+    }
+
+    /// The static figure as a PNG, at twice the resolution of a plain screen.
+    pub fn png(&self) -> Result<Vec<u8>, PngError> {
+        png::encode(&draw::scene(self))
+    }
+
+    /// The numbers, one row a value: `series,x,y,stderr`.
+    pub fn csv(&self) -> String {
+        csv::table(self)
+    }
+
+    /// What the figure shows, in words: for those who cannot see it.
+    pub fn description(&self) -> String {
+        words::describe(self)
+    }
+
+    /// The figure for the script of a report.
+    pub(crate) fn page_data(&self) -> serde_json::Value {
+        page::data(self)
+    }
+
+    /// The id as a file name: letters, digits, `-` and `_`.
+    pub fn file_stem(&self) -> String {
+        let stem: String =
+            self.id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(80).collect();
+        if stem.is_empty() { "figure".to_owned() } else { stem }
+    }
+
+    /// Writes `ID.svg`, `ID.png` and `ID.csv` into a directory and returns their paths.
+    pub fn save(&self, directory: &Path) -> anyhow::Result<[PathBuf; 3]> {
+        let stem = self.file_stem();
+        let png = self.png().with_context(|| format!("figure {stem} cannot be drawn"))?;
+        let file = |extension: &str| directory.join(format!("{stem}.{extension}"));
+        let files =
+            [(file("svg"), self.svg().into_bytes()), (file("png"), png), (file("csv"), self.csv().into_bytes())];
+        for (path, bytes) in &files {
+            std::fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
+        }
+        Ok(files.map(|(path, _)| path))
+    }
+}
