@@ -2,13 +2,38 @@
 
 use crate::output;
 use clap::error::ErrorKind;
+use std::fmt;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-/// Bad input or failure. (1, a threshold that was not met, is for commands that have one.)
+/// A threshold was not met.
+const UNMET: u8 = 1;
+/// Bad input or failure.
 const FAILURE: u8 = 2;
+/// Ctrl-C, as shells number it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// An end that is no failure, but no success either.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Thresholds that were not met, one sentence each.
+    Unmet(Vec<String>),
+    /// Ctrl-C; what is done and what is not.
+    Interrupted(String),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unmet(sentences) => write!(f, "not met: {}", sentences.join("; ")),
+            Self::Interrupted(sentence) => write!(f, "interrupted: {sentence}"),
+        }
+    }
+}
+
+impl std::error::Error for End {}
 
 /// Runs a command; errors and, as a last resort, panics become a sentence and exit code 2.
 pub(crate) fn guard(command: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
@@ -28,7 +53,11 @@ pub(crate) fn guard(command: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
     let outcome = panic::catch_unwind(AssertUnwindSafe(command));
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) => fail(&format!("{error:#}")),
+        Ok(Err(error)) => match error.downcast_ref::<End>() {
+            Some(end @ End::Unmet(_)) => say(&end.to_string(), UNMET),
+            Some(end @ End::Interrupted(_)) => say(&end.to_string(), INTERRUPTED),
+            None => fail(&format!("{error:#}")),
+        },
         Err(_) => {
             let cause = PANIC.lock().ok().and_then(|mut first| first.take()).unwrap_or_default();
             fail(&format!("internal error, please report it: {cause}"))
@@ -42,10 +71,14 @@ fn short(file: &str) -> &str {
 }
 
 fn fail(message: &str) -> ExitCode {
+    say(&format!("error: {message}"), FAILURE)
+}
+
+/// One line on standard error. With that gone too, the exit code has to do.
+fn say(message: &str, code: u8) -> ExitCode {
     let sentence = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    // With standard error gone too, the exit code has to do.
-    let _ = writeln!(std::io::stderr(), "error: {sentence}");
-    ExitCode::from(FAILURE)
+    let _ = writeln!(std::io::stderr(), "{sentence}");
+    ExitCode::from(code)
 }
 
 /// Help and version are printed; anything else `clap` has to say becomes one sentence.

@@ -47,3 +47,52 @@ impl Run {
         sentence.to_owned()
     }
 }
+
+/// A CSV text without its columns of times, which differ from run to run.
+#[allow(dead_code)] // not every test has times
+pub fn untimed_csv(text: &str) -> String {
+    let header: Vec<&str> = text.lines().next().expect("a header").split(',').collect();
+    let times = header.iter().filter(|name| name.starts_with("decision_us")).count();
+    assert!(header[..header.len() - times].iter().all(|name| !name.contains("_us")), "times are last");
+    let untimed = |line: &str| {
+        // From the right: a field before may hold a comma in quotes.
+        let end = line.rmatch_indices(',').nth(times - 1).expect("enough columns").0;
+        line[..end].to_owned() + "\n"
+    };
+    text.lines().map(untimed).collect()
+}
+
+/// A JSON text without its times.
+#[allow(dead_code)]
+pub fn untimed_json(text: &str) -> String {
+    fn strip(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Object(map) => {
+                map.retain(|key, _| !key.starts_with("decision_us"));
+                map.values_mut().for_each(strip);
+            }
+            serde_json::Value::Array(list) => list.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::from_str(text).expect("JSON");
+    strip(&mut value);
+    value.to_string()
+}
+
+/// Waits until something holds, for at most a minute.
+#[allow(dead_code)]
+pub fn wait_for(mut holds: impl FnMut() -> bool) {
+    let started = std::time::Instant::now();
+    while !holds() {
+        assert!(started.elapsed().as_secs() < 60, "it never happened");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// Sends a signal: `-INT` is Ctrl-C.
+#[allow(dead_code)]
+pub fn signal(child: &std::process::Child, signal: &str) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
+}

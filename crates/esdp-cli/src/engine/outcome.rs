@@ -1,0 +1,147 @@
+//! The result of several policies and seeds, as means and standard errors.
+
+use super::PolicyRun;
+use esdp::policy::PolicySpec;
+use esdp::scenario::LabelledPolicy;
+use esdp::sim::{Histogram, Point, Summary};
+
+/// What several policies did under several seeds.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The horizon.
+    pub slots: u64,
+    /// The seeds that were asked for.
+    pub asked: Vec<u64>,
+    /// Those that are complete, for every policy.
+    pub seeds: Vec<u64>,
+    /// The policies, in the order asked for.
+    pub policies: Vec<PolicyOutcome>,
+}
+
+/// What one policy did.
+#[derive(Debug, Clone)]
+pub struct PolicyOutcome {
+    /// What tells it from the others, its name unless the scenario says otherwise.
+    pub label: String,
+    /// The policy.
+    pub spec: PolicySpec,
+    /// One run a complete seed, in their order.
+    pub runs: Vec<PolicyRun>,
+}
+
+/// A mean over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error; 0 where a single seed tells nothing about it.
+    pub stderr: f64,
+    /// The number of seeds.
+    pub n: usize,
+}
+
+impl Spread {
+    /// Mean and standard error of some values, in their order.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.into_iter().collect();
+        let (n, count) = (values.len(), values.len() as f64);
+        if n == 0 {
+            return Self { mean: 0.0, stderr: 0.0, n };
+        }
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let stderr = if n > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
+        Self { mean, stderr, n }
+    }
+}
+
+impl Outcome {
+    /// Joins the runs of the seeds asked for; those that are `None` are left out.
+    pub fn collect(
+        policies: &[LabelledPolicy],
+        slots: u64,
+        asked: &[u64],
+        runs: impl IntoIterator<Item = Option<Vec<PolicyRun>>>,
+    ) -> Self {
+        let empty = |LabelledPolicy { label, spec }: &LabelledPolicy| PolicyOutcome {
+            label: label.clone(),
+            spec: spec.clone(),
+            runs: Vec::new(),
+        };
+        let mut policies: Vec<PolicyOutcome> = policies.iter().map(empty).collect();
+        let mut seeds = Vec::new();
+        for (&seed, runs) in asked.iter().zip(runs) {
+            let Some(runs) = runs else { continue };
+            seeds.push(seed);
+            policies.iter_mut().zip(runs).for_each(|(policy, run)| policy.runs.push(run));
+        }
+        Self { slots, asked: asked.to_vec(), seeds, policies }
+    }
+
+    /// Whether every seed asked for is done.
+    pub fn is_complete(&self) -> bool {
+        self.seeds.len() == self.asked.len()
+    }
+}
+
+impl PolicyOutcome {
+    /// A number of every run, as a mean.
+    pub fn spread(&self, value: impl Fn(&Summary) -> f64) -> Spread {
+        Spread::of(self.runs.iter().map(|run| value(&run.summary)))
+    }
+
+    /// The expected utility of all that was chosen.
+    pub fn aou(&self) -> Spread {
+        self.spread(|summary| summary.aou)
+    }
+
+    /// The AOU as a share of the oracle's.
+    pub fn oracle_ratio(&self) -> Spread {
+        self.spread(|summary| summary.oracle_ratio().unwrap_or(1.0))
+    }
+
+    /// What was lost against the oracle.
+    pub fn regret(&self) -> Spread {
+        self.spread(|summary| summary.regret().unwrap_or(0.0))
+    }
+
+    /// The mean share of each device that was used.
+    pub fn utilisation(&self) -> Vec<f64> {
+        let each: Vec<Vec<f64>> = self.runs.iter().map(|run| run.summary.utilisation()).collect();
+        let devices = each.first().map_or(0, Vec::len);
+        let mean = |device: usize| Spread::of(each.iter().map(|run| run[device])).mean;
+        (0..devices).map(mean).collect()
+    }
+
+    /// A curve over the slots: slot, mean, standard error.
+    pub fn curve(&self, value: impl Fn(&Point) -> f64) -> Vec<(f64, f64, f64)> {
+        let points = self.runs.iter().map(|run| run.series.len()).min().unwrap_or(0);
+        let at = |point: usize| {
+            let spread = Spread::of(self.runs.iter().map(|run| value(&run.series[point])));
+            (self.runs[0].series[point].slot as f64, spread.mean, spread.stderr)
+        };
+        (0..points).map(at).collect()
+    }
+
+    /// The time in microseconds within which this share of all decisions was taken.
+    pub fn decision_us(&self, share: f64) -> f64 {
+        let mut times = Histogram::default();
+        self.runs.iter().for_each(|run| times.merge(&run.summary.times));
+        times.percentile(share).map_or(0.0, |nanos| nanos / 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_and_standard_errors() {
+        let spread = Spread::of([1.0, 2.0, 3.0, 6.0]);
+        assert_eq!((spread.mean, spread.n), (3.0, 4));
+        // Sample variance 14/3, divided by 4 seeds.
+        assert!((spread.stderr - (14.0f64 / 12.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Spread::of([5.0]), Spread { mean: 5.0, stderr: 0.0, n: 1 });
+        assert_eq!(Spread::of([]).n, 0);
+    }
+}

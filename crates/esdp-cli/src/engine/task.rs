@@ -1,0 +1,158 @@
+//! One policy under one seed: a task, and what the tasks of a unit share.
+
+use super::{Options, Unit};
+use anyhow::Context;
+use esdp::sim::{OracleTrack, Point, Recorder, Series, Setting, Simulation, SlotRecord, Summary};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Above so many slots the oracle runs along with every policy instead of being kept: that
+/// costs time, but memory must not grow with the horizon. A track has 8 bytes a slot.
+const LONGEST_TRACK: u64 = 1 << 17;
+
+/// Progress is told, at most, after so many slots.
+const BATCH: u64 = 64;
+
+/// What a policy did under one seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PolicyRun {
+    /// The whole run in a few numbers. Its times are the only thing that differs from run to run.
+    pub summary: Summary,
+    /// Its curve.
+    pub series: Vec<Point>,
+}
+
+/// A per-slot record that is streamed somewhere.
+pub trait SlotSink: Recorder + Send {
+    /// The run is complete.
+    ///
+    /// # Errors
+    /// When anything could not be written.
+    fn finish(self: Box<Self>) -> anyhow::Result<()>;
+}
+
+/// What the policies of a unit share, and what they have done.
+pub(super) struct UnitState {
+    world: Mutex<Option<Arc<World>>>,
+    runs: Mutex<Vec<Option<PolicyRun>>>,
+}
+
+/// A setting with its oracle.
+struct World {
+    setting: Setting,
+    oracle: Option<OracleTrack>,
+}
+
+impl UnitState {
+    pub(super) fn new(policies: usize) -> Self {
+        Self { world: Mutex::new(None), runs: Mutex::new(vec![None; policies]) }
+    }
+
+    /// Runs one policy; the last one of the unit tells `finished`.
+    pub(super) fn run(
+        &self,
+        unit: &Unit<'_>,
+        (index, policy): (usize, usize),
+        options: &Options<'_>,
+        stopped: &dyn Fn() -> bool,
+        finished: &dyn Fn(usize, Vec<PolicyRun>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let world = self.world(unit)?;
+        let sink = options.record.map(|make| make(index, policy)).transpose()?;
+        let Some(run) = simulate(unit, &world, policy, options, stopped, sink)? else {
+            return Ok(());
+        };
+        drop(world);
+        let mut runs = lock(&self.runs);
+        runs[policy] = Some(run);
+        if runs.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let complete = std::mem::take(&mut *runs).into_iter().flatten().collect();
+        drop(runs);
+        *lock(&self.world) = None;
+        finished(index, complete)
+    }
+
+    /// Builds the world, or waits while another policy of the unit does.
+    fn world(&self, unit: &Unit<'_>) -> anyhow::Result<Arc<World>> {
+        let mut world = lock(&self.world);
+        if let Some(world) = &*world {
+            return Ok(Arc::clone(world));
+        }
+        let setting = unit.scenario.setting(unit.seed)?;
+        let oracle = (unit.slots <= LONGEST_TRACK).then(|| OracleTrack::new(&setting, unit.slots)).transpose()?;
+        Ok(Arc::clone(world.insert(Arc::new(World { setting, oracle }))))
+    }
+}
+
+/// A thread that failed holding the lock has left nothing half done here.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn simulate(
+    unit: &Unit<'_>,
+    world: &World,
+    policy: usize,
+    options: &Options<'_>,
+    stopped: &dyn Fn() -> bool,
+    mut sink: Option<Box<dyn SlotSink>>,
+) -> anyhow::Result<Option<PolicyRun>> {
+    let spec = &unit.policies[policy].spec;
+    let started = Instant::now();
+    let clock = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let simulation = Simulation::new(&world.setting, spec)?.timed(&clock);
+    let mut simulation = match &world.oracle {
+        Some(track) => simulation.against(track),
+        None => simulation.against_live_oracle(&world.setting),
+    };
+    let points = if options.thinning.points == 0 {
+        Vec::new()
+    } else {
+        options.thinning.spacing.slots(unit.slots, options.thinning.points)
+    };
+    let mut summary = Summary::new(world.setting.cluster());
+    let mut series = Series::at(points);
+    let mut watch = Watch { stopped, progress: options.progress, since: 0 };
+    let mut recorder = ((&mut summary, &mut series), (Optional(sink.as_deref_mut()), &mut watch));
+    let flow = simulation.run(unit.slots, &mut recorder).with_context(|| format!("seed {}", unit.seed))?;
+    (options.progress)(watch.since);
+    let complete = flow.is_continue();
+    // A sink that cannot write breaks the run off too, and says why when it is closed.
+    if let Some(sink) = sink
+        && (complete || !stopped())
+    {
+        sink.finish()?;
+    }
+    Ok(complete.then(|| PolicyRun { summary, series: series.into_points() }))
+}
+
+/// Tells how far the run is and breaks it off when asked to.
+struct Watch<'a> {
+    stopped: &'a dyn Fn() -> bool,
+    progress: &'a (dyn Fn(u64) + Sync),
+    since: u64,
+}
+
+impl Recorder for Watch<'_> {
+    fn record(&mut self, _record: &SlotRecord<'_>) -> ControlFlow<()> {
+        self.since += 1;
+        if self.since == BATCH {
+            (self.progress)(BATCH);
+            self.since = 0;
+        }
+        if (self.stopped)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// A record that may be unwanted.
+struct Optional<'a>(Option<&'a mut (dyn SlotSink + 'static)>);
+
+impl Recorder for Optional<'_> {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        self.0.as_mut().map_or(ControlFlow::Continue(()), |sink| sink.record(record))
+    }
+}

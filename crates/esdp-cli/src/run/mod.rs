@@ -1,0 +1,216 @@
+//! `esdp run`: one scenario under several policies and seeds.
+
+mod document;
+mod page;
+mod slots;
+mod spark;
+mod table;
+
+pub(crate) use document::resolved;
+pub use slots::PerSlot;
+
+use crate::engine::{self, Cancel, MakeSink, Options, Outcome};
+use crate::exit::End;
+use crate::expect::Expectation;
+use crate::progress::Progress;
+use crate::rows::KEYS;
+use crate::source::SourceArgs;
+use crate::{files, output};
+use clap::{Args, ValueEnum};
+use document::Document;
+use esdp::scenario::Scenario;
+use slots::Slots;
+use std::path::{Path, PathBuf};
+
+const DETAILS: &str = r#"Files in --out (`out/` and the scenario's name, unless told):
+  summary.json   the document that --format json prints
+  summary.csv    one line a policy; the columns decision_us_* differ from run to run
+  scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
+  report.html    figures and tables, complete in one file
+  slots.csv      with --per-slot csv: one line a slot, policy and seed (or slots.jsonl)
+
+Output of --format json, one JSON document:
+  {"version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
+   "seeds_asked": [0, 1],
+   "policies": [{"name": "esdp", "aou_mean": 0.0, "aou_stderr": 0.0,
+     "oracle_ratio_mean": 0.0, "oracle_ratio_stderr": 0.0,
+     "regret_mean": 0.0, "regret_stderr": 0.0,
+     "realised_aou_mean": 0.0, "realised_aou_stderr": 0.0,
+     "exploration_share": 0.0, "proved_share": 1.0, "utilisation": [0.0],
+     "decision_us_p50": 0.0, "decision_us_p99": 0.0}]}
+`aou` is the sum over the slots of the expected net utility of what was chosen,
+`oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
+difference. The same scenario and seeds give the same numbers, times aside, on any number
+of threads.
+
+Ctrl-C stops between slots; the files then cover the seeds that are done, `complete` is
+false and the exit code is 130.
+
+Examples:
+  esdp run
+  esdp run my.toml --policies esdp,cts --seeds 20 --slots 8000
+  esdp run --preset literal --format json > literal.json
+  esdp run --preset drift --expect 'esdp-drift.oracle_ratio_mean>=0.94'
+  esdp run --per-slot csv --out out/detail"#;
+
+/// Simulates one scenario under several policies and seeds.
+///
+/// Prints a table and writes the numbers, the resolved scenario and an HTML report.
+#[derive(Debug, Default, Args)]
+#[command(after_long_help = DETAILS, after_help = "See `esdp run --help` for the files, the formats and examples.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Also record every slot
+    #[arg(long, value_enum, value_name = "FORM")]
+    per_slot: Option<PerSlot>,
+    /// A threshold, such as 'esdp.oracle_ratio_mean>=0.98'; exit code 1 where one is not met
+    #[arg(long, value_name = "THRESHOLD")]
+    expect: Vec<Expectation>,
+}
+
+/// The flags of every command that simulates.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CommonArgs {
+    /// How many threads; one a core unless told
+    #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
+    pub(crate) jobs: Option<usize>,
+    /// The directory for the results
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ResultFormat,
+    /// No progress on standard error
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ResultFormat {
+    /// For people
+    #[default]
+    Table,
+    /// For programs: one JSON document
+    Json,
+    /// For spreadsheets: the lines of the CSV file
+    Csv,
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    let found = text.parse().ok().filter(|jobs| (1..=1024).contains(jobs));
+    found.ok_or_else(|| "expected a whole number from 1 to 1024".to_owned())
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// With one sentence: bad input, a failure, an interruption, or a threshold that was not met.
+pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+    let scenario = args.source.scenario()?;
+    for expectation in &args.expect {
+        if let Some(point) = &expectation.point {
+            anyhow::bail!("--expect {expectation}: `{point}` is a point of a sweep, but this is a single run");
+        }
+        expectation.check(scenario.policies().iter().map(|policy| policy.label.as_str()), &KEYS)?;
+    }
+    let out = args.common.out.clone().unwrap_or_else(|| args.source.default_out(&scenario));
+    files::directory(&out)?;
+    let slots = args.per_slot.map(|form| Slots::new(form, &out)).transpose()?;
+    let outcome = simulate(&scenario, &args.common, slots.as_ref()).and_then(|outcome| match outcome.seeds.len() {
+        0 => Err(End::Interrupted("no seed was complete, so nothing was written".to_owned()).into()),
+        _ => Ok(outcome),
+    });
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            drop(slots);
+            // Removed if it is empty only: it may hold an earlier result.
+            let _ = std::fs::remove_dir(&out);
+            return Err(error);
+        }
+    };
+    let document = Document::new(&scenario, &outcome);
+    write(&out, &scenario, &outcome, &document, slots)?;
+    print(args.common.format, &scenario, &outcome, &document, &out)?;
+    if !outcome.is_complete() {
+        let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), out.display());
+        return Err(End::Interrupted(format!("{done} of {asked} seeds are done, and in {out}")).into());
+    }
+    check(&args.expect, &document)
+}
+
+fn simulate(scenario: &Scenario, common: &CommonArgs, slots: Option<&Slots>) -> anyhow::Result<Outcome> {
+    let (policies, seeds) = (scenario.policies(), scenario.seeds());
+    let work = scenario.slots().saturating_mul((policies.len() * seeds.len()) as u64);
+    let progress = Progress::new(work, common.quiet);
+    progress.message(format!("{} policies, {} seeds", policies.len(), seeds.len()));
+    let advance = |slots| progress.advance(slots);
+    let sink =
+        slots.map(|slots| move |unit: usize, policy: usize| slots.sink(seeds[unit], policy, &policies[policy].label));
+    let options = Options {
+        jobs: common.jobs.unwrap_or(0),
+        cancel: Cancel::on_ctrl_c(),
+        progress: &advance,
+        record: sink.as_ref().map(|sink| sink as &MakeSink<'_>),
+        ..Options::default()
+    };
+    let outcome = engine::simulate(scenario, policies, scenario.slots(), seeds, &options);
+    progress.finish();
+    outcome
+}
+
+fn write(
+    out: &Path,
+    scenario: &Scenario,
+    outcome: &Outcome,
+    document: &Document<'_>,
+    slots: Option<Slots>,
+) -> anyhow::Result<()> {
+    // What an earlier run left would not belong to this one.
+    for stale in [PerSlot::Csv, PerSlot::Jsonl] {
+        let _ = std::fs::remove_file(out.join(stale.file()));
+    }
+    if let Some(slots) = slots {
+        slots.join(&outcome.seeds, outcome.policies.len())?;
+    }
+    let resolved = resolved(scenario);
+    files::write(&out.join("summary.json"), document.json()?)?;
+    files::write(&out.join("summary.csv"), document.csv())?;
+    files::write(&out.join("scenario.toml"), &resolved)?;
+    files::write(&out.join("report.html"), page::render(scenario, outcome, document.rows(), &resolved))
+}
+
+fn print(
+    format: ResultFormat,
+    scenario: &Scenario,
+    outcome: &Outcome,
+    document: &Document<'_>,
+    out: &Path,
+) -> anyhow::Result<()> {
+    match format {
+        ResultFormat::Json => output::print_json(document),
+        ResultFormat::Csv => output::print(&document.csv()),
+        ResultFormat::Table => {
+            let report = out.join("report.html");
+            let table = table::render(scenario, outcome, output::colour());
+            output::print(&format!(
+                "{table}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                report.display()
+            ))
+        }
+    }
+}
+
+/// Compares the thresholds.
+fn check(expectations: &[Expectation], document: &Document<'_>) -> anyhow::Result<()> {
+    let complaint = |expectation: &Expectation| {
+        let row = document.rows().iter().find(|row| row.name == expectation.policy)?;
+        expectation.complaint(None, row.get(&expectation.key)?)
+    };
+    let unmet: Vec<String> = expectations.iter().filter_map(complaint).collect();
+    if unmet.is_empty() { Ok(()) } else { Err(End::Unmet(unmet).into()) }
+}

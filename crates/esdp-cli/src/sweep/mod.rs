@@ -1,0 +1,268 @@
+//! `esdp sweep`: a scenario at many points, in parallel, resumable, in shards.
+//!
+//! Every (point, seed) pair is a part in a file of its own. Results are always made from the parts,
+//! so a sweep that was interrupted and resumed, or split in shards and merged, gives the
+//! bytes of one that ran through.
+
+mod document;
+mod page;
+pub(crate) mod part;
+mod plan;
+mod shard;
+mod table;
+mod vary;
+
+pub use shard::Shard;
+pub use vary::Vary;
+
+use crate::engine::{self, Cancel, Options, Thinning, Unit};
+use crate::exit::End;
+use crate::expect::Expectation;
+use crate::progress::Progress;
+use crate::rows::KEYS;
+use crate::run::{CommonArgs, ResultFormat, resolved};
+use crate::source::SourceArgs;
+use crate::{files, output};
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use document::Document;
+use esdp::sim::Spacing;
+use plan::{Piece, Plan};
+use std::path::{Path, PathBuf};
+
+const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
+policies.esdp.kappa. Values are written as in TOML. Several --vary give every combination. A
+scenario or preset with a [sweep] table needs none.
+
+Files in --out (`out/`, the scenario's name and `-sweep`, unless told):
+  sweep.csv      one line a point and policy; the columns decision_us_* differ from run to run
+  sweep.json     the document that --format json prints
+  report.html    a figure a measure, complete in one file
+  scenario.toml  the scenario before anything is varied
+  plan.json, parts/   what is done: the same command goes on where it stopped
+
+Output of --format json, one JSON document:
+  {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
+   "complete": true,
+   "rows": [{"at": {"arrivals.rho": 0.5}, "slots": 2000, "seeds": [0, 1], "name": "esdp",
+             ...the numbers of `esdp run --format json`...}]}
+
+A sweep that is too large for one machine: `--shard I/N`, I from 0 to N-1, computes one part of
+the work on each, `esdp sweep merge` joins their directories. See docs/cluster.md.
+
+Examples:
+  esdp sweep --preset rho
+  esdp sweep my.toml --vary arrivals.rho=0.3,0.6,0.9 --vary slots=500,2000
+  esdp sweep --preset default --vary policies.esdp.kappa=0.1,0.25,0.5 --policies esdp
+  esdp sweep --preset rho --expect 'rho=0.5:esdp.oracle_ratio_mean>=0.97'
+  esdp sweep --preset edges --shard 0/4 --out out/edges-0
+  esdp sweep merge out/edges-0 out/edges-1 out/edges-2 out/edges-3 -o out/edges"#;
+
+/// Runs a scenario at many points: a parameter sweep, parallel and resumable.
+#[derive(Debug, Args)]
+#[command(after_long_help = DETAILS, after_help = "See `esdp sweep --help` for the keys, the files and examples.")]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "merge")]
+pub struct SweepArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// What to vary: a key of the scenario and its values
+    #[arg(long, value_name = "KEY=V1,V2,...")]
+    vary: Vec<Vary>,
+    /// Compute one part of the work: part I, from 0, of N
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// A threshold, such as 'rho=0.5:esdp.oracle_ratio_mean>=0.9'; without a point, at every point
+    #[arg(long, value_name = "THRESHOLD")]
+    expect: Vec<Expectation>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Merge(MergeArgs),
+}
+
+/// Joins the shards of a sweep to the result of the whole.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The --out directories of the shards
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<PathBuf>,
+    /// The directory for the result
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: ResultFormat,
+    /// A threshold; see `esdp sweep --help`
+    #[arg(long, value_name = "THRESHOLD")]
+    expect: Vec<Expectation>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// With one sentence: bad input, a failure, an interruption, or a threshold that was not met.
+pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
+    match &args.action {
+        Some(Action::Merge(args)) => merge(args),
+        None => sweep(args),
+    }
+}
+
+fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
+    if !args.source.is_given() {
+        bail!("give a scenario: a TOML file or --preset NAME");
+    }
+    let plan = Plan::new(args.source.scenario()?, args.vary.clone())?;
+    check(&args.expect, &plan)?;
+    if args.shard.is_some() && !args.expect.is_empty() {
+        bail!("--expect: a shard is only a part, give thresholds to `esdp sweep merge`");
+    }
+    let out = args.common.out.clone().unwrap_or_else(|| default_out(args, &plan));
+    files::directory(&out.join(part::DIRECTORY))?;
+    plan.save(&out)?;
+    let pieces = plan.pieces();
+    let mine: Vec<&Piece> = match args.shard {
+        Some(shard) => pieces.iter().enumerate().filter(|(at, _)| shard.has(*at)).map(|(_, piece)| piece).collect(),
+        None => pieces.iter().collect(),
+    };
+    let done = compute(&plan, &mine, &out, &args.common)?;
+    let interrupted = done < mine.len();
+    match args.shard {
+        Some(shard) => shard.print(args.common.format, done, mine.len(), &out)?,
+        None => {
+            let document = collect(&plan, &pieces, std::slice::from_ref(&out));
+            if !document.rows.is_empty() {
+                finish(&plan, &document, &out, args.common.format)?;
+            }
+            if !interrupted {
+                thresholds(&args.expect, &document)?;
+            }
+        }
+    }
+    if interrupted {
+        let (all, out) = (mine.len(), out.display());
+        let sentence = format!("{done} of {all} parts are done and kept in {out}; the same command goes on with it");
+        return Err(End::Interrupted(sentence).into());
+    }
+    Ok(())
+}
+
+fn merge(args: &MergeArgs) -> anyhow::Result<()> {
+    let plan = Plan::load(&args.directories)?;
+    check(&args.expect, &plan)?;
+    let pieces = plan.pieces();
+    let missing: Vec<&Piece> =
+        pieces.iter().filter(|piece| part::load(&args.directories, piece, &plan.unit(piece)).is_none()).collect();
+    if let Some(first) = missing.first() {
+        let (count, all, place) = (missing.len(), pieces.len(), plan.points[first.point].name());
+        bail!(
+            "{count} of {all} parts are missing or damaged, the first is {place}, seed {}; run their shards again",
+            first.seed
+        );
+    }
+    files::directory(&args.out)?;
+    let document = collect(&plan, &pieces, &args.directories);
+    finish(&plan, &document, &args.out, args.format)?;
+    thresholds(&args.expect, &document)
+}
+
+fn default_out(args: &SweepArgs, plan: &Plan) -> PathBuf {
+    let mut name = args.source.default_out(&plan.base).into_os_string();
+    name.push("-sweep");
+    name.into()
+}
+
+/// Computes the parts that are not there yet and says how many of all are done then.
+fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> anyhow::Result<usize> {
+    let here = [out.to_owned()];
+    let is_missing = |piece: &&&Piece| part::load(&here, piece, &plan.unit(piece)).is_none();
+    let missing: Vec<&Piece> = pieces.iter().filter(is_missing).copied().collect();
+    let units: Vec<Unit<'_>> = missing.iter().map(|piece| plan.unit(piece)).collect();
+    let progress = Progress::new(engine::work(&units), common.quiet);
+    let there = pieces.len() - missing.len();
+    let again = if there > 0 { format!(", {there} are there already") } else { String::new() };
+    progress.message(format!("{} parts{again}", missing.len()));
+    let advance = |slots| progress.advance(slots);
+    let options = Options {
+        jobs: common.jobs.unwrap_or(0),
+        thinning: Thinning { points: 0, spacing: Spacing::Linear },
+        cancel: Cancel::on_ctrl_c(),
+        progress: &advance,
+        record: None,
+    };
+    let stored = std::sync::atomic::AtomicUsize::new(there);
+    let outcome = engine::each(&units, &options, &|at, runs| {
+        part::store(out, missing[at], &units[at], runs)?;
+        stored.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(())
+    });
+    progress.finish();
+    outcome.map(|()| stored.into_inner())
+}
+
+/// The result of all the parts that are there, a point at a time.
+fn collect<'p>(plan: &'p Plan, pieces: &[Piece], directories: &[PathBuf]) -> Document<'p> {
+    let mut document = Document::new(plan);
+    for of_a_point in pieces.chunk_by(|one, next| one.point == next.point) {
+        let runs = of_a_point.iter().map(|piece| part::load(directories, piece, &plan.unit(piece)));
+        document.add(of_a_point[0].point, runs.collect());
+    }
+    document
+}
+
+/// Writes and prints the result.
+fn finish(plan: &Plan, document: &Document<'_>, out: &Path, format: ResultFormat) -> anyhow::Result<()> {
+    let scenario = resolved(&plan.base);
+    files::write(&out.join("sweep.csv"), document.csv())?;
+    files::write(&out.join("sweep.json"), document.json()?)?;
+    files::write(&out.join("scenario.toml"), &scenario)?;
+    files::write(&out.join("report.html"), page::render(plan, document, &scenario))?;
+    match format {
+        ResultFormat::Json => output::print_json(document),
+        ResultFormat::Csv => output::print(&document.csv()),
+        ResultFormat::Table => {
+            let (table, report) = (table::render(document), out.join("report.html"));
+            output::print(&format!("{table}\nReport: {}\nBeside it: sweep.csv, sweep.json\n", report.display()))
+        }
+    }
+}
+
+/// Checks, before anything is computed, that thresholds name what there is.
+fn check(expectations: &[Expectation], plan: &Plan) -> anyhow::Result<()> {
+    for expectation in expectations {
+        let wanted = expectation.point.as_deref();
+        let mut labels = Vec::new();
+        for point in plan.points.iter().filter(|point| wanted.is_none_or(|wanted| point.matches(wanted))) {
+            labels.extend(point.scenario.policies().iter().map(|policy| policy.label.as_str()));
+        }
+        if labels.is_empty() {
+            let first = plan.points.first().map(vary::Point::name).unwrap_or_default();
+            bail!("--expect {expectation}: the sweep has no such point, expected one like {first}");
+        }
+        labels.sort_unstable();
+        labels.dedup();
+        expectation.check(labels, &KEYS)?;
+    }
+    Ok(())
+}
+
+/// Compares the thresholds.
+fn thresholds(expectations: &[Expectation], document: &Document<'_>) -> anyhow::Result<()> {
+    let mut unmet = Vec::new();
+    for expectation in expectations {
+        let here = |line: &&document::Line| {
+            let wanted = expectation.point.as_deref();
+            line.row.name == expectation.policy && wanted.is_none_or(|wanted| document.point(line).matches(wanted))
+        };
+        for line in document.rows.iter().filter(here) {
+            let value = line.row.get(&expectation.key);
+            unmet.extend(value.and_then(|value| expectation.complaint(Some(&document.place(line)), value)));
+        }
+    }
+    if unmet.is_empty() { Ok(()) } else { Err(End::Unmet(unmet).into()) }
+}

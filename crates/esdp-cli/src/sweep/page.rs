@@ -1,0 +1,185 @@
+//! The report of a sweep: a figure a measure, over the first varied key.
+
+use super::document::{Document, Line};
+use super::plan::Plan;
+use crate::figure::{Axis, Figure, Series};
+use crate::report::{Cell, Column, Report, Section, Table};
+use crate::source::seeds_in_words;
+use crate::table::duration;
+use std::collections::HashMap;
+
+/// With more combinations of the other keys than this, the table has to do.
+const MOST_FIGURES: usize = 12;
+/// Values that span more are shown on a logarithmic axis.
+const WIDE: f64 = 50.0;
+/// Above so many rows a page is no place for a table.
+const MOST_ROWS: usize = 2000;
+
+/// A number that is drawn.
+struct Measure {
+    id: &'static str,
+    title: &'static str,
+    axis: fn() -> Axis,
+    /// Its mean and standard error in a line.
+    value: fn(&Line) -> (f64, f64),
+    /// Whether the oracle's tells anything: its ratio is always 1, its regret 0.
+    oracle: bool,
+    caption: &'static str,
+}
+
+const BANDS: &str = "Means over the seeds; bands show one standard error.";
+
+const MEASURES: [Measure; 4] = [
+    Measure {
+        id: "oracle-ratio",
+        title: "Oracle ratio",
+        axis: || Axis::new("AOU / oracle's AOU"),
+        value: |line| (line.row.oracle_ratio_mean, line.row.oracle_ratio_stderr),
+        oracle: false,
+        caption: BANDS,
+    },
+    Measure {
+        id: "aou",
+        title: "AOU",
+        axis: || Axis::new("AOU").including(0.0),
+        value: |line| (line.row.aou_mean, line.row.aou_stderr),
+        oracle: true,
+        caption: BANDS,
+    },
+    Measure {
+        id: "regret",
+        title: "Regret",
+        axis: || Axis::new("regret").including(0.0),
+        value: |line| (line.row.regret_mean, line.row.regret_stderr),
+        oracle: false,
+        caption: BANDS,
+    },
+    Measure {
+        id: "decision-time",
+        title: "Decision time",
+        axis: || Axis::new("median decision").unit("us").log(),
+        value: |line| (line.row.decision_us_p50, 0.0),
+        oracle: true,
+        caption: "The median over all decisions, on this machine; it differs from run to run.",
+    },
+];
+
+/// The page.
+pub(super) fn render(plan: &Plan, document: &Document<'_>, resolved: &str) -> String {
+    let base = &plan.base;
+    let keys: Vec<&str> = plan.vary.iter().map(|vary| vary.key.as_str()).collect();
+    let mut report = Report::new("esdp sweep", format!("{} over {}", base.name(), keys.join(" and ")))
+        .meta("Version", env!("CARGO_PKG_VERSION"))
+        .meta("Points", plan.points.len().to_string())
+        .meta("Seeds", seeds_in_words(base.seeds()));
+    if !document.complete {
+        let text = "The sweep is not complete: only what is done is shown. The same command goes on with it.";
+        report = report.section(Section::new("Incomplete").text(text));
+    }
+    let groups = groups(document);
+    for measure in &MEASURES {
+        let mut section = Section::new(measure.title);
+        for (position, group) in groups.iter().take(MOST_FIGURES).enumerate() {
+            section = section.figure(figure(plan, document, measure, position, group));
+        }
+        if groups.len() > MOST_FIGURES {
+            section = section.text(format!(
+                "The first {MOST_FIGURES} of {} combinations are drawn; all are in sweep.csv.",
+                groups.len()
+            ));
+        }
+        report = report.section(section);
+    }
+    let numbers = Section::new("Numbers");
+    let numbers = match document.rows.len() {
+        rows if rows > MOST_ROWS => numbers.text(format!("{rows} rows, in sweep.csv and sweep.json.")),
+        _ => numbers.table(table(document)),
+    };
+    report.section(numbers).section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved)).render()
+}
+
+/// The lines of each combination of the keys but the first, in order, with its name.
+fn groups<'d>(document: &'d Document<'_>) -> Vec<(String, Vec<&'d Line>)> {
+    let mut groups: Vec<(String, Vec<&Line>)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for line in &document.rows {
+        let rest = document.point(line).at.iter().skip(1).map(|(key, value)| format!("{key} = {value}"));
+        let name = rest.collect::<Vec<_>>().join(", ");
+        let at = *known.entry(name.clone()).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push((name, Vec::new()));
+        }
+        groups[at].1.push(line);
+    }
+    groups
+}
+
+/// A measure over the first key, for one combination of the others.
+fn figure(
+    plan: &Plan,
+    document: &Document<'_>,
+    measure: &Measure,
+    position: usize,
+    (name, lines): &(String, Vec<&Line>),
+) -> Figure {
+    let Measure { id, title, .. } = measure;
+    let id = if position == 0 { (*id).to_owned() } else { format!("{id}-{position}") };
+    let title = if name.is_empty() { (*title).to_owned() } else { format!("{title}, {name}") };
+    let vary = &plan.vary[0];
+    let numbers: Option<Vec<f64>> = vary.values.iter().map(|value| value.parse().ok()).collect();
+    let (x, places) = match numbers {
+        Some(numbers) => (numeric(&vary.key, &numbers), numbers),
+        None => {
+            let names = vary.values.iter().map(|value| value.trim_matches('"').to_owned());
+            (Axis::categories(&vary.key, names), (0..vary.values.len()).map(|at| at as f64).collect())
+        }
+    };
+    let figure = Figure::new(id, title, x, (measure.axis)()).caption(measure.caption);
+    let mut policies: Vec<&str> = Vec::new();
+    for line in lines.iter().filter(|line| measure.oracle || !line.oracle) {
+        if !policies.contains(&line.row.name.as_str()) {
+            policies.push(&line.row.name);
+        }
+    }
+    policies.into_iter().fold(figure, |figure, policy| {
+        let mine = lines.iter().filter(|line| line.row.name == policy);
+        let mut points: Vec<(f64, f64, f64)> = mine
+            .filter_map(|line| {
+                let (_, at) = document.point(line).at.first()?;
+                let place = places[vary.values.iter().position(|value| value == at)?];
+                let (mean, stderr) = (measure.value)(line);
+                Some((place, mean, stderr))
+            })
+            .collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        figure.with(Series::line(policy).points(points))
+    })
+}
+
+fn numeric(key: &str, values: &[f64]) -> Axis {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let axis = Axis::new(key);
+    if low > 0.0 && high / low >= WIDE { axis.log() } else { axis }
+}
+
+fn table(document: &Document<'_>) -> Table {
+    let columns = ["Oracle ratio", "AOU", "Regret", "Decision p50"].map(Column::number);
+    let columns = [Column::text("Point"), Column::text("Policy")].into_iter().chain(columns).collect();
+    let mut table = Table::new("Mean and standard error over the seeds", columns);
+    for line in &document.rows {
+        let row = &line.row;
+        let mean = |value: f64, error: f64, digits: usize| {
+            Cell::mean(format!("{value:.digits$}"), format!("{error:.digits$}"), value)
+        };
+        table.row(vec![
+            Cell::text(document.place(line)),
+            Cell::text(&row.name),
+            mean(row.oracle_ratio_mean, row.oracle_ratio_stderr, 4),
+            mean(row.aou_mean, row.aou_stderr, 1),
+            mean(row.regret_mean, row.regret_stderr, 1),
+            Cell::text(duration(row.decision_us_p50)),
+        ]);
+    }
+    table
+}
