@@ -2,9 +2,18 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | [`run`](mod@run) | `esdp run`: one scenario, several policies and seeds; what `esdp` alone does |
+//! | [`reproduce`] | `esdp reproduce`: the figures and claims of the paper's evaluation |
+//! | [`sweep`] | `esdp sweep`: a scenario at many points, resumable, in shards |
 //! | [`solve`] | `esdp solve`: one slot's problem as JSON |
 //! | [`bench`](mod@bench) | `esdp bench`: what a decision costs on this machine |
-//! | [`demo`] | `esdp` alone: a short demonstration |
+//! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
+//! | [`expect`] | thresholds for scripts |
+//! | `files` | result files, whole or not at all |
+//! | [`figure`] | figures: one description, as SVG, PNG, CSV and in the report |
+//! | [`rows`] | a policy's numbers as JSON and CSV |
+//! | [`source`] | which scenario: a file or a preset, with flags on top |
+//! | [`report`] | one self-contained HTML file |
 //! | `exit` | exit codes, and one sentence for every failure |
 //! | `output`, `progress`, `table` | standard output, progress on terminals, plain tables |
 //!
@@ -12,11 +21,20 @@
 //! meant for other programs.
 
 pub mod bench;
-pub mod demo;
+pub mod engine;
 mod exit;
+pub mod expect;
+pub mod figure;
+mod files;
 mod output;
 mod progress;
+pub mod report;
+pub mod reproduce;
+pub mod rows;
+pub mod run;
 pub mod solve;
+pub mod source;
+pub mod sweep;
 mod table;
 
 pub use output::Format;
@@ -27,17 +45,19 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  esdp                                    a short demonstration
+  esdp                                    the default scenario: a table and a report
+  esdp run my.toml --policies esdp,cts    a scenario of your own
+  esdp sweep --preset rho                 a parameter sweep
+  esdp reproduce --quick                  the paper's figures and claims, in a minute
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
 
 Exit codes: 0 fine; 1 a requested threshold was not met; 2 bad input or failure,
-with one sentence on standard error.";
+with one sentence on standard error; 130 interrupted, what is done is kept.";
 
 /// A scheduler that learns how fast your machines really are.
 ///
-/// Without a command: a short demonstration, several policies on the paper's default
-/// scenario.
+/// Without a command: `esdp run`, several policies on the paper's default scenario.
 #[derive(Debug, Parser)]
 #[command(name = "esdp", version, after_help = EXAMPLES)]
 struct Cli {
@@ -47,6 +67,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::RunArgs),
+    Reproduce(reproduce::ReproduceArgs),
+    Sweep(sweep::SweepArgs),
     Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
 }
@@ -60,7 +83,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Err(answer) => return exit::usage(&answer),
         };
         match cli.command {
-            None => demo::run(),
+            None => run::run(&run::RunArgs::default()),
+            Some(Command::Run(args)) => run::run(&args),
+            Some(Command::Reproduce(args)) => reproduce::run(&args),
+            Some(Command::Sweep(args)) => sweep::run(&args),
             Some(Command::Solve(args)) => solve::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
         }

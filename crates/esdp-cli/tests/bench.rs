@@ -1,4 +1,4 @@
-//! `esdp bench` and the demonstration, as a user meets them.
+//! `esdp bench`, as a user meets it.
 
 mod util;
 
@@ -40,13 +40,4 @@ fn bad_flags_are_refused() {
     for args in [["--sizes", "32"], ["--sizes", "0:1"], ["--slots", "0"], ["--slots", "-5"], ["--seed", "x"]] {
         esdp(&["bench", args[0], args[1]], b"").refused();
     }
-}
-
-#[test]
-fn without_a_command_there_is_a_demonstration() {
-    let table = esdp(&[], b"").fine();
-    for policy in ["oracle", "esdp", "cts", "esdp-paper", "hauf", "random"] {
-        assert!(table.lines().any(|line| line.starts_with(&format!("{policy} "))), "{table}");
-    }
-    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }

@@ -17,7 +17,6 @@ use clap::Args;
 use plan::{Plan, Size};
 use report::Report;
 use std::time::Duration;
-pub(crate) use summary::{percentile, sorted};
 
 const DETAILS: &str = r#"What is measured: `exact`, warm-started from slot to slot, inside the policies `esdp` (the
 optimistic index, mean + sqrt of the summed widths) and `cucb` (a linear index), on random

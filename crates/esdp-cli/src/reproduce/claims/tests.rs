@@ -1,0 +1,211 @@
+//! Every claim on evidence that bears it out and on evidence that does not.
+
+use super::super::evidence::{Evidence, Measured};
+use super::super::source::Source;
+use super::testing::{Made, measured, moving, single_seed, steady};
+use super::{Verdict, csv, judge};
+use esdp::policy::PolicySpec;
+
+const YES: Verdict = Verdict::Reproduced;
+const PARTLY: Verdict = Verdict::Partly;
+const NO: Verdict = Verdict::NotReproduced;
+const OPEN: Verdict = Verdict::Unclear;
+
+fn evidence(source: Source, points: Vec<Measured>) -> Evidence {
+    let mut evidence = Evidence::default();
+    evidence.add(source, points);
+    evidence
+}
+
+fn verdicts(evidence: &Evidence) -> Vec<(&'static str, Verdict)> {
+    judge(evidence).iter().map(|claim| (claim.id, claim.verdict)).collect()
+}
+
+/// The policies of a sweep's point, by utility a slot.
+fn four(x: f64, paper: f64, hauf: f64, lcf: f64, lwtf: f64) -> Measured {
+    let pairs = [("esdp", paper), ("esdp-paper", paper), ("hauf", hauf), ("lcf", lcf), ("lwtf", lwtf)];
+    measured(x, &pairs.map(|(label, utility)| steady(label, utility)))
+}
+
+fn over_time(paper: impl Fn(u64) -> f64 + 'static, hauf: f64, lcf: f64, lwtf: f64) -> Evidence {
+    let policies = [
+        steady("esdp", 9.9),
+        moving("esdp-paper", paper),
+        steady("hauf", hauf),
+        steady("lcf", lcf),
+        steady("lwtf", lwtf),
+    ];
+    evidence(Source::Time, vec![measured(0.0, &policies)])
+}
+
+#[test]
+fn the_paper_as_it_describes_itself() {
+    // 0 in the first 2 slots, with a fall in slot 10, then near the oracle.
+    let paper = |slot| match slot {
+        1..=2 => 0.0,
+        10 => 1.0,
+        _ => 9.8,
+    };
+    // AOU 1931.6 of 200 slots: 9.66 a slot.
+    let found = verdicts(&over_time(paper, 9.658 / 1.28, 9.658 / 1.36, 9.658 / 1.73));
+    let expected = [
+        ("ahead", YES),
+        ("margin-73", YES),
+        ("margin-36", YES),
+        ("margin-28", YES),
+        ("overtakes-hauf", YES),
+        ("gap-widens", YES),
+        ("ratio-rises", YES),
+        ("steep-then-flat", YES),
+        ("converges-to-oracle", YES),
+        ("oscillates-at-first", YES),
+        ("horizon-leads", YES),
+        ("horizon-helps", YES),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_policy_that_neither_learns_nor_leads() {
+    let found = verdicts(&over_time(|_| 5.0, 7.0, 6.0, 4.0));
+    let expected = [
+        ("ahead", PARTLY),
+        ("margin-73", PARTLY), // 25 % over lwtf
+        ("margin-36", NO),
+        ("margin-28", NO),
+        ("overtakes-hauf", PARTLY), // behind at first, and ever
+        ("gap-widens", NO),
+        ("ratio-rises", OPEN), // no change is no evidence
+        ("steep-then-flat", OPEN),
+        ("converges-to-oracle", OPEN),
+        ("oscillates-at-first", OPEN),
+        ("horizon-leads", NO),
+        ("horizon-helps", OPEN),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_policy_that_gets_worse() {
+    let found = verdicts(&over_time(|slot| if slot <= 100 { 8.0 } else { 4.0 }, 7.0, 6.5, 6.5));
+    let expected = [
+        ("gap-widens", PARTLY),
+        ("ratio-rises", NO),
+        ("steep-then-flat", NO),
+        ("converges-to-oracle", NO),
+        ("oscillates-at-first", NO),
+        ("horizon-leads", PARTLY),
+        ("horizon-helps", NO),
+    ];
+    assert_eq!(found[5..], expected);
+}
+
+#[test]
+fn growth_with_space_rate_and_servers() {
+    let rising = || vec![four(60.0, 2.0, 1.0, 1.0, 1.0), four(80.0, 6.0, 3.0, 2.0, 2.0)];
+    let falling = || vec![four(60.0, 6.0, 7.0, 5.0, 5.0), four(80.0, 2.0, 4.0, 6.0, 1.0)];
+    assert_eq!(
+        verdicts(&evidence(Source::SolutionSpace, rising())),
+        [("space-grows", YES), ("space-most-for-esdp", YES)]
+    );
+    assert_eq!(
+        verdicts(&evidence(Source::SolutionSpace, falling())),
+        [("space-grows", PARTLY), ("space-most-for-esdp", NO)] // only lcf grows; lwtf shrinks as much as ours
+    );
+    assert_eq!(
+        verdicts(&evidence(Source::Servers, rising())),
+        [("servers-leads", YES), ("servers-grow", YES), ("servers-hauf-ahead", NO)]
+    );
+    assert_eq!(
+        verdicts(&evidence(Source::Servers, falling())),
+        [("servers-leads", NO), ("servers-grow", PARTLY), ("servers-hauf-ahead", YES)]
+    );
+}
+
+#[test]
+fn the_rate_of_arrivals() {
+    let rates = |at: [f64; 3]| {
+        let place = |(x, u): (f64, f64)| four(x, u, u, u, u);
+        evidence(Source::Rho, [0.2, 0.8, 1.0].into_iter().zip(at).map(place).collect())
+    };
+    assert_eq!(verdicts(&rates([1.0, 2.0, 3.0])), [("rho-rises", YES), ("rho-falls-at-the-end", NO)]);
+    assert_eq!(verdicts(&rates([1.0, 3.0, 2.0])), [("rho-rises", NO), ("rho-falls-at-the-end", YES)]);
+}
+
+#[test]
+fn scale() {
+    let shrinking = || vec![four(2.0, 9.0, 4.0, 3.0, 2.0), four(4.0, 7.0, 4.0, 3.0, 2.0)];
+    assert_eq!(verdicts(&evidence(Source::Edges, shrinking())), [("edges-harder", YES)]);
+    let mut both = evidence(Source::Ports, shrinking());
+    both.add(Source::Servers, shrinking());
+    let found = judge(&both);
+    let similar = found.iter().find(|claim| claim.id == "ports-like-servers").unwrap();
+    assert_eq!((similar.verdict, similar.unit), (YES, "points"));
+    assert!((similar.value + 20.0).abs() < 1e-9, "{similar:?}");
+
+    let growing = || vec![four(2.0, 3.0, 4.0, 3.0, 2.0), four(4.0, 7.0, 4.0, 3.0, 2.0)];
+    assert_eq!(verdicts(&evidence(Source::Edges, growing())), [("edges-harder", NO)]);
+}
+
+/// Three variants of the paper's policy: utility, uses that explored, microseconds.
+fn variants(each: [(f64, u64, u64); 3]) -> Vec<Measured> {
+    let made = |(label, (utility, explored, micros)): (&'static str, (f64, u64, u64))| Made {
+        spec: PolicySpec::EsdpPaper(esdp::policy::EsdpPaperSpec::default()),
+        explored,
+        micros,
+        ..steady(label, utility)
+    };
+    let made: Vec<Made<'_>> = ["one", "two", "three"].into_iter().zip(each).map(made).collect();
+    vec![measured(0.0, &made)]
+}
+
+#[test]
+fn the_sequences() {
+    let g = |each| verdicts(&evidence(Source::G, variants(each)));
+    assert_eq!(g([(5.0, 50, 1), (5.0, 40, 1), (6.0, 10, 1)]), [("g-third-best", YES), ("g-smaller-exploits", YES)]);
+    assert_eq!(
+        g([(5.0, 50, 1), (5.9, 5, 1), (6.0, 10, 1)]),
+        [("g-third-best", PARTLY), ("g-smaller-exploits", PARTLY)]
+    );
+    assert_eq!(g([(6.0, 5, 1), (5.0, 5, 1), (5.5, 10, 1)]), [("g-third-best", NO), ("g-smaller-exploits", NO)]);
+
+    let delta = |each| verdicts(&evidence(Source::Delta, variants(each)));
+    assert_eq!(delta([(5.0, 0, 1), (5.05, 0, 1), (5.0, 0, 1)]), [("delta-little-on-aou", YES)]);
+    assert_eq!(delta([(5.0, 0, 1), (5.2, 0, 1), (5.0, 0, 1)]), [("delta-little-on-aou", PARTLY)]);
+    assert_eq!(delta([(5.0, 0, 1), (6.0, 0, 1), (5.0, 0, 1)]), [("delta-little-on-aou", NO)]);
+
+    let overhead = |each| verdicts(&evidence(Source::DeltaOverhead, variants(each)));
+    assert_eq!(overhead([(5.0, 0, 900), (5.0, 0, 400), (5.0, 0, 300)]), [("delta-strong-on-overhead", YES)]);
+    assert_eq!(overhead([(5.0, 0, 330), (5.0, 0, 330), (5.0, 0, 300)]), [("delta-strong-on-overhead", PARTLY)]);
+    assert_eq!(overhead([(5.0, 0, 300), (5.0, 0, 300), (5.0, 0, 300)]), [("delta-strong-on-overhead", NO)]);
+}
+
+#[test]
+fn the_overhead() {
+    let spec = r#"{"name": "esdp-paper", "solver": "paper"}"#;
+    let sizes = |micros: [u64; 3]| {
+        let place = |(x, micros): (f64, u64)| {
+            let program = Made { spec: serde_json::from_str(spec).unwrap(), micros, ..steady("program", 5.0) };
+            measured(x, &[steady("esdp", 5.0), program])
+        };
+        evidence(Source::Overhead, [8.0, 16.0, 32.0].into_iter().zip(micros).map(place).collect())
+    };
+    assert_eq!(verdicts(&sizes([1000, 4000, 16000])), [("overhead-polynomial", YES)]);
+    assert_eq!(verdicts(&sizes([1000, 9000, 1200])), [("overhead-polynomial", PARTLY)]);
+    assert_eq!(verdicts(&sizes([9000, 8000, 1000])), [("overhead-polynomial", NO)]);
+}
+
+#[test]
+fn one_seed_decides_nothing_and_no_figure_is_no_claim() {
+    let mut run = four(0.0, 5.0, 4.0, 3.0, 2.0);
+    single_seed(&mut run);
+    let found = judge(&evidence(Source::Time, vec![run]));
+    assert!(found.iter().all(|claim| claim.verdict == Verdict::Unclear) && found.len() == 12, "{found:?}");
+    assert!(judge(&Evidence::default()).is_empty());
+    let text = csv(&found);
+    assert_eq!(text.lines().count(), 13);
+    assert!(
+        text.starts_with("id,figure,claim,rule,measured,value,stderr,unit,verdict\nahead,aou,\"ESDP has"),
+        "{text}"
+    );
+}

@@ -1,0 +1,162 @@
+//! From evidence to figures.
+
+use super::evidence::{Evidence, Measured, decision_us};
+use super::source::Source;
+use crate::engine::{PolicyOutcome, Spread};
+use crate::figure::{Axis, Figure, Series};
+use esdp::sim::Point;
+
+/// The baselines that `ratio` compares with.
+const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];
+
+pub(super) fn aou(evidence: &Evidence) -> Vec<Figure> {
+    let one = |source, id: &str, title: &str| {
+        let run = evidence.single(source)?;
+        Some(curves(Figure::new(id, title, Axis::new("slot"), Axis::new("AOU").including(0.0)), run, |point| point.aou))
+    };
+    let figures = [
+        one(Source::Time, "aou", "AOU over time"),
+        one(Source::Literal, "aou-literal", "AOU over time, capacities as printed"),
+    ];
+    figures.into_iter().flatten().collect()
+}
+
+pub(super) fn ratio(evidence: &Evidence) -> Vec<Figure> {
+    let Some(run) = evidence.single(Source::Time) else { return Vec::new() };
+    let y = Axis::new("AOU of ESDP / AOU of the baseline");
+    let mut figure = Figure::new("ratio", "Ratio between the AOUs", Axis::new("slot"), y).caption(seeds(run));
+    for own in ["esdp-paper", "esdp"] {
+        for baseline in BASELINES {
+            figure = figure.with(Series::line(format!("{own} / {baseline}")).points(quotient(run, own, baseline)));
+        }
+    }
+    vec![figure]
+}
+
+/// The ratio of two AOUs over time, seed by seed.
+fn quotient(run: &Measured, own: &str, baseline: &str) -> Vec<(f64, f64, f64)> {
+    let (own, baseline) = (run.curves(own), run.curves(baseline));
+    let points = own.iter().chain(&baseline).map(|curve| curve.len()).min().unwrap_or(0);
+    let at = |point: usize| {
+        let ratios = own.iter().zip(&baseline).map(|(own, other)| own[point].aou / other[point].aou);
+        let spread = Spread::of(ratios);
+        (own[0][point].slot as f64, spread.mean, spread.stderr)
+    };
+    (0..points).map(at).filter(|(_, mean, _)| mean.is_finite()).collect()
+}
+
+pub(super) fn average(evidence: &Evidence) -> Vec<Figure> {
+    over_time(evidence, Source::Time, "average", "Average AOU over time")
+}
+
+pub(super) fn g(evidence: &Evidence) -> Vec<Figure> {
+    over_time(evidence, Source::G, "g", "Average AOU under three g(t)")
+}
+
+pub(super) fn delta(evidence: &Evidence) -> Vec<Figure> {
+    let mut figures = over_time(evidence, Source::Delta, "delta", "Average AOU under three delta(t)");
+    let Some(run) = evidence.single(Source::DeltaOverhead) else { return figures };
+    let variants: Vec<&PolicyOutcome> = run.paper_variants().collect();
+    // Their formulas are too long for an axis.
+    let names: Vec<String> = (1..=variants.len()).map(|position| format!("sequence {position}")).collect();
+    let formulas: Vec<String> =
+        variants.iter().enumerate().map(|(at, policy)| format!("{}: {}", at + 1, policy.label)).collect();
+    let y = Axis::new("time per decision of Algorithm 2").unit("ms").including(0.0);
+    let mut figure = Figure::new("delta-overhead", "Overhead under three delta(t)", Axis::categories("", names), y)
+        .caption(format!("Median of a seed's decisions. {} {}", formulas.join("; "), seeds(run)));
+    for (position, policy) in variants.into_iter().enumerate() {
+        let time = Spread::of(decision_us(policy));
+        figure = figure.with(Series::bars(&policy.label).point(position as f64, time.mean / 1e3, time.stderr / 1e3));
+    }
+    figures.push(figure);
+    figures
+}
+
+/// The average AOU over time of one run.
+fn over_time(evidence: &Evidence, source: Source, id: &str, title: &str) -> Vec<Figure> {
+    let Some(run) = evidence.single(source) else { return Vec::new() };
+    let figure = Figure::new(id, title, Axis::new("slot"), Axis::new("average AOU").unit("per slot"));
+    vec![curves(figure, run, Point::average)]
+}
+
+fn curves(figure: Figure, run: &Measured, value: impl Fn(&Point) -> f64) -> Figure {
+    let figure = figure.caption(seeds(run));
+    let with =
+        |figure: Figure, policy: &PolicyOutcome| figure.with(Series::line(&policy.label).points(policy.curve(&value)));
+    run.outcome.policies.iter().fold(figure, with)
+}
+
+pub(super) fn overhead(evidence: &Evidence) -> Vec<Figure> {
+    let x = Axis::new("channels |E|, expected");
+    let y = Axis::new("time per decision").unit("ms").log();
+    let caption = "Median of a seed's decisions; `esdp-paper (Algorithm 2)` is the printed dynamic program.";
+    let value = |policy: &PolicyOutcome| {
+        let time = Spread::of(decision_us(policy));
+        Spread { mean: time.mean / 1e3, stderr: time.stderr / 1e3, ..time }
+    };
+    swept(evidence, Source::Overhead, Figure::new("overhead", "Computation overhead", x, y), caption, value)
+}
+
+pub(super) fn solution_space(evidence: &Evidence) -> Vec<Figure> {
+    let x = Axis::new("capacity / mean request");
+    aou_against(evidence, Source::SolutionSpace, "solution-space", "AOU against the solution space", x)
+}
+
+pub(super) fn rho(evidence: &Evidence) -> Vec<Figure> {
+    aou_against(evidence, Source::Rho, "rho", "AOU against the arrival probability", Axis::new("rho"))
+}
+
+pub(super) fn edges(evidence: &Evidence) -> Vec<Figure> {
+    aou_against(evidence, Source::Edges, "edges", "AOU against the number of channels", Axis::new("channels |E|"))
+}
+
+pub(super) fn ports(evidence: &Evidence) -> Vec<Figure> {
+    aou_against(evidence, Source::Ports, "ports", "AOU against the number of ports", Axis::new("ports |L|"))
+}
+
+pub(super) fn servers(evidence: &Evidence) -> Vec<Figure> {
+    aou_against(evidence, Source::Servers, "servers", "AOU against the number of servers", Axis::new("servers |R|"))
+}
+
+pub(super) fn horizon(evidence: &Evidence) -> Vec<Figure> {
+    let x = Axis::new("horizon T").unit("slots");
+    let figure = Figure::new("horizon", "AOU against the horizon", x, Axis::new("AOU").including(0.0));
+    let points = evidence.horizons();
+    points.map(|points| lines(&points, figure, "", PolicyOutcome::aou)).into_iter().collect()
+}
+
+fn aou_against(evidence: &Evidence, source: Source, id: &str, title: &str, x: Axis) -> Vec<Figure> {
+    let figure = Figure::new(id, title, x, Axis::new("AOU").including(0.0));
+    swept(evidence, source, figure, "", PolicyOutcome::aou)
+}
+
+/// One line a policy over the points of a source.
+fn swept(
+    evidence: &Evidence,
+    source: Source,
+    figure: Figure,
+    caption: &str,
+    value: impl Fn(&PolicyOutcome) -> Spread,
+) -> Vec<Figure> {
+    let points = evidence.points(source);
+    points.map(|points| lines(points, figure, caption, value)).into_iter().collect()
+}
+
+fn lines(points: &[Measured], figure: Figure, caption: &str, value: impl Fn(&PolicyOutcome) -> Spread) -> Figure {
+    let mut figure = figure.caption(format!("{caption} {}", seeds(&points[0])).trim());
+    for policy in &points[0].outcome.policies {
+        let at = |point: &Measured| {
+            let spread = value(point.policy(&policy.label)?);
+            Some((point.x, spread.mean, spread.stderr))
+        };
+        figure = figure.with(Series::line(&policy.label).points(points.iter().filter_map(at).collect::<Vec<_>>()));
+    }
+    figure
+}
+
+fn seeds(run: &Measured) -> String {
+    match run.outcome.seeds.len() {
+        1 => "One seed.".to_owned(),
+        n => format!("Mean of {n} seeds; bands show one standard error."),
+    }
+}

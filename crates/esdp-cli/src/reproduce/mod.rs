@@ -1,0 +1,232 @@
+//! `esdp reproduce`: every figure and claim of the paper's evaluation section.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `catalogue` | the figures: names, captions, what they need |
+//! | `source` | what is simulated for them: the presets, at full or quick size |
+//! | `measure` | simulating, and going on after an interruption |
+//! | `evidence`, `draw` | the results, and the figures drawn from them |
+//! | `claims` | the paper's claims, judged from the results by stated rules |
+//! | `page` | the report and the table |
+
+mod catalogue;
+mod claims;
+mod draw;
+mod evidence;
+mod measure;
+mod page;
+mod source;
+
+use crate::exit::End;
+use crate::output::Format;
+use crate::progress::Progress;
+use crate::source::seeds_in_words;
+use crate::sweep::part;
+use crate::{files, output};
+use anyhow::Context;
+use catalogue::Entry;
+use clap::Args;
+use esdp::scenario::Scenario;
+use evidence::Evidence;
+use measure::{Known, Task};
+use page::Drawn;
+use serde_json::json;
+use source::Scale;
+use std::path::{Path, PathBuf};
+
+const DETAILS: &str = "\
+Files in --out (`out/reproduce`, or `out/reproduce-quick` with --quick, unless told):
+  report.html            all figures, the claims, the scenarios, complete in one file
+  FIGURE.svg .png .csv   each figure; the CSV has series, x, y and standard error
+  claims.csv, claims.json  each claim, what was measured, the rule and the verdict
+  scenarios/             the resolved scenario of each figure, for `esdp run` and `esdp sweep`
+  parts/                 what is done; an interrupted reproduction goes on from there
+
+The full size takes 10 seeds, 8000 slots over time and 2000 slots a point elsewhere. Decisions
+are timed with fewer, one at a time, because the paper's own program takes milliseconds for each.
+
+Output of --format json, one JSON document:
+  {\"version\": \"...\", \"quick\": false, \"report\": \"out/reproduce/report.html\",
+   \"figures\": [{\"name\": \"aou\", \"files\": [\"aou.svg\", ...]}],
+   \"claims\": [{\"id\": \"...\", \"figure\": \"aou\", \"claim\": \"...\", \"rule\": \"...\",
+     \"measured\": \"...\", \"value\": 0.0, \"stderr\": 0.0, \"unit\": \"%\", \"verdict\": \"partly\"}]}
+
+Examples:
+  esdp reproduce --quick
+  esdp reproduce delta g
+  esdp reproduce --jobs 4 --out results";
+
+/// Reproduces the figures and claims of the paper's evaluation.
+///
+/// Simulates what each figure needs, draws it, and judges every claim of the evaluation
+/// section from the data.
+#[derive(Debug, Args)]
+#[command(after_long_help = DETAILS, after_help = "See `esdp reproduce --help` for the files and examples.")]
+pub struct ReproduceArgs {
+    /// Which figures; all unless told, see --list
+    #[arg(value_name = "FIGURE")]
+    figures: Vec<String>,
+    /// List the figures and stop
+    #[arg(long)]
+    list: bool,
+    /// Few seeds and short horizons: about a minute
+    #[arg(long)]
+    quick: bool,
+    /// How many seeds
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    seeds: Option<u64>,
+    /// How many slots, over time and elsewhere alike
+    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    slots: Option<u64>,
+    /// How many threads; one a core unless told
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    jobs: Option<u64>,
+    /// The directory for the results
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// No progress on standard error
+    #[arg(long)]
+    quiet: bool,
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    let found = text.parse().ok().filter(|count| (1..=1_000_000).contains(count));
+    found.ok_or_else(|| "expected a whole number from 1 to 1000000".to_owned())
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// With one sentence: an unknown figure, a failure, or an interruption.
+pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
+    let figures = catalogue::select(&args.figures)?;
+    if args.list {
+        return list(&figures, args.format);
+    }
+    let scale = if args.quick { Scale::QUICK } else { Scale::FULL }.with(args.seeds, args.slots);
+    let name = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
+    files::directory(&out.join(part::DIRECTORY))?;
+    let mut evidence = Evidence::default();
+    let scenarios = measure(args, &figures, scale, &out, &mut evidence)?;
+    let drawn = draw(&figures, &evidence, &out)?;
+    let claims = claims::judge(&evidence);
+    write(args, scale, &out, &drawn, &claims, &scenarios)?;
+    let report = out.join("report.html");
+    match args.format {
+        Format::Json => output::print_json(&document(args, &report, &drawn, &claims)),
+        Format::Table => {
+            let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
+            let seeds = seeds_in_words(&(0..scale.seeds).collect::<Vec<_>>());
+            let figures = if names.len() == 1 { "figure" } else { "figures" };
+            let head = format!("{} {figures}, seeds {seeds}: {}\n", names.len(), names.join(", "));
+            let text = format!("{}\nReport: {}\n", page::terminal(&claims), report.display());
+            output::print(&format!("{}\n{text}", wrapped(&head)))
+        }
+    }
+}
+
+fn list(figures: &[&Entry], format: Format) -> anyhow::Result<()> {
+    if format == Format::Json {
+        let each = |figure: &&Entry| json!({"name": figure.name, "caption": figure.caption});
+        return output::print_json(&figures.iter().map(each).collect::<Vec<_>>());
+    }
+    let lines = figures.iter().map(|figure| format!("{:<16}{}\n", figure.name, figure.caption));
+    output::print(&lines.collect::<String>())
+}
+
+/// Simulates every source that the figures need; returns their scenarios.
+fn measure(
+    args: &ReproduceArgs,
+    figures: &[&'static Entry],
+    scale: Scale,
+    out: &Path,
+    evidence: &mut Evidence,
+) -> anyhow::Result<Vec<Scenario>> {
+    let sources = catalogue::sources(figures);
+    let scenarios = sources.iter().map(|source| source.scenario(scale)).collect::<anyhow::Result<Vec<_>>>()?;
+    let task = |&source: &source::Source| Ok(Task { source, places: source.places(scale)? });
+    let tasks = sources.iter().map(task).collect::<anyhow::Result<Vec<_>>>()?;
+    let stored: Vec<Vec<Known>> = tasks.iter().map(|task| task.stored(out)).collect();
+    let work = tasks.iter().zip(&stored).map(|(task, stored)| task.work(stored)).sum();
+    let progress = Progress::new(work, args.quiet);
+    let jobs = usize::try_from(args.jobs.unwrap_or(0)).context("--jobs")?;
+    for (done, (task, stored)) in tasks.iter().zip(stored).enumerate() {
+        let Some(points) = task.run(stored, out, jobs, &progress)? else {
+            progress.finish();
+            let all = tasks.len();
+            let sentence =
+                format!("{done} of {all} sets of simulations are complete; the same command goes on from there");
+            return Err(End::Interrupted(sentence).into());
+        };
+        evidence.add(task.source, points);
+    }
+    progress.finish();
+    Ok(scenarios)
+}
+
+fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::Result<Vec<Drawn>> {
+    let mut drawn = Vec::new();
+    for &entry in figures {
+        let figures = (entry.draw)(evidence);
+        for figure in &figures {
+            figure.save(out)?;
+        }
+        drawn.push(Drawn { entry, figures });
+    }
+    Ok(drawn)
+}
+
+fn write(
+    args: &ReproduceArgs,
+    scale: Scale,
+    out: &Path,
+    drawn: &[Drawn],
+    claims: &[claims::Claim],
+    scenarios: &[Scenario],
+) -> anyhow::Result<()> {
+    let directory = out.join("scenarios");
+    files::directory(&directory)?;
+    for scenario in scenarios {
+        files::write(&directory.join(format!("{}.toml", scenario.name())), scenario.to_toml())?;
+    }
+    files::write(&out.join("claims.csv"), claims::csv(claims))?;
+    files::write(&out.join("claims.json"), serde_json::to_string_pretty(claims)? + "\n")?;
+    files::write(&out.join("report.html"), page::render(scale, args.quick, drawn, claims, scenarios))
+}
+
+fn document(args: &ReproduceArgs, report: &Path, drawn: &[Drawn], claims: &[claims::Claim]) -> serde_json::Value {
+    let figure = |drawn: &Drawn| {
+        let names = drawn
+            .figures
+            .iter()
+            .flat_map(|figure| ["svg", "png", "csv"].map(|extension| format!("{}.{extension}", figure.file_stem())));
+        json!({"name": drawn.entry.name, "files": names.collect::<Vec<_>>()})
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "quick": args.quick,
+        "report": report.display().to_string(),
+        "figures": drawn.iter().map(figure).collect::<Vec<_>>(),
+        "claims": claims,
+    })
+}
+
+/// A text in lines of at most 80 columns.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > 80 {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,204 @@
+//! What is simulated: a preset a figure, at the size asked for.
+
+use anyhow::Context;
+use esdp::policy::PolicySpec;
+use esdp::scenario::Scenario;
+use serde_json::Value;
+
+/// The policies of the paper's figures, ours, and the oracle.
+const POLICIES: &str = "oracle,esdp,cts,esdp-paper,hauf,lcf,lwtf";
+
+/// How much is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Scale {
+    pub(super) seeds: u64,
+    /// The slots of the figures over time.
+    pub(super) time_slots: u64,
+    /// The slots of a point of the others.
+    pub(super) slots: u64,
+    /// Algorithm 2 takes milliseconds: fewer seeds and slots, where decisions are timed.
+    pub(super) timed_seeds: u64,
+    pub(super) timed_slots: u64,
+}
+
+impl Scale {
+    pub(super) const FULL: Scale = Scale { seeds: 10, time_slots: 8000, slots: 2000, timed_seeds: 5, timed_slots: 200 };
+    pub(super) const QUICK: Scale = Scale { seeds: 5, time_slots: 3000, slots: 600, timed_seeds: 3, timed_slots: 80 };
+
+    /// The same with what flags say instead.
+    pub(super) fn with(self, seeds: Option<u64>, slots: Option<u64>) -> Self {
+        let (most_seeds, most_slots) = (seeds.unwrap_or(u64::MAX), slots.unwrap_or(u64::MAX));
+        Self {
+            seeds: seeds.unwrap_or(self.seeds),
+            time_slots: slots.unwrap_or(self.time_slots),
+            slots: slots.unwrap_or(self.slots),
+            timed_seeds: self.timed_seeds.min(most_seeds),
+            timed_slots: self.timed_slots.min(most_slots),
+        }
+    }
+}
+
+/// A set of simulations that one or several figures show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    Time,
+    Literal,
+    Overhead,
+    SolutionSpace,
+    Delta,
+    DeltaOverhead,
+    G,
+    Rho,
+    Edges,
+    Ports,
+    Servers,
+}
+
+/// A value of what a source varies.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// Its place on the axis of the figure.
+    pub(super) x: f64,
+    pub(super) scenario: Scenario,
+}
+
+impl Source {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Source::Time => "aou",
+            Source::Literal => "literal",
+            Source::Overhead => "overhead",
+            Source::SolutionSpace => "solution-space",
+            Source::Delta => "delta",
+            Source::DeltaOverhead => "delta-overhead",
+            Source::G => "g",
+            Source::Rho => "rho",
+            Source::Edges => "edges",
+            Source::Ports => "ports",
+            Source::Servers => "servers",
+        }
+    }
+
+    /// Whether the time of decisions is what counts: then nothing else may run beside it.
+    pub(super) fn is_timed(self) -> bool {
+        matches!(self, Source::Overhead | Source::DeltaOverhead)
+    }
+
+    /// How many points of the curves over time are wanted.
+    pub(super) fn curve_points(self) -> usize {
+        match self {
+            // A point every 25 of 8000 slots.
+            Source::Time | Source::Literal | Source::Delta | Source::G => 320,
+            _ => 0,
+        }
+    }
+
+    /// The scenario, with its sweep.
+    pub(super) fn scenario(self, scale: Scale) -> anyhow::Result<Scenario> {
+        let preset = if self == Source::DeltaOverhead { "delta" } else { self.name() };
+        let mut scenario = Scenario::preset(preset).with_context(|| format!("preset {preset}: there is none"))?;
+        let (seeds, slots) = match self {
+            _ if self.is_timed() => (scale.timed_seeds, scale.timed_slots),
+            Source::Time | Source::Literal => (scale.seeds, scale.time_slots),
+            _ => (scale.seeds, scale.slots),
+        };
+        scenario = set(&scenario, "seeds.count", seeds)?;
+        scenario = set(&scenario, "slots", slots)?;
+        match self {
+            Source::Overhead | Source::Delta | Source::G => Ok(scenario),
+            Source::DeltaOverhead => with_algorithm_2(&scenario),
+            _ => set(&scenario, "policies", POLICIES),
+        }
+    }
+
+    /// The scenario at each of its points.
+    pub(super) fn places(self, scale: Scale) -> anyhow::Result<Vec<Place>> {
+        let points = self.scenario(scale)?.points()?;
+        points.into_iter().map(|(_, scenario)| Ok(Place { x: self.x(&scenario)?, scenario })).collect()
+    }
+
+    /// What the axis shows of a scenario.
+    fn x(self, scenario: &Scenario) -> anyhow::Result<f64> {
+        let resolved = serde_json::to_value(scenario)?;
+        let number = |path: &str| {
+            let found = resolved.pointer(path).and_then(Value::as_f64);
+            found.with_context(|| format!("preset {}: no number at {path}", self.name()))
+        };
+        let middle = |path: &str| Ok((number(&format!("{path}/0"))? + number(&format!("{path}/1"))?) / 2.0);
+        match self {
+            Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead | Source::G => Ok(0.0),
+            Source::Overhead => Ok(number("/graph/ports")? * number("/graph/servers")? * number("/graph/probability")?),
+            Source::SolutionSpace => {
+                let (capacity, request): (anyhow::Result<f64>, _) =
+                    (middle("/devices/capacity"), middle("/devices/request"));
+                Ok(capacity? / request?)
+            }
+            Source::Rho => number("/arrivals/rho"),
+            Source::Edges => number("/graph/count"),
+            Source::Ports => number("/graph/ports"),
+            Source::Servers => number("/graph/servers"),
+        }
+    }
+}
+
+fn set(scenario: &Scenario, key: &str, value: impl ToString) -> anyhow::Result<Scenario> {
+    let value = value.to_string();
+    scenario.set(key, &value).with_context(|| format!("{key} = {value}"))
+}
+
+/// The paper's policies solve with its own dynamic program.
+fn with_algorithm_2(scenario: &Scenario) -> anyhow::Result<Scenario> {
+    let printed = scenario.policies().iter().filter(|policy| matches!(policy.spec, PolicySpec::EsdpPaper(_)));
+    let labels: Vec<String> = printed.map(|policy| policy.label.clone()).collect();
+    let named = set(scenario, "name", Source::DeltaOverhead.name())?;
+    labels.iter().try_fold(named, |scenario, label| set(&scenario, &format!("policies.{label}.solver"), "paper"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use esdp::policy::RoundedSolver;
+
+    const ALL: [Source; 11] = [
+        Source::Time,
+        Source::Literal,
+        Source::Overhead,
+        Source::SolutionSpace,
+        Source::Delta,
+        Source::DeltaOverhead,
+        Source::G,
+        Source::Rho,
+        Source::Edges,
+        Source::Ports,
+        Source::Servers,
+    ];
+
+    #[test]
+    fn every_source_has_places_in_ascending_order() {
+        for source in ALL {
+            for scale in [Scale::FULL, Scale::QUICK, Scale::QUICK.with(Some(1), Some(7))] {
+                let places = source.places(scale).unwrap();
+                assert!(places.windows(2).all(|pair| pair[0].x < pair[1].x), "{source:?}: {places:?}");
+                let seeds = if source.is_timed() { scale.timed_seeds } else { scale.seeds };
+                assert!(places.iter().all(|place| place.scenario.seeds().len() as u64 == seeds), "{source:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn axes() {
+        let xs = |source: Source, scale| source.places(scale).unwrap().iter().map(|place| place.x).collect::<Vec<_>>();
+        assert_eq!(xs(Source::SolutionSpace, Scale::FULL), [1.0, 2.0, 4.0, 6.0, 8.0, 12.0]);
+        assert_eq!(xs(Source::Overhead, Scale::FULL)[2], 32.0);
+    }
+
+    #[test]
+    fn the_overhead_of_delta_is_that_of_algorithm_2() {
+        let scenario = Source::DeltaOverhead.scenario(Scale::QUICK).unwrap();
+        let printed = scenario.policies().iter().filter_map(|policy| match &policy.spec {
+            PolicySpec::EsdpPaper(spec) => Some(spec.solver),
+            _ => None,
+        });
+        assert_eq!(printed.collect::<Vec<_>>(), [RoundedSolver::Paper; 3]);
+    }
+}

@@ -1,0 +1,116 @@
+//! A policy in a crate of its own: explore, then commit.
+//!
+//! Every channel is tried a number of times; from then on the averages are trusted. In a slot
+//! it maximises, over channels whose port has a job and within what is free, the sum of
+//!
+//! ```text
+//! index_e = 1            while channel e was tried fewer than `tries` times
+//!           estimate_e   from then on
+//! ```
+//!
+//! No net utility exceeds 1, so what is not yet known is preferred to everything known. Simple,
+//! and a fair measure of what a better rule is worth: too few tries commit to the wrong
+//! channels for good, too many waste slots on bad ones.
+
+use esdp::model::{Amount, ChannelId, Cluster, Observation, ServerId, SlotView};
+use esdp::policy::{Certificate, Choice, Policy, PolicyError, PolicyState};
+use esdp::solver::{Exact, Instance, Solution, Solver};
+use esdp::stats::{Means, StateError, Statistics};
+
+/// Tries every channel some times, then trusts the averages.
+pub struct ExploreThenCommit {
+    tries: f64,
+    statistics: Means,
+    solver: Exact,
+    // Buffers, kept from slot to slot.
+    instance: Instance,
+    channels: Vec<ChannelId>,
+    solution: Solution,
+}
+
+impl ExploreThenCommit {
+    /// The name users choose it by.
+    pub const NAME: &'static str = "explore-then-commit";
+
+    /// Nothing known yet; every channel will be tried this often.
+    pub fn new(cluster: &Cluster, tries: u32) -> Self {
+        Self {
+            tries: f64::from(tries),
+            statistics: Means::new(cluster.channels().len()),
+            solver: Exact::default(),
+            instance: Instance::default(),
+            channels: Vec::new(),
+            solution: Solution::default(),
+        }
+    }
+
+    // begin: index
+    /// What a channel counts in this slot.
+    fn index(&self, channel: ChannelId) -> f64 {
+        // A use whose outcome is still open counts as a try, or late news would cause a herd.
+        let tried = self.statistics.count(channel) + f64::from(self.statistics.pending(channel));
+        if tried < self.tries { 1.0 } else { self.statistics.estimate(channel) }
+    }
+    // end: index
+
+    /// The slot's problem: one entry a job and channel, and the devices that are free.
+    fn describe(&mut self, view: &SlotView<'_>) {
+        self.instance.clear();
+        self.channels.clear();
+        match view.free.cluster() {
+            Some(free) => self.instance.capacity.extend_from_slice(free),
+            None => self.instance.capacity.resize(view.cluster.devices().len(), Amount::MAX),
+        }
+        let servers = (0..view.cluster.servers().len()).map(ServerId::at);
+        for free in servers.filter_map(|server| view.free.server(server)) {
+            self.instance.server_capacity.extend_from_slice(free);
+        }
+        for channel in view.open_channels() {
+            self.instance.push(view.cluster.request(channel), self.index(channel), 0.0);
+            if view.free.has_servers() {
+                self.instance.server.push(view.cluster.channel(channel).server.0);
+            }
+            self.channels.push(channel);
+        }
+    }
+}
+
+// begin: policy
+impl Policy for ExploreThenCommit {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        choice.clear();
+        self.statistics.advance(view.slot);
+        self.describe(view);
+        if self.channels.is_empty() {
+            return Ok(());
+        }
+        self.solver.solve_into(&self.instance.problem()?, &mut self.solution)?;
+        let Solution { value, bound, guarantee, .. } = self.solution;
+        choice.certificate = Some(Certificate { value, bound, guarantee });
+        for &position in &self.solution.chosen {
+            let channel = self.channels[position as usize];
+            self.statistics.commit(channel);
+            choice.channels.push(channel);
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, seen: &Observation) {
+        self.statistics.observe(seen);
+    }
+
+    fn state(&self) -> PolicyState {
+        PolicyState { statistics: Some(self.statistics.state()), ..PolicyState::empty(Self::NAME) }
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(Self::NAME)?;
+        let statistics = state.statistics.ok_or(StateError::Kind { found: "none", expected: "means" })?;
+        self.statistics.restore(statistics)
+    }
+}
+// end: policy

@@ -1,0 +1,21 @@
+//! The tutorial quotes this crate: what it shows is what is compiled.
+
+/// The lines of a source between `// begin: NAME` and `// end: NAME`, without their common indent.
+fn quoted(source: &str, name: &str) -> String {
+    let (begin, end) = (format!("// begin: {name}"), format!("// end: {name}"));
+    let lines = source.lines().skip_while(|line| line.trim() != begin).skip(1).take_while(|line| line.trim() != end);
+    let lines: Vec<&str> = lines.collect();
+    let indent = lines.iter().filter(|line| !line.is_empty()).map(|line| line.len() - line.trim_start().len()).min();
+    let indent = indent.unwrap_or_else(|| panic!("there are no lines {name}"));
+    lines.iter().map(|line| line.get(indent..).unwrap_or_default().to_owned() + "\n").collect()
+}
+
+#[test]
+fn the_tutorial_quotes_the_code() {
+    let tutorial = include_str!("../../../docs/tutorial.md");
+    let (lib, main) = (include_str!("../src/lib.rs"), include_str!("../src/main.rs"));
+    for (source, name) in [(lib, "index"), (lib, "policy"), (main, "main")] {
+        let code = format!("```rust\n{}```\n", quoted(source, name));
+        assert!(tutorial.contains(&code), "docs/tutorial.md does not quote `{name}`; it should say:\n{code}");
+    }
+}
