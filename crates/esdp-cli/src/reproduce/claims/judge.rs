@@ -70,6 +70,11 @@ pub(super) fn percent(spread: Spread) -> String {
     format!("{:+.1} ± {:.1} %", 100.0 * spread.mean, 100.0 * spread.stderr)
 }
 
+/// `-1.2 ± 0.4 points`, of a difference between shares.
+pub(super) fn points(spread: Spread) -> String {
+    format!("{:+.1} ± {:.1} points", 100.0 * spread.mean, 100.0 * spread.stderr)
+}
+
 /// `0.913 ± 0.004`.
 pub(super) fn share(spread: Spread) -> String {
     format!("{:.3} ± {:.3}", spread.mean, spread.stderr)

@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Measured};
 use super::super::source::Source;
-use super::judge::{Difference, Sign, amount, list, percent};
+use super::judge::{Difference, Sign, amount, list, percent, points as in_points};
 use super::trend::{Trend, rising};
 use super::{BASELINES, Claim, FIGURED, PAPER, Verdict, decided};
 use crate::engine::Spread;
@@ -89,7 +89,7 @@ fn hauf_ahead(points: &[Measured]) -> Option<Claim> {
         figure: "servers",
         claim: "From 60 to 80 servers HAUF achieves a higher AOU than ESDP.",
         rule: "At some number of servers from 60 to 80 the AOU of hauf is clearly above that of esdp-paper.",
-        measured: format!("HAUF's AOU is at best {} of esdp-paper's there.", percent(most.spread)),
+        measured: format!("HAUF's AOU compares best with esdp-paper's at {}.", percent(most.spread)),
         value: 100.0 * most.spread.mean,
         stderr: 100.0 * most.spread.stderr,
         unit: "%",
@@ -106,9 +106,9 @@ fn ports_like_servers(ports: &[Measured], servers: &[Measured]) -> Claim {
         claim: "More ports have a similar impact on ESDP as more servers: the larger space takes longer to learn.",
         rule: "The share of the oracle's AOU that esdp-paper gets clearly falls from the fewest to the most of both; partly: of one.",
         measured: format!(
-            "It changes by {} points over the ports and by {} over the servers.",
-            percent(by_ports.spread),
-            percent(by_servers.spread)
+            "It changes by {} over the ports and by {} over the servers.",
+            in_points(by_ports.spread),
+            in_points(by_servers.spread)
         ),
         value: 100.0 * by_ports.spread.mean,
         stderr: 100.0 * by_ports.spread.stderr,

@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Measured, decision_us, summaries};
 use super::super::source::Source;
-use super::judge::{Difference, Sign, amount, list, percent, share};
+use super::judge::{Difference, Sign, amount, list, percent, points as in_points, share};
 use super::trend::{Trend, fit, rising};
 use super::{BASELINES, Claim, FIGURED, PAPER, Verdict, decided};
 use crate::engine::{PolicyOutcome, Spread};
@@ -241,7 +241,7 @@ fn edges_harder(points: &[Measured]) -> Claim {
         figure: "edges",
         claim: "More channels make the optimal solution much harder to find for ESDP.",
         rule: "The share of the oracle's AOU that esdp-paper gets is clearly lower with the most channels than with the fewest.",
-        measured: format!("It changes by {} points; that of esdp by {}.", percent(own.spread), percent(ours.spread)),
+        measured: format!("It changes by {}; that of esdp by {}.", in_points(own.spread), in_points(ours.spread)),
         value: 100.0 * own.spread.mean,
         stderr: 100.0 * own.spread.stderr,
         unit: "points",

@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Measured};
 use super::super::source::Source;
-use super::judge::{Difference, Sign, amount, list, percent, share};
+use super::judge::{Difference, Sign, amount, list, percent, points, share};
 use super::{BASELINES, Claim, PAPER, Verdict};
 use crate::engine::Spread;
 use esdp::sim::Point;
@@ -140,7 +140,7 @@ fn ratio_rises(run: &Measured) -> Claim {
     };
     let growth = BASELINES.map(|baseline| Difference::between(&ratio(baseline, 1.0), &ratio(baseline, 0.25)));
     let told: Vec<String> =
-        BASELINES.iter().zip(&growth).map(|(name, growth)| format!("{} to {name}", percent(growth.spread))).collect();
+        BASELINES.iter().zip(&growth).map(|(name, growth)| format!("{} to {name}", points(growth.spread))).collect();
     let least =
         growth.iter().min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean)).map_or(Spread::of([]), |g| g.spread);
     Claim {
