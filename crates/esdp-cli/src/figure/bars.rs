@@ -1,10 +1,9 @@
 //! Bars: side by side where several share a place, full width where each stands alone.
 
-use super::draw;
 use super::layout::Layout;
 use super::palette::Look;
 use super::scene::{Color, Fill, Rect, Shape, Stroke};
-use super::{Figure, Style};
+use super::{Figure, Style, draw, legend};
 
 /// How much of the distance between two places their bars take.
 const SHARE: f64 = 0.72;
@@ -37,8 +36,8 @@ pub(super) fn draw(shapes: &mut Vec<Shape>, figure: &Figure, layout: &Layout, lo
             // A hair of white between neighbours keeps them apart in black and white.
             let frame = Rect { left: left + 0.5, top: top.min(base), right: left + width - 0.5, bottom: top.max(base) };
             shapes.push(Shape::rect(frame, Fill::solid(looks[bar.series].color)));
-            // Bars that stand alone are told apart by their place, and slivers by nothing.
-            if (2..=12).contains(&crowd) {
+            // As in the legend. Bars without one are told apart by their names, and slivers by nothing.
+            if crowd <= 12 && !legend::said_by_axis(figure) {
                 hatch(shapes, frame, bar.series);
             }
             let ink = Stroke::solid(Color::INK, 1.1);
