@@ -189,6 +189,9 @@ impl Solver for TangentMilp {
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         let failed = |what| SolveError::Unsupported { solver: "milp", what };
+        if problem.gangs().is_some() {
+            return Err(failed("gangs"));
+        }
         let Some(scaled) = Scaled::of(problem) else {
             return Err(failed("sums of requests above 2^53"));
         };

@@ -16,14 +16,14 @@
 //! use std::sync::Arc;
 //!
 //! // Two job types, two servers, one kind of device, room for two of its units.
-//! let channel = |port, server| ChannelSpec { port, server, request: vec![1] };
+//! let channel = |port, server| ChannelSpec::new(port, server, vec![1]);
 //! let cluster = Arc::new(Cluster::new(ClusterSpec {
 //!     devices: vec!["gpu".into()],
 //!     servers: vec!["old".into(), "new".into()],
 //!     ports: vec!["train".into(), "serve".into()],
 //!     channels: vec![channel(0, 0), channel(0, 1), channel(1, 1)],
 //!     capacity: Capacity::cluster_wide(vec![2]),
-//!     costs: vec![],
+//!     ..ClusterSpec::default()
 //! })?);
 //! let policy = "esdp".parse::<PolicySpec>()?.build(&cluster, 42, None)?;
 //! let mut scheduler = Scheduler::new(cluster, policy);

@@ -18,11 +18,9 @@ use std::sync::Arc;
 
 /// Four ports, six servers, two devices, 14 channels.
 fn cluster(capacity: Capacity) -> Arc<Cluster> {
-    let channels = (0..24u32).filter(|pair| pair % 5 < 3).map(|pair| ChannelSpec {
-        port: pair / 6,
-        server: pair % 6,
-        request: vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)],
-    });
+    let channels = (0..24u32)
+        .filter(|pair| pair % 5 < 3)
+        .map(|pair| ChannelSpec::new(pair / 6, pair % 6, vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)]));
     let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
     Arc::new(
         Cluster::new(ClusterSpec {
@@ -32,6 +30,7 @@ fn cluster(capacity: Capacity) -> Arc<Cluster> {
             channels: channels.collect(),
             capacity,
             costs: vec![SupplyCost::Linear { fixed: 0.01, rate: 0.02 }; 2],
+            ..ClusterSpec::default()
         })
         .unwrap(),
     )

@@ -16,9 +16,9 @@ fn cluster(capacity: Capacity) -> Arc<Cluster> {
             devices: names("device", 1),
             servers: names("server", 2),
             ports: names("port", 2),
-            channels: (0..4).map(|id| ChannelSpec { port: id / 2, server: id % 2, request: vec![2] }).collect(),
+            channels: (0..4).map(|id| ChannelSpec::new(id / 2, id % 2, vec![2])).collect(),
             capacity,
-            costs: vec![],
+            ..ClusterSpec::default()
         })
         .unwrap(),
     )
@@ -100,14 +100,14 @@ fn capacities_must_hold() {
 #[test]
 fn sums_do_not_wrap() {
     let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
-    let channels = (0..2).map(|server| ChannelSpec { port: 0, server, request: vec![u64::MAX] }).collect();
+    let channels = (0..2).map(|server| ChannelSpec::new(0, server, vec![u64::MAX])).collect();
     let cluster = Cluster::new(ClusterSpec {
         devices: names("device", 1),
         servers: names("server", 2),
         ports: names("port", 1),
         channels,
         capacity: Capacity::cluster_wide(vec![u64::MAX]),
-        costs: vec![],
+        ..ClusterSpec::default()
     })
     .unwrap();
     let arrivals = Arrivals::everywhere(1);

@@ -18,18 +18,15 @@ fn clusters() -> Vec<Arc<Cluster>> {
         Capacity::cluster_wide(vec![5, 6]).with_servers(servers()).unwrap(),
     ];
     let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
-    let channel = |pair: u32| ChannelSpec {
-        port: pair / 4,
-        server: pair % 4,
-        request: vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)],
-    };
+    let channel =
+        |pair: u32| ChannelSpec::new(pair / 4, pair % 4, vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)]);
     let cluster = |capacity| ClusterSpec {
         devices: names("device", 2),
         servers: names("server", 4),
         ports: names("port", 3),
         channels: (0..12).map(channel).collect(),
         capacity,
-        costs: vec![],
+        ..ClusterSpec::default()
     };
     capacities.into_iter().map(|capacity| Arc::new(Cluster::new(cluster(capacity)).unwrap())).collect()
 }

@@ -1,6 +1,9 @@
 //! The bipartite graph of ports and servers, with requests, capacities and costs.
 
-use super::{Amount, Capacity, CapacityError, ChannelId, CostError, PortId, ServerId, SupplyCost};
+use super::gang::Tasks;
+use super::{
+    Amount, Capacity, CapacityError, ChannelId, CostError, GangError, GangSpec, PortId, ServerId, SupplyCost, TaskGroup,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use thiserror::Error;
@@ -13,12 +16,22 @@ pub struct ChannelSpec {
     pub port: u32,
     /// The server, by position.
     pub server: u32,
+    /// Which group of the port's tasks may use it, for a port whose jobs are gangs; 0 else.
+    #[serde(default)]
+    pub task: u32,
     /// The request on each device, *a_k^(l,r)*.
     pub request: Vec<Amount>,
 }
 
-/// A cluster as the user writes it; [`Cluster::new`] checks it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+impl ChannelSpec {
+    /// A channel of a port whose jobs are no gangs, or of its gangs' first task group.
+    pub fn new(port: u32, server: u32, request: Vec<Amount>) -> Self {
+        Self { port, server, task: 0, request }
+    }
+}
+
+/// A cluster as the user writes it; [`Cluster::new`] checks it. The default is empty, to be filled.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSpec {
     /// The names of the device types.
@@ -34,6 +47,13 @@ pub struct ClusterSpec {
     /// The supply cost of each device; empty means free.
     #[serde(default)]
     pub costs: Vec<SupplyCost>,
+    /// The ports whose jobs are gangs; the others' jobs may use each channel once.
+    #[serde(default)]
+    pub gangs: Vec<GangSpec>,
+    /// What is known of each server's kind, from coarse to fine, such as `["v100", "rack 3"]`; empty,
+    /// or one list a server, which may be empty.
+    #[serde(default)]
+    pub labels: Vec<Vec<String>>,
 }
 
 /// A port-server pair.
@@ -55,6 +75,8 @@ pub struct Cluster {
     requests: Vec<Amount>,
     costs: Vec<f64>,
     capacity: Capacity,
+    labels: Vec<Vec<String>>,
+    tasks: Tasks,
     port_start: Vec<u32>,
     port_channels: Vec<ChannelId>,
 }
@@ -98,7 +120,7 @@ pub enum ClusterError {
         /// The number of device types.
         expected: usize,
     },
-    /// The same port-server pair twice.
+    /// The same port-server pair twice, for the same tasks.
     #[error("channel {channel}: port {port} and server {server} are joined by an earlier channel already")]
     Duplicate {
         /// The later channel's position.
@@ -111,6 +133,17 @@ pub enum ClusterError {
     /// The capacity does not fit the devices and servers.
     #[error("capacity: {0}")]
     Capacity(#[from] CapacityError),
+    /// A gang does not fit.
+    #[error("gangs: {0}")]
+    Gang(#[from] GangError),
+    /// The number of label lists is neither 0 nor the number of servers.
+    #[error("`labels` has {found} entries, expected none or {expected}, one a server")]
+    Labels {
+        /// Entries found.
+        found: usize,
+        /// The number of servers.
+        expected: usize,
+    },
     /// The number of supply costs is neither 0 nor the number of devices.
     #[error("`costs` has {found} entries, expected none or {expected}, one a device")]
     Costs {
@@ -141,7 +174,7 @@ impl Cluster {
     /// # Errors
     /// With the first thing that is wrong, see [`ClusterError`].
     pub fn new(spec: ClusterSpec) -> Result<Self, ClusterError> {
-        let ClusterSpec { devices, servers, ports, channels, capacity, costs } = spec;
+        let ClusterSpec { devices, servers, ports, channels, capacity, costs, gangs, mut labels } = spec;
         let lists = [
             ("devices", devices.len()),
             ("servers", servers.len()),
@@ -160,6 +193,10 @@ impl Cluster {
         if !costs.is_empty() && costs.len() != devices.len() {
             return Err(ClusterError::Costs { found: costs.len(), expected: devices.len() });
         }
+        if !labels.is_empty() && labels.len() != servers.len() {
+            return Err(ClusterError::Labels { found: labels.len(), expected: servers.len() });
+        }
+        labels.resize(servers.len(), Vec::new());
         for (device, cost) in costs.iter().enumerate() {
             cost.check().map_err(|source| ClusterError::Cost { device, source })?;
         }
@@ -179,7 +216,7 @@ impl Cluster {
                 let found = channel.request.len();
                 return Err(ClusterError::Request { channel: position, found, expected: devices.len() });
             }
-            if !seen.insert((channel.port, channel.server)) {
+            if !seen.insert((channel.port, channel.task, channel.server)) {
                 let (port, server) = (channel.port, channel.server);
                 return Err(ClusterError::Duplicate { channel: position, port, server });
             }
@@ -191,6 +228,7 @@ impl Cluster {
             requests.extend_from_slice(&channel.request);
             supply.push(cost);
         }
+        let tasks = Tasks::new(&gangs, &channels, ports.len())?;
         let (port_start, port_channels) = by_port(&pairs, ports.len());
         Ok(Self {
             devices,
@@ -200,6 +238,8 @@ impl Cluster {
             requests,
             costs: supply,
             capacity,
+            labels,
+            tasks,
             port_start,
             port_channels,
         })
@@ -253,6 +293,36 @@ impl Cluster {
         (speed - self.cost(id)).clamp(0.0, 1.0)
     }
 
+    /// What is known of a server's kind, from coarse to fine.
+    pub fn labels(&self, server: ServerId) -> &[String] {
+        &self.labels[server.index()]
+    }
+
+    /// All task groups. A port that is no gang has one for each of its channels.
+    pub fn task_groups(&self) -> &[TaskGroup] {
+        self.tasks.groups()
+    }
+
+    /// The position of a channel's task group.
+    pub fn task_group(&self, id: ChannelId) -> usize {
+        self.tasks.of(id)
+    }
+
+    /// The least number of tasks that a job of a port starts with, *m_l*; 1 where jobs are no gangs.
+    pub fn minimum(&self, port: PortId) -> u32 {
+        self.tasks.minimum(port)
+    }
+
+    /// Whether a port's jobs are gangs.
+    pub fn is_gang(&self, port: PortId) -> bool {
+        self.tasks.is_gang(port)
+    }
+
+    /// Whether any port's jobs are gangs.
+    pub fn has_gangs(&self) -> bool {
+        self.tasks.any_gang()
+    }
+
     /// The devices there are.
     pub fn capacity(&self) -> &Capacity {
         &self.capacity
@@ -283,7 +353,7 @@ mod tests {
     use super::*;
 
     fn spec() -> ClusterSpec {
-        let channel = |port, server, request: [u64; 2]| ChannelSpec { port, server, request: request.to_vec() };
+        let channel = |port, server, request: [u64; 2]| ChannelSpec::new(port, server, request.to_vec());
         ClusterSpec {
             devices: vec!["cpu".into(), "gpu".into()],
             servers: vec!["a".into(), "b".into()],
@@ -291,6 +361,7 @@ mod tests {
             channels: vec![channel(1, 0, [1, 2]), channel(0, 1, [2, 1]), channel(1, 1, [1, 1])],
             capacity: Capacity::cluster_wide(vec![6, 5]),
             costs: vec![SupplyCost::Linear { fixed: 0.0, rate: 0.1 }, SupplyCost::FREE],
+            ..ClusterSpec::default()
         }
     }
 

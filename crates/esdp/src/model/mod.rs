@@ -7,11 +7,13 @@
 mod capacity;
 mod cluster;
 mod cost;
+mod gang;
 mod ids;
 mod slot;
 
 pub use capacity::{Amount, Capacity, CapacityError};
 pub use cluster::{Channel, ChannelSpec, Cluster, ClusterError, ClusterSpec};
 pub use cost::{CostError, SupplyCost};
+pub use gang::{GangError, GangSpec, Muster, TaskGroup};
 pub use ids::{ChannelId, DeviceId, PortId, ServerId, Slot};
 pub use slot::{Arrivals, Observation, Outcome, SlotView};

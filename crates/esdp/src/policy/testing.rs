@@ -6,7 +6,7 @@ use crate::solver::{Exhaustive, Solver};
 /// Two ports, three servers, two devices. Channels 0 (port 0, server 0, request (1,2)),
 /// 1 (port 0, server 1, (2,1)), 2 (port 1, server 1, (1,1)), 3 (port 1, server 2, (3,3)).
 pub(super) fn tiny() -> Cluster {
-    let channel = |port, server, request: [u64; 2]| ChannelSpec { port, server, request: request.to_vec() };
+    let channel = |port, server, request: [u64; 2]| ChannelSpec::new(port, server, request.to_vec());
     Cluster::new(ClusterSpec {
         devices: vec!["cpu".into(), "gpu".into()],
         servers: vec!["a".into(), "b".into(), "c".into()],
@@ -14,6 +14,7 @@ pub(super) fn tiny() -> Cluster {
         channels: vec![channel(0, 0, [1, 2]), channel(0, 1, [2, 1]), channel(1, 1, [1, 1]), channel(1, 2, [3, 3])],
         capacity: Capacity::cluster_wide(vec![4, 4]),
         costs: vec![SupplyCost::Linear { fixed: 0.0, rate: 0.1 }, SupplyCost::Linear { fixed: 0.0, rate: 0.01 }],
+        ..ClusterSpec::default()
     })
     .unwrap()
 }

@@ -214,7 +214,7 @@ pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
         let channel = |channel: &super::raw::Channel| {
             let request = drawn();
             let request = channel.request.clone().unwrap_or(request);
-            ChannelSpec { port: channel.port, server: channel.server, request }
+            ChannelSpec::new(channel.port, channel.server, request)
         };
         spec.channels = channels.iter().map(channel).collect();
     }

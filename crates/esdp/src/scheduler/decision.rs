@@ -1,6 +1,6 @@
 //! A decision that holds: the only way out of a policy.
 
-use crate::model::{Amount, ChannelId, DeviceId, PortId, ServerId, Slot, SlotView};
+use crate::model::{Amount, ChannelId, DeviceId, Muster, PortId, ServerId, Slot, SlotView, TaskGroup};
 use crate::policy::{Certificate, Choice};
 use thiserror::Error;
 
@@ -32,11 +32,37 @@ pub enum SealError {
         /// The channel.
         channel: ChannelId,
         /// How often it was chosen.
-        used: usize,
+        used: u64,
         /// Its port.
         port: PortId,
         /// The jobs there.
         jobs: u32,
+    },
+    /// More tasks of a group than the gangs of a port have.
+    #[error("{port}: {used} tasks of the group of {channel} are placed, but its {jobs} jobs have {count} each")]
+    TooManyTasks {
+        /// The first channel of the group that was chosen.
+        channel: ChannelId,
+        /// How often channels of the group were chosen.
+        used: u64,
+        /// Its port.
+        port: PortId,
+        /// The jobs there.
+        jobs: u32,
+        /// The tasks of the group that a job has.
+        count: u32,
+    },
+    /// A job that would start with fewer tasks than it needs.
+    #[error("{port}: {tasks} tasks are placed for {jobs} jobs, which start with at least {minimum} tasks each")]
+    BelowMinimum {
+        /// The port.
+        port: PortId,
+        /// The tasks placed.
+        tasks: u64,
+        /// The fewest jobs that have so many.
+        jobs: u64,
+        /// The least number of tasks of a job.
+        minimum: u32,
     },
     /// More devices than the cluster has free.
     #[error("{device}: {needed} are needed, {free} are free in the cluster")]
@@ -63,8 +89,8 @@ pub enum SealError {
 }
 
 impl Decision {
-    /// Checks a choice against the slot it was made for: known channels, a channel at
-    /// most once for each job of its port, cluster-wide and per-server capacity.
+    /// Checks a choice against the slot it was made for: known channels, no more tasks than the
+    /// jobs of a port have, no job with fewer than its minimum, cluster-wide and per-server capacity.
     ///
     /// # Errors
     /// With the first thing that does not hold. Nothing is repaired.
@@ -99,6 +125,10 @@ impl Decision {
 #[derive(Debug, Default)]
 pub(super) struct Sealer {
     sorted: Vec<ChannelId>,
+    /// The task group of each use.
+    groups: Vec<(usize, ChannelId)>,
+    /// How each port's uses stand as jobs.
+    musters: Vec<Muster>,
     cluster: Vec<u128>,
     servers: Vec<u128>,
 }
@@ -121,17 +151,37 @@ impl Sealer {
         Ok(())
     }
 
-    fn check_arrivals(&self, view: &SlotView<'_>) -> Result<(), SealError> {
-        let channels = view.cluster.channels().len();
-        for same in self.sorted.chunk_by(|a, b| a == b) {
-            let (channel, used) = (same[0], same.len());
+    fn check_arrivals(&mut self, view: &SlotView<'_>) -> Result<(), SealError> {
+        let cluster = view.cluster;
+        let channels = cluster.channels().len();
+        self.musters.clear();
+        self.musters.resize(cluster.ports().len(), Muster::NONE);
+        self.groups.clear();
+        for &channel in &self.sorted {
             if channel.index() >= channels {
                 return Err(SealError::UnknownChannel { channel, channels });
             }
-            let port = view.cluster.channel(channel).port;
+            self.groups.push((cluster.task_group(channel), channel));
+        }
+        self.groups.sort_unstable();
+        for same in self.groups.chunk_by(|a, b| a.0 == b.0) {
+            let ((group, channel), used) = (same[0], same.len() as u64);
+            let TaskGroup { port, count } = cluster.task_groups()[group];
             let jobs = view.arrivals.jobs(port);
-            if used > jobs as usize {
-                return Err(SealError::TooOften { channel, used, port, jobs });
+            if used > u64::from(jobs) * u64::from(count) {
+                return Err(match cluster.is_gang(port) {
+                    true => SealError::TooManyTasks { channel, used, port, jobs, count },
+                    false => SealError::TooOften { channel, used, port, jobs },
+                });
+            }
+            self.musters[port.index()].add(used, count);
+        }
+        for (port, muster) in self.musters.iter().enumerate() {
+            let port = PortId::at(port);
+            let minimum = cluster.minimum(port);
+            if !muster.reaches(minimum) {
+                let &Muster { jobs, tasks } = muster;
+                return Err(SealError::BelowMinimum { port, tasks, jobs, minimum });
             }
         }
         Ok(())

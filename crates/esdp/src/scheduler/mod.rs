@@ -13,9 +13,9 @@
 //!     devices: vec!["gpu".into()],
 //!     servers: vec!["old".into(), "new".into()],
 //!     ports: vec!["train".into()],
-//!     channels: (0..2).map(|server| ChannelSpec { port: 0, server, request: vec![4] }).collect(),
+//!     channels: (0..2).map(|server| ChannelSpec::new(0, server, vec![4])).collect(),
 //!     capacity: Capacity::cluster_wide(vec![4]),
-//!     costs: vec![],
+//!     ..ClusterSpec::default()
 //! })?);
 //! let policy = "esdp".parse::<PolicySpec>()?.build(&cluster, 0, None)?;
 //! let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy);

@@ -119,8 +119,7 @@ impl RandomCluster {
 
         let mut request = self.requests(seed);
         let pairs = self.pairs(&mut pairs_rng);
-        let channels =
-            pairs.into_iter().map(|(port, server)| ChannelSpec { port, server, request: request() }).collect();
+        let channels = pairs.into_iter().map(|(port, server)| ChannelSpec::new(port, server, request())).collect();
         let mut capacity =
             Capacity::cluster_wide((0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect());
         if let Some(range) = self.server_capacity {
@@ -143,6 +142,7 @@ impl RandomCluster {
             channels,
             capacity,
             costs,
+            ..ClusterSpec::default()
         })
     }
 

@@ -1,7 +1,8 @@
 //! Every feasible set, one by one: the truth for small problems.
 //!
 //! Depth-first over channels, cutting only where the capacity is exceeded, so that no
-//! cleverness can be wrong. Cost: the number of feasible sets, at most `2^n`.
+//! cleverness can be wrong; whether jobs are whole is asked of complete sets alone. Cost: the
+//! number of feasible sets, at most `2^n`, or the product of all uses with gangs.
 
 use super::problem::Room;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
@@ -9,11 +10,12 @@ use super::{Guarantee, Problem, Solution, SolveError, Solver};
 /// Tries every feasible set of channels.
 #[derive(Debug, Clone)]
 pub struct Exhaustive {
-    limit: usize,
+    /// The binary logarithm of the most sets.
+    limit: u32,
 }
 
 impl Default for Exhaustive {
-    /// Up to 24 channels that fit: at most 16 million sets.
+    /// As many sets as 24 channels have that are used once or not: 16 million.
     fn default() -> Self {
         Self { limit: 24 }
     }
@@ -32,20 +34,28 @@ impl Search<'_, '_> {
     fn descend(&mut self, depth: usize, mean: f64, width: f64) {
         let Some(&channel) = self.candidates.get(depth) else {
             let value = mean + width.sqrt();
-            if value > self.best_value {
+            let is_whole = || self.problem.gangs().is_none_or(|gangs| gangs.are_whole(&self.current));
+            if value > self.best_value && is_whole() {
                 self.best_value = value;
                 self.best.clone_from(&self.current);
             }
             return;
         };
         let position = channel as usize;
-        if self.room.take(self.problem, position) {
+        let (mut mean, mut width) = (mean, width);
+        self.descend(depth + 1, mean, width);
+        let mut taken = 0;
+        while taken < self.problem.most(position) && self.room.take(self.problem, position) {
+            taken += 1;
+            mean += self.problem.mean()[position];
+            width += self.problem.width()[position];
             self.current.push(channel);
-            self.descend(depth + 1, mean + self.problem.mean()[position], width + self.problem.width()[position]);
+            self.descend(depth + 1, mean, width);
+        }
+        for _ in 0..taken {
             self.current.pop();
             self.room.give(self.problem, position);
         }
-        self.descend(depth + 1, mean, width);
     }
 }
 
@@ -57,9 +67,10 @@ impl Solver for Exhaustive {
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         let candidates: Vec<u32> =
             (0..problem.len() as u32).filter(|&channel| problem.fits_alone(channel as usize)).collect();
-        if candidates.len() > self.limit {
-            let (needed, limit) = (candidates.len() as u128, self.limit as u128);
-            return Err(SolveError::TooLarge { solver: self.name(), needed, limit, unit: "channels" });
+        let sets = |all: u128, &channel: &u32| all.saturating_mul(u128::from(problem.most(channel as usize)) + 1);
+        let (needed, limit) = (candidates.iter().fold(1, sets), 1 << self.limit);
+        if needed > limit {
+            return Err(SolveError::TooLarge { solver: self.name(), needed, limit, unit: "sets" });
         }
         let mut search = Search {
             problem,

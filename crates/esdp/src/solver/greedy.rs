@@ -27,6 +27,9 @@ impl Solver for Greedy {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        if problem.gangs().is_some() {
+            return Err(SolveError::Unsupported { solver: self.name(), what: "gangs" });
+        }
         self.reduced.fill(problem);
         self.dual.minimise(&self.reduced, u64::MAX);
         self.pass.run(problem, &self.reduced, &self.dual);

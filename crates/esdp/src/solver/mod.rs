@@ -13,6 +13,7 @@
 mod dual;
 mod exact;
 mod exhaustive;
+mod gangs;
 mod greedy;
 mod paper;
 mod problem;
@@ -20,6 +21,7 @@ mod reduce;
 
 pub use exact::Exact;
 pub use exhaustive::Exhaustive;
+pub use gangs::{Gang, Gangs, Group};
 pub use greedy::Greedy;
 pub use paper::Paper;
 pub use problem::{Instance, Problem, ProblemError, Servers};
@@ -41,7 +43,7 @@ pub enum Guarantee {
 /// A set of channels and what is proved about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Solution {
-    /// The chosen channels' positions, ascending.
+    /// The chosen channels' positions, ascending; with [`Gangs`], one for each task.
     pub chosen: Vec<u32>,
     /// The objective at the chosen channels.
     pub value: f64,

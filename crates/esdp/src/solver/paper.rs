@@ -170,6 +170,9 @@ impl Solver for Paper {
         if problem.servers().is_some() {
             return Err(SolveError::Unsupported { solver: self.name(), what: "per-server capacities" });
         }
+        if problem.gangs().is_some() {
+            return Err(SolveError::Unsupported { solver: self.name(), what: "gangs" });
+        }
         let (items, extent) = self.measure(problem)?;
         let Extent { scale, low, budgets, cells, ref stride, ref room, capped } = extent;
         self.taken.clear();

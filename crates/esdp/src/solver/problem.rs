@@ -1,5 +1,6 @@
 //! One slot's problem, free of bandits: requests, capacities and an objective.
 
+use super::gangs::{Gang, Gangs, Group};
 use crate::model::Amount;
 use thiserror::Error;
 
@@ -7,8 +8,8 @@ use thiserror::Error;
 ///
 /// `width` is the paper's *sigma-hat squared*; all zero makes the problem linear. Means
 /// may be negative. Channels are named by their position, `0..len()`. Capacity rows are
-/// cluster-wide, and optionally per server as well. Built once per slot by
-/// [`Instance::problem`], which checks it.
+/// cluster-wide, and optionally per server as well. Each channel is used at most once, unless
+/// [`Gangs`] say otherwise. Built once per slot by [`Instance::problem`], which checks it.
 #[derive(Debug, Clone, Copy)]
 pub struct Problem<'a> {
     capacity: &'a [Amount],
@@ -16,6 +17,7 @@ pub struct Problem<'a> {
     mean: &'a [f64],
     width: &'a [f64],
     servers: Option<Servers<'a>>,
+    gangs: Option<Gangs<'a>>,
 }
 
 /// Per-server limits of a [`Problem`].
@@ -72,6 +74,24 @@ pub enum ProblemError {
         /// The number of servers.
         limit: usize,
     },
+    /// A channel names a task group, or a group names a job, that does not exist.
+    #[error("`{list}` entry {position} is {value}, expected less than {limit}")]
+    Unknown {
+        /// The list.
+        list: &'static str,
+        /// The position in it.
+        position: usize,
+        /// The value found.
+        value: u32,
+        /// How many there are.
+        limit: usize,
+    },
+    /// More tasks than a decision can list.
+    #[error("the jobs have {found} tasks in all, at most {limit} are accepted", limit = Gangs::MOST_TASKS)]
+    TooManyTasks {
+        /// The number of tasks.
+        found: u128,
+    },
     /// More channels than positions can tell apart.
     #[error("{found} channels, at most {limit} are accepted", limit = u32::MAX)]
     TooMany {
@@ -121,6 +141,22 @@ impl<'a> Problem<'a> {
         self.servers
     }
 
+    /// The jobs that the channels' tasks belong to, if tasks run together or not at all.
+    pub fn gangs(&self) -> Option<Gangs<'a>> {
+        self.gangs
+    }
+
+    /// How often a channel can be used: once, or as often as there are tasks for it, but no more
+    /// often than it fits.
+    pub fn most(&self, channel: usize) -> u64 {
+        let request = self.request(channel);
+        let fits = |capacity: &[Amount]| {
+            request.iter().zip(capacity).filter_map(|(&a, &c)| c.checked_div(a)).min().unwrap_or(Amount::MAX)
+        };
+        let server = self.servers.map_or(Amount::MAX, |servers| fits(servers.row(servers.of[channel], self.devices())));
+        self.gangs.map_or(1, |gangs| gangs.most(channel)).min(fits(self.capacity)).min(server)
+    }
+
     /// Whether a channel could run alone.
     pub fn fits_alone(&self, channel: usize) -> bool {
         let request = self.request(channel);
@@ -138,10 +174,12 @@ impl<'a> Problem<'a> {
         mean + f64::sqrt(width)
     }
 
-    /// Whether a set of distinct channels keeps every capacity.
+    /// Whether channels keep every capacity: distinct ones, or, with [`Gangs`], such that every
+    /// job is whole.
     pub fn is_feasible(&self, chosen: &[u32]) -> bool {
         let mut room = Room::of(self);
-        chosen.iter().all(|&channel| room.take(self, channel as usize))
+        let fits = chosen.iter().all(|&channel| room.take(self, channel as usize));
+        fits && self.gangs.is_none_or(|gangs| gangs.are_whole(chosen))
     }
 }
 
@@ -228,6 +266,12 @@ pub struct Instance {
     pub server: Vec<u32>,
     /// Server after server, its capacity; empty where servers have no limits.
     pub server_capacity: Vec<Amount>,
+    /// The task group of each channel; empty where channels are used at most once.
+    pub group: Vec<u32>,
+    /// The task groups.
+    pub groups: Vec<Group>,
+    /// The jobs of the task groups.
+    pub jobs: Vec<Gang>,
 }
 
 impl Instance {
@@ -245,13 +289,16 @@ impl Instance {
 
     /// Removes all channels and capacities, keeping the memory.
     pub fn clear(&mut self) {
-        let Self { capacity, requests, mean, width, server, server_capacity } = self;
+        let Self { capacity, requests, mean, width, server, server_capacity, group, groups, jobs } = self;
         capacity.clear();
         requests.clear();
         mean.clear();
         width.clear();
         server.clear();
         server_capacity.clear();
+        group.clear();
+        groups.clear();
+        jobs.clear();
     }
 
     /// The checked problem.
@@ -269,6 +316,7 @@ impl Instance {
         };
         length("width", self.width.len(), n)?;
         length("request", self.requests.len(), n.saturating_mul(devices))?;
+        let gangs = self.gangs(n)?;
         let (mut means, mut widths) = (0.0, 0.0);
         for (channel, (&mean, &width)) in self.mean.iter().zip(&self.width).enumerate() {
             if !mean.is_finite() {
@@ -277,8 +325,9 @@ impl Instance {
             if !(width.is_finite() && width >= 0.0) {
                 return Err(ProblemError::Width { channel, value: width });
             }
-            means += mean.abs();
-            widths += width;
+            let uses = gangs.map_or(1.0, |gangs| gangs.most(channel) as f64);
+            means += mean.abs() * uses;
+            widths += width * uses;
         }
         for (list, sum) in [("mean", means), ("width", widths)] {
             if !f64::is_finite(sum) {
@@ -291,7 +340,17 @@ impl Instance {
             mean: &self.mean,
             width: &self.width,
             servers: self.servers(n, devices)?,
+            gangs,
         })
+    }
+
+    fn gangs(&self, n: usize) -> Result<Option<Gangs<'_>>, ProblemError> {
+        if self.group.is_empty() && self.groups.is_empty() && self.jobs.is_empty() {
+            return Ok(None);
+        }
+        let gangs = Gangs { group: &self.group, groups: &self.groups, jobs: &self.jobs };
+        gangs.check(n)?;
+        Ok(Some(gangs))
     }
 
     fn servers(&self, n: usize, devices: usize) -> Result<Option<Servers<'_>>, ProblemError> {

@@ -10,9 +10,10 @@ fn cluster() -> Arc<Cluster> {
         devices: vec!["gpu".into()],
         servers: (0..3).map(|server| format!("s{server}")).collect(),
         ports: vec!["train".into()],
-        channels: (0..3).map(|server| ChannelSpec { port: 0, server, request: vec![1] }).collect(),
+        channels: (0..3).map(|server| ChannelSpec::new(0, server, vec![1])).collect(),
         capacity: Capacity::cluster_wide(vec![9]),
         costs: vec![SupplyCost::Linear { fixed: 0.0, rate: 0.1 }],
+        ..ClusterSpec::default()
     };
     Arc::new(Cluster::new(spec).unwrap())
 }

@@ -170,6 +170,9 @@ impl Solver for Exact {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        if problem.gangs().is_some() {
+            return Err(SolveError::Unsupported { solver: self.name(), what: "gangs" });
+        }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
         let budget = self.work_budget.unwrap_or((100 * n).max(4_000_000));
