@@ -43,6 +43,7 @@ fn instances() -> impl Strategy<Value = Instance> {
                 width,
                 server,
                 server_capacity,
+                ..Instance::default()
             })
     })
 }
