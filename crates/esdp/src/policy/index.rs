@@ -5,18 +5,21 @@
 //! 1. the room is what is free;
 //! 2. *cover*: open channels that were never tried have infinite width, which no solver
 //!    can weigh. They are taken first, lightest first, as many as fit. A large constant
-//!    instead of infinity would make mass ties and slow decisions;
+//!    instead of infinity would make mass ties and slow decisions. A port of gangs starts one
+//!    job, which prefers channels that were never tried;
 //! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
 //!    With several jobs at a port a channel comes once a job, but never more often than it fits;
+//!    where jobs are gangs it comes once, and the problem knows the jobs;
 //! 4. *commit*: what was chosen counts as pending. Only now, so that an error leaves the
 //!    statistics as they were.
 //!
 //! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
 
 use super::room::Room;
+use super::whole::WholeJobs;
 use super::{Certificate, Choice, PolicyError, PolicyState};
 use crate::model::{Amount, ChannelId, Observation, PortId, SlotView};
-use crate::solver::{Guarantee, Instance, Solution, Solver};
+use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver};
 use crate::stats::{StateError, Statistics};
 
 /// A channel's place in the objective: its mean and its width.
@@ -36,6 +39,10 @@ pub(super) struct Index {
     solver: Box<dyn Solver>,
     room: Room,
     untried: Vec<(f64, ChannelId)>,
+    whole: WholeJobs,
+    preferred: Vec<ChannelId>,
+    /// The jobs of each port that the cover has started, for gangs.
+    started: Vec<u32>,
     instance: Instance,
     /// The channel behind each position of the instance.
     channels: Vec<ChannelId>,
@@ -48,6 +55,9 @@ impl Index {
             solver,
             room: Room::default(),
             untried: Vec::new(),
+            whole: WholeJobs::default(),
+            preferred: Vec::new(),
+            started: Vec::new(),
             instance: Instance::default(),
             channels: Vec::new(),
             solution: Solution::default(),
@@ -58,27 +68,48 @@ impl Index {
     pub(super) fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
         choice.clear();
         self.room.reset(view.cluster, view.free);
+        self.started.clear();
+        self.started.resize(view.cluster.ports().len(), 0);
     }
 
     /// Step 2.
     pub(super) fn cover(&mut self, view: &SlotView<'_>, statistics: &dyn Statistics, choice: &mut Choice) {
+        let cluster = view.cluster;
         self.untried.clear();
-        for port in (0..view.cluster.ports().len()).map(PortId::at) {
+        for port in (0..cluster.ports().len()).map(PortId::at) {
             if view.arrivals.jobs(port) == 0 {
                 continue;
             }
-            for &channel in view.cluster.channels_of(port) {
+            for &channel in cluster.channels_of(port) {
                 if statistics.spread(channel).is_infinite() {
-                    self.untried.push((self.room.weight(view.cluster, channel), channel));
+                    self.untried.push((self.room.weight(cluster, channel), channel));
                 }
             }
         }
         self.untried.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for &(_, channel) in &self.untried {
-            if self.room.take(view.cluster, channel) {
+        for position in 0..self.untried.len() {
+            let channel = self.untried[position].1;
+            let port = cluster.channel(channel).port;
+            if cluster.is_gang(port) {
+                self.cover_gang(view, port, statistics, choice);
+            } else if self.room.take(cluster, channel) {
                 choice.channels.push(channel);
             }
         }
+    }
+
+    /// Starts a job of a port that has not started one yet, on channels never tried if it can.
+    fn cover_gang(&mut self, view: &SlotView<'_>, port: PortId, statistics: &dyn Statistics, choice: &mut Choice) {
+        let Self { room, untried, whole, preferred, started, .. } = self;
+        if std::mem::replace(&mut started[port.index()], 1) > 0 {
+            return;
+        }
+        let cluster = view.cluster;
+        preferred.clear();
+        preferred.extend(untried.iter().map(|entry| entry.1).filter(|&id| cluster.channel(id).port == port));
+        let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.spread(channel).is_finite());
+        preferred.extend(tried);
+        started[port.index()] = whole.place(cluster, (port, 1), preferred, room, choice);
     }
 
     /// Step 3. Channels without a score stay out.
@@ -87,9 +118,25 @@ impl Index {
         view: &SlotView<'_>,
         scope: Scope,
         choice: &mut Choice,
-        mut score: impl FnMut(ChannelId) -> Option<Score>,
+        score: impl FnMut(ChannelId) -> Option<Score>,
     ) -> Result<(), PolicyError> {
-        let Self { solver, room, instance, channels, solution, .. } = self;
+        self.fill(view, scope, score);
+        let Self { solver, instance, channels, solution, .. } = self;
+        if channels.is_empty() {
+            choice.certificate = Some(Certificate { value: 0.0, bound: 0.0, guarantee: Guarantee::Optimal });
+            return Ok(());
+        }
+        solver.solve_into(&instance.problem()?, solution)?;
+        let chosen = solution.chosen.iter().map(|&position| channels[position as usize]);
+        choice.channels.extend(chosen.filter(|&channel| view.arrivals.jobs(view.cluster.channel(channel).port) > 0));
+        let Solution { value, bound, guarantee, .. } = *solution;
+        choice.certificate = Some(Certificate { value, bound, guarantee });
+        Ok(())
+    }
+
+    /// Writes the slot's problem.
+    fn fill(&mut self, view: &SlotView<'_>, scope: Scope, mut score: impl FnMut(ChannelId) -> Option<Score>) {
+        let Self { room, instance, channels, started, .. } = self;
         let cluster = view.cluster;
         instance.clear();
         channels.clear();
@@ -99,16 +146,26 @@ impl Index {
         }
         instance.server_capacity.extend_from_slice(room.servers());
         let per_server = !room.servers().is_empty();
+        let whole = cluster.has_gangs();
+        if whole {
+            // All ports and groups are there, so that positions are ids.
+            let groups = cluster.task_groups().iter().map(|group| Group { job: group.port.0, count: group.count });
+            instance.groups.extend(groups);
+        }
         for port in (0..cluster.ports().len()).map(PortId::at) {
             let jobs = match scope {
                 Scope::Open => view.arrivals.jobs(port),
                 Scope::All => 1,
             };
+            let jobs = jobs.saturating_sub(started[port.index()]);
+            if whole {
+                instance.jobs.push(Gang { minimum: cluster.minimum(port), copies: jobs });
+            }
             if jobs == 0 {
                 continue;
             }
             for &channel in cluster.channels_of(port) {
-                let copies = room.copies(cluster, channel, jobs);
+                let copies = room.copies(cluster, channel, if whole { 1 } else { jobs });
                 if copies == 0 {
                     continue;
                 }
@@ -119,19 +176,12 @@ impl Index {
                     if per_server {
                         instance.server.push(cluster.channel(channel).server.0);
                     }
+                    if whole {
+                        instance.group.push(cluster.task_group(channel) as u32);
+                    }
                 }
             }
         }
-        if channels.is_empty() {
-            choice.certificate = Some(Certificate { value: 0.0, bound: 0.0, guarantee: Guarantee::Optimal });
-            return Ok(());
-        }
-        solver.solve_into(&instance.problem()?, solution)?;
-        let chosen = solution.chosen.iter().map(|&position| channels[position as usize]);
-        choice.channels.extend(chosen.filter(|&channel| view.arrivals.jobs(cluster.channel(channel).port) > 0));
-        let Solution { value, bound, guarantee, .. } = *solution;
-        choice.certificate = Some(Certificate { value, bound, guarantee });
-        Ok(())
     }
 
     pub(super) fn set_solver(&mut self, solver: Box<dyn Solver>) {
@@ -202,7 +252,7 @@ impl Learner {
 mod tests {
     use super::*;
     use crate::model::{Arrivals, Capacity, Outcome, Slot};
-    use crate::policy::testing::{solver, tiny, view};
+    use crate::policy::testing::{gang, solver, tiny, view};
     use crate::stats::Means;
 
     fn learner() -> Learner {
@@ -228,6 +278,31 @@ mod tests {
         assert_eq!(decide(&mut learner, 2, &both, &free), [1]); // the others are pending, with estimate 0
         assert_eq!(decide(&mut learner, 3, &both, &free), [3]);
         assert!(decide(&mut learner, 4, &both, &free).is_empty(), "nothing is new, nothing is known to be worth it");
+    }
+
+    #[test]
+    fn a_gang_covers_with_whole_jobs_and_solves_the_rest() {
+        let cluster = gang(vec![vec![4], vec![4]]);
+        let mut learner = learner();
+        let decide = |learner: &mut Learner, slot, jobs| {
+            let (arrivals, mut choice) = (Arrivals::new(vec![jobs]), Choice::default());
+            let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
+            let view = view(&cluster, slot, &arrivals, cluster.capacity());
+            learner.decide(&view, Scope::Open, &mut choice, linear).unwrap();
+            choice.channels
+        };
+        // All four are new; of the first group the first channel takes all tasks.
+        assert_eq!(decide(&mut learner, 1, 1), [0, 0, 0, 2].map(ChannelId));
+        // 1 and 3 are still new and come first.
+        assert_eq!(decide(&mut learner, 2, 1), [1, 1, 1, 3].map(ChannelId));
+        for (channel, utility) in [0.2, 0.9, 0.1, 0.8].into_iter().enumerate() {
+            let (channel, outcome) = (ChannelId::at(channel), Outcome::Ran(utility));
+            learner.learn(&Observation { slot: Slot(1), channel, outcome });
+        }
+        // The second server is better but holds one job; the fourth task of the other goes along.
+        let mut chosen = decide(&mut learner, 3, 5);
+        chosen.sort_unstable();
+        assert_eq!(chosen, [0, 0, 0, 1, 1, 1, 2, 3].map(ChannelId));
     }
 
     #[test]

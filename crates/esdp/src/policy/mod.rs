@@ -25,6 +25,7 @@ mod spec;
 mod state;
 #[cfg(test)]
 mod testing;
+mod whole;
 
 pub use cts::{Belief, Cts, CtsSpec};
 pub use cucb::{Cucb, CucbSpec};

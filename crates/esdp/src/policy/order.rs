@@ -1,9 +1,11 @@
 //! Channels in some order, each taken if it still fits: what the simple policies share.
 //!
-//! "In turn until the capacity is exceeded" is read as: skip what does not fit, go on.
+//! "In turn until the capacity is exceeded" is read as: skip what does not fit, go on. A gang
+//! starts whole or not at all, when the turn of its first channel comes.
 
 use super::Choice;
 use super::room::Room;
+use super::whole::WholeJobs;
 use crate::model::{ChannelId, PortId, SlotView};
 
 /// Takes channels one by one; keeps its buffers from slot to slot.
@@ -11,6 +13,10 @@ use crate::model::{ChannelId, PortId, SlotView};
 pub(super) struct Order {
     room: Room,
     ranked: Vec<(f64, u32)>,
+    whole: WholeJobs,
+    /// The gangs that had their turn.
+    served: Vec<bool>,
+    channels: Vec<ChannelId>,
 }
 
 impl Order {
@@ -18,6 +24,8 @@ impl Order {
         choice.clear();
         self.room.reset(view.cluster, view.free);
         self.ranked.clear();
+        self.served.clear();
+        self.served.resize(view.cluster.ports().len(), false);
     }
 
     /// Takes a channel as often as `jobs` allow and it fits.
@@ -49,8 +57,16 @@ impl Order {
         self.sort();
         for position in 0..self.ranked.len() {
             let channel = ChannelId(self.ranked[position].1);
-            let jobs = view.arrivals.jobs(view.cluster.channel(channel).port);
-            self.take(view, channel, jobs, choice);
+            let port = view.cluster.channel(channel).port;
+            let jobs = view.arrivals.jobs(port);
+            if !view.cluster.is_gang(port) {
+                self.take(view, channel, jobs, choice);
+            } else if !std::mem::replace(&mut self.served[port.index()], true) {
+                let ranked = self.ranked[position..].iter().map(|&(_, channel)| ChannelId(channel));
+                self.channels.clear();
+                self.channels.extend(ranked.filter(|&channel| view.cluster.channel(channel).port == port));
+                self.whole.place(view.cluster, (port, jobs), &self.channels, &mut self.room, choice);
+            }
         }
     }
 
@@ -61,8 +77,13 @@ impl Order {
         self.sort();
         for position in 0..self.ranked.len() {
             let port = PortId(self.ranked[position].1);
-            for &channel in view.cluster.channels_of(port) {
-                self.take(view, channel, view.arrivals.jobs(port), choice);
+            let (channels, jobs) = (view.cluster.channels_of(port), view.arrivals.jobs(port));
+            if view.cluster.is_gang(port) {
+                self.whole.place(view.cluster, (port, jobs), channels, &mut self.room, choice);
+                continue;
+            }
+            for &channel in channels {
+                self.take(view, channel, jobs, choice);
             }
         }
     }
@@ -78,7 +99,7 @@ pub(super) fn present<'a>(view: &SlotView<'a>) -> impl Iterator<Item = PortId> +
 mod tests {
     use super::*;
     use crate::model::{Arrivals, Capacity};
-    use crate::policy::testing::{tiny, view};
+    use crate::policy::testing::{gang, tiny, view};
 
     #[test]
     fn what_does_not_fit_is_skipped() {
@@ -90,6 +111,19 @@ mod tests {
         assert_eq!(choice.channels, [3, 2].map(ChannelId));
         order.by_port(&view(&cluster, 1, &both, &free), &mut choice, |port| f64::from(port.0));
         assert_eq!(choice.channels, [0, 1, 2].map(ChannelId));
+    }
+
+    #[test]
+    fn gangs_start_whole() {
+        let cluster = gang(vec![vec![4], vec![3]]);
+        let (mut order, mut choice) = (Order::default(), Choice::default());
+        let jobs = Arrivals::new(vec![3]);
+        // By descending id: 3 and then 2 have one task, 1 and 0 three. One job fills server 1, the
+        // next takes server 0, and for a third there is no room.
+        order.by_channel(&view(&cluster, 1, &jobs, cluster.capacity()), &mut choice, |channel| -f64::from(channel.0));
+        assert_eq!(choice.channels, [3, 1, 1, 0, 2, 0, 0].map(ChannelId));
+        order.by_port(&view(&cluster, 1, &jobs, cluster.capacity()), &mut choice, |_| 0.0);
+        assert_eq!(choice.channels, [0, 0, 0, 2, 1, 1, 1].map(ChannelId));
     }
 
     #[test]

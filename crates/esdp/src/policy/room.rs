@@ -55,6 +55,16 @@ impl Room {
         true
     }
 
+    /// Gives a taken channel's devices back.
+    pub(super) fn give(&mut self, cluster: &Cluster, channel: ChannelId) {
+        let request = cluster.request(channel);
+        let give = |room: &mut [Amount]| room.iter_mut().zip(request).for_each(|(c, a)| *c += a);
+        give(&mut self.cluster);
+        if !self.servers.is_empty() {
+            give(&mut self.servers[cluster.channel(channel).server.index() * request.len()..]);
+        }
+    }
+
     /// How much of what is left a channel asks for: the sum over devices of its share.
     pub(super) fn weight(&self, cluster: &Cluster, channel: ChannelId) -> f64 {
         let request = cluster.request(channel);
