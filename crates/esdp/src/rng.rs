@@ -42,6 +42,8 @@ pub enum Purpose {
     Drift = 6,
     /// When an outcome becomes known.
     Delays = 7,
+    /// How much work a job has.
+    Work = 8,
 }
 
 /// Opens the stream of a key.
@@ -74,6 +76,7 @@ mod tests {
             Purpose::Policy,
             Purpose::Drift,
             Purpose::Delays,
+            Purpose::Work,
         ];
         let mut seen = HashSet::new();
         for seed in 0..8 {

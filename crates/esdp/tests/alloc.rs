@@ -3,7 +3,7 @@
 // A counting allocator cannot be written without `unsafe`; it forwards to the system's.
 #![allow(unsafe_code)]
 
-use esdp::model::{Arrivals, Slot};
+use esdp::model::{Arrivals, Observation, Outcome, Slot};
 use esdp::policy::PolicySpec;
 use esdp::scheduler::Scheduler;
 use esdp::sim::{Environment, RandomCluster, Setting, Workload};
@@ -71,17 +71,21 @@ fn steady_allocations(policy: &str, solver: Option<Box<dyn Solver>>, slots: u64)
 fn live(setting: &Setting, scheduler: &mut Scheduler, slots: u64) -> u64 {
     let (mut workload, mut environment) = (setting.workload(), setting.environment());
     let mut arrivals = Arrivals::everywhere(setting.cluster().ports().len());
-    let mut seen = Vec::new();
+    let (mut chosen, mut utilities) = (Vec::new(), Vec::new());
     let mut counted = 0;
     for slot in (1..=slots).map(Slot) {
         workload.arrivals(slot, &mut arrivals);
         let before = ALLOCATIONS.get();
         let decision = scheduler.decide(&arrivals, None).unwrap();
         counted += ALLOCATIONS.get() - before;
-        seen.clear();
-        environment.run(decision, &mut seen);
+        chosen.clear();
+        chosen.extend_from_slice(decision.channels());
+        utilities.clear();
+        environment.run(slot, &chosen, &mut utilities);
         let before = ALLOCATIONS.get();
-        seen.iter().for_each(|seen| scheduler.observe(seen).unwrap());
+        for (&channel, &utility) in chosen.iter().zip(&utilities) {
+            scheduler.observe(&Observation { slot, channel, outcome: Outcome::Ran(utility) }).unwrap();
+        }
         counted += ALLOCATIONS.get() - before;
     }
     counted

@@ -138,12 +138,12 @@ struct Line<'a> {
 
 impl Sink {
     fn write(&mut self, record: &SlotRecord<'_>) -> io::Result<()> {
-        let ports = 0..record.arrivals.ports();
+        let ports = 0..record.present.ports();
         let line = Line {
             seed: self.seed,
             policy: &self.label,
             slot: record.slot.0,
-            arrivals: ports.map(|port| record.arrivals.jobs(PortId::at(port))).collect(),
+            arrivals: ports.map(|port| record.present.jobs(PortId::at(port))).collect(),
             channels: record.decision.channels().iter().map(|channel| channel.0).collect(),
             expected: record.expected,
             realised: record.realised,

@@ -5,8 +5,8 @@
 
 use super::error::ScenarioError;
 use super::raw::{Graph, Raw};
-use crate::model::{Amount, ChannelSpec, Cluster, ClusterError, ClusterSpec};
-use crate::sim::{ChannelCount, ParameterError, RandomCluster};
+use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
+use crate::sim::{ChannelCount, HeldSpec, ParameterError, RandomCluster};
 
 /// The most slots a run may have.
 pub const MOST_SLOTS: u64 = 1_000_000_000;
@@ -44,7 +44,9 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
     let devices = &raw.devices;
     whole("devices.count", devices.count, 1, MOST_DEVICES)?;
     range("devices.request", devices.request, 0, LARGEST_REQUEST)?;
-    range("devices.capacity", devices.capacity, 1, LARGEST_CAPACITY)?;
+    if let Some(capacity) = devices.capacity {
+        range("devices.capacity", capacity, 1, LARGEST_CAPACITY)?;
+    }
     if let Some(own) = devices.server_capacity {
         range("devices.server_capacity", own, 1, LARGEST_CAPACITY)?;
     }
@@ -64,6 +66,8 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
     raw.arrivals.check(raw.graph.ports as usize).map_err(|error| parameter("arrivals.", error))?;
     raw.speeds.check().map_err(|error| parameter("speeds.", error))?;
     raw.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
+    HeldSpec { work: raw.jobs.work }.check().map_err(|error| parameter("jobs.", error))?;
+    check_gangs(raw)?;
     check_table(raw)?;
     if raw.graph.channels.is_some() {
         cluster(raw, 0)?;
@@ -127,15 +131,50 @@ fn check_graph(graph: &Graph) -> Result<(), ScenarioError> {
         );
         return Err(ScenarioError::other("graph", message));
     }
-    let expected = match (graph.probability, graph.count) {
-        (_, Some(count)) => count as f64,
-        (probability, None) => probability.unwrap_or(super::EDGE_PROBABILITY) * pairs as f64,
-    };
+    let expected = expected_channels(graph);
     if expected > MOST_CHANNELS as f64 {
         let message = format!("about {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
         return Err(ScenarioError::other("graph", message));
     }
     Ok(())
+}
+
+fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
+    let Some(gangs) = &raw.gangs else { return Ok(()) };
+    match (&gangs.list, raw.graph.channels.is_some()) {
+        (Some(_), _) if gangs.is_drawn() => {
+            Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))
+        }
+        (Some(_), false) => {
+            Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"))
+        }
+        (Some(_), true) => Ok(()),
+        (None, true) => {
+            Err(ScenarioError::other("gangs", "with `graph.channels` give `list`; drawn gangs need drawn channels"))
+        }
+        (None, false) => {
+            let recipe = gangs.recipe();
+            recipe
+                .check()
+                .map_err(|error| ScenarioError::value(format!("gangs.{}", error.key), error.value, error.accepted))?;
+            let expected = expected_channels(&raw.graph) * f64::from(recipe.groups.1);
+            if expected > MOST_CHANNELS as f64 {
+                let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
+                return Err(ScenarioError::other("gangs", message));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// About how many channels are drawn.
+fn expected_channels(graph: &Graph) -> f64 {
+    match (graph.probability, graph.count) {
+        (_, Some(count)) => count as f64,
+        (probability, None) => {
+            probability.unwrap_or(super::EDGE_PROBABILITY) * graph.ports as f64 * graph.servers as f64
+        }
+    }
 }
 
 fn check_length(key: &str, found: usize, expected: u64, each: &str) -> Result<(), ScenarioError> {
@@ -147,9 +186,10 @@ fn check_length(key: &str, found: usize, expected: u64, each: &str) -> Result<()
 
 fn check_table(raw: &Raw) -> Result<(), ScenarioError> {
     let Some(table) = &raw.speeds.table else { return Ok(()) };
-    let channels = raw.graph.channels.as_ref().map(|channels| channels.len() as u64).or(raw.graph.count);
+    let count = raw.graph.count.filter(|_| raw.gangs.is_none());
+    let channels = raw.graph.channels.as_ref().map(|channels| channels.len() as u64).or(count);
     let Some(channels) = channels else {
-        let message = "needs a known number of channels, give `graph.count` or `graph.channels`";
+        let message = "needs a known number of channels, give `graph.channels`, or `graph.count` without `gangs`";
         return Err(ScenarioError::other("speeds.table", message));
     };
     let check = |(row, speeds): (usize, &Vec<f64>)| {
@@ -189,7 +229,8 @@ fn recipe(raw: &Raw) -> RandomCluster {
         channels,
         devices: devices.count as usize,
         request: devices.request,
-        capacity: devices.capacity,
+        // Where the cluster as a whole does not limit, what is drawn is dropped.
+        capacity: devices.capacity.unwrap_or(super::CAPACITY),
         server_capacity: devices.server_capacity,
         cost_mean: costs.mean,
         cost_deviation: costs.deviation,
@@ -201,6 +242,11 @@ fn recipe(raw: &Raw) -> RandomCluster {
 pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
     let recipe = recipe(raw);
     let mut spec = recipe.draw(seed).map_err(|error| parameter("", error))?;
+    if raw.devices.capacity.is_none() && raw.devices.amounts.is_none() {
+        let own = (0..spec.servers.len()).map(|server| spec.capacity.server(ServerId::at(server)));
+        let own = own.map(|amounts| amounts.map(<[Amount]>::to_vec).unwrap_or_default());
+        spec.capacity = Capacity::per_server(own.collect());
+    }
     if let Some(amounts) = &raw.devices.amounts
         && let Some(capacity) = spec.capacity.cluster_mut()
     {
@@ -214,9 +260,18 @@ pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
         let channel = |channel: &super::raw::Channel| {
             let request = drawn();
             let request = channel.request.clone().unwrap_or(request);
-            ChannelSpec::new(channel.port, channel.server, request)
+            ChannelSpec { port: channel.port, server: channel.server, task: channel.task, request }
         };
         spec.channels = channels.iter().map(channel).collect();
+    }
+    if let Some(gangs) = &raw.gangs {
+        match &gangs.list {
+            Some(list) => spec.gangs.clone_from(list),
+            None => gangs
+                .recipe()
+                .apply(&mut spec, seed, recipe.requests(seed))
+                .map_err(|error| parameter("gangs.", error))?,
+        }
     }
     build(spec)
 }
@@ -242,6 +297,12 @@ fn build(spec: ClusterSpec) -> Result<Cluster, ScenarioError> {
             let message = format!("port {port} and server {server} are joined by an earlier channel already");
             ScenarioError::other(format!("graph.channels[{channel}]"), message)
         }
+        ClusterError::Gang(GangError::UnknownTask { channel, task, port, groups }) => {
+            let key = format!("graph.channels[{channel}].task");
+            let accepted = format!("less than {groups}, the number of task groups of port {port}");
+            ScenarioError::value(key, task, accepted)
+        }
+        ClusterError::Gang(error) => ScenarioError::other("gangs.list", error),
         ClusterError::CostOverflow { .. } | ClusterError::Cost { .. } | ClusterError::Costs { .. } => {
             ScenarioError::other("costs", error)
         }

@@ -18,8 +18,18 @@
 //! [devices]
 //! count = 3
 //! request = [1, 2]
-//! capacity = [4, 8]       # drawn from this range; or: amounts = [6, 5, 8]
-//! server_capacity = [2, 4]
+//! capacity = [4, 8]       # of the whole cluster, drawn from this range; or: amounts = [6, 5, 8]
+//! server_capacity = [2, 4] # of each server; with it alone the cluster as a whole does not limit
+//!
+//! [gangs]                 # jobs whose tasks run together or not at all
+//! groups = [1, 2]         # task groups of a job; drawn for every port
+//! tasks = [1, 8]          # tasks of a group
+//! minimum = 1.0           # the share of its tasks that a job starts with at least
+//! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1] }], with `task = 1` in `graph.channels`
+//!
+//! [jobs]
+//! held = false            # true: jobs wait, and hold their devices until they are done
+//! work = [2.0, 6.0]       # the slots a job then takes at full speed, drawn from this range
 //!
 //! [costs]
 //! mean = 0.5              # or: devices = [{ kind = "linear", rate = 0.03 }, ...]
@@ -77,6 +87,7 @@ pub use policies::LabelledPolicy;
 pub use presets::presets;
 pub use sweep::Sweep;
 
+use crate::model::Amount;
 use crate::sim::Setting;
 use raw::Raw;
 use serde::Serialize;
@@ -84,6 +95,8 @@ use toml::Value;
 
 /// The probability of a channel where none is told: Table 2.
 const EDGE_PROBABILITY: f64 = 0.1;
+/// The range of cluster-wide capacities where nothing is told of capacities: Table 2 as we read it.
+const CAPACITY: (Amount, Amount) = (4, 8);
 /// The number of seeds where none is told.
 const SEEDS: u64 = 10;
 /// The most values of a sweep.
@@ -124,6 +137,12 @@ impl Scenario {
         let mut raw: Raw = read::read(&value, "")?;
         if raw.graph.probability.is_none() && raw.graph.count.is_none() && raw.graph.channels.is_none() {
             raw.graph.probability = Some(EDGE_PROBABILITY);
+        }
+        if raw.devices.server_capacity.is_none() && raw.devices.amounts.is_none() {
+            raw.devices.capacity.get_or_insert(CAPACITY);
+        }
+        if let Some(gangs) = &mut raw.gangs {
+            gangs.resolve();
         }
         if raw.seeds.list.is_none() {
             raw.seeds.first.get_or_insert(0);
@@ -250,9 +269,13 @@ impl Scenario {
     /// When the drawn cluster is none, which a scenario that was read does not allow.
     pub fn setting(&self, seed: u64) -> Result<Setting, ScenarioError> {
         let cluster = check::cluster(&self.raw, seed)?;
-        let Raw { arrivals, speeds, feedback, .. } = &self.raw;
-        Setting::build(cluster, arrivals.clone(), speeds, feedback.delay, seed)
-            .map_err(|error| ScenarioError::other("", error))
+        let Raw { arrivals, speeds, feedback, jobs, .. } = &self.raw;
+        let setting = Setting::build(cluster, arrivals.clone(), speeds, feedback.delay, seed);
+        let setting = match jobs.held() {
+            Some(held) => setting.and_then(|setting| setting.with_held_jobs(held)),
+            None => setting,
+        };
+        setting.map_err(|error| ScenarioError::other("", error))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A scenario as it is written: types that mirror the TOML, with every default.
 
-use crate::model::{Amount, SupplyCost};
-use crate::sim::{ArrivalSpec, Delay, SpeedSpec};
+use crate::model::{Amount, GangSpec, SupplyCost};
+use crate::sim::{ArrivalSpec, Delay, HeldSpec, RandomGangs, SpeedSpec};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -17,6 +17,9 @@ pub(super) struct Raw {
     pub(super) seeds: Seeds,
     pub(super) graph: Graph,
     pub(super) devices: Devices,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gangs: Option<Gangs>,
+    pub(super) jobs: Jobs,
     pub(super) costs: Costs,
     pub(super) arrivals: ArrivalSpec,
     pub(super) speeds: SpeedSpec,
@@ -36,6 +39,8 @@ impl Default for Raw {
             seeds: Seeds::default(),
             graph: Graph::default(),
             devices: Devices::default(),
+            gangs: None,
+            jobs: Jobs::default(),
             costs: Costs::default(),
             arrivals: ArrivalSpec::default(),
             speeds: SpeedSpec::default(),
@@ -83,8 +88,72 @@ impl Default for Graph {
 pub(super) struct Channel {
     pub(super) port: u32,
     pub(super) server: u32,
+    /// The task group that may use it, where its port's jobs are gangs.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub(super) task: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) request: Option<Vec<Amount>>,
+}
+
+fn is_first(task: &u32) -> bool {
+    *task == 0
+}
+
+/// Ports whose jobs are gangs: all of them, drawn, or those of a list.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Gangs {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) groups: Option<(u32, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tasks: Option<(u32, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) minimum: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) list: Option<Vec<GangSpec>>,
+}
+
+impl Gangs {
+    /// Writes the defaults out, unless there is a list.
+    pub(super) fn resolve(&mut self) {
+        if self.list.is_none() {
+            let RandomGangs { groups, tasks, minimum } = self.recipe();
+            (self.groups, self.tasks, self.minimum) = (Some(groups), Some(tasks), Some(minimum));
+        }
+    }
+
+    pub(super) fn is_drawn(&self) -> bool {
+        self.groups.is_some() || self.tasks.is_some() || self.minimum.is_some()
+    }
+
+    pub(super) fn recipe(&self) -> RandomGangs {
+        let told = RandomGangs::default();
+        RandomGangs {
+            groups: self.groups.unwrap_or(told.groups),
+            tasks: self.tasks.unwrap_or(told.tasks),
+            minimum: self.minimum.unwrap_or(told.minimum),
+        }
+    }
+}
+
+/// Whether jobs last one slot or hold their devices until they are done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Jobs {
+    pub(super) held: bool,
+    pub(super) work: (f64, f64),
+}
+
+impl Jobs {
+    pub(super) fn held(&self) -> Option<HeldSpec> {
+        self.held.then_some(HeldSpec { work: self.work })
+    }
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self { held: false, work: (2.0, 6.0) }
+    }
 }
 
 /// What is asked for and what there is.
@@ -93,8 +162,9 @@ pub(super) struct Channel {
 pub(super) struct Devices {
     pub(super) count: u64,
     pub(super) request: (Amount, Amount),
-    /// The range that each device's cluster-wide capacity is drawn from.
-    pub(super) capacity: (Amount, Amount),
+    /// The range that each device's cluster-wide capacity is drawn from; without it servers limit alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) capacity: Option<(Amount, Amount)>,
     /// Cluster-wide capacities instead of the range, one a device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) amounts: Option<Vec<Amount>>,
@@ -104,7 +174,7 @@ pub(super) struct Devices {
 
 impl Default for Devices {
     fn default() -> Self {
-        Self { count: 3, request: (1, 2), capacity: (4, 8), amounts: None, server_capacity: None }
+        Self { count: 3, request: (1, 2), capacity: None, amounts: None, server_capacity: None }
     }
 }
 

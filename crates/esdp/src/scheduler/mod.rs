@@ -31,9 +31,11 @@
 //! ```
 
 mod checkpoint;
+mod deal;
 mod decision;
 
 pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, RestoreError, Shape};
+pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
 
 use crate::model::{Arrivals, Capacity, CapacityError, ChannelId, Cluster, Observation, Outcome, Slot, SlotView};

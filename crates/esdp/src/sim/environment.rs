@@ -1,8 +1,7 @@
 //! The world that runs decisions.
 
-use crate::model::{ChannelId, Observation, Slot};
+use crate::model::{ChannelId, Slot};
 use crate::policy::Truth;
-use crate::scheduler::Decision;
 
 /// A stretch of slots with the same true means: equal epochs, equal means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,8 +19,9 @@ pub trait Environment: Truth {
         None
     }
 
-    /// Runs a decision and adds the outcome of each of its channels, in order.
-    fn run(&mut self, decision: &Decision, seen: &mut Vec<Observation>);
+    /// Runs channels for a slot, in ascending order, one for each task, and adds the net utility of
+    /// each.
+    fn run(&mut self, slot: Slot, channels: &[ChannelId], utilities: &mut Vec<f64>);
 }
 
 /// True means that are the same in every slot.

@@ -1,7 +1,8 @@
 //! When outcomes become known: at once, or some slots later.
 //!
-//! An outcome of slot *t* with a delay of *d* slots is observed after the decision of slot *t + d*.
-//! The delay is fixed, or drawn uniformly from a range, keyed by (seed, slot, channel).
+//! An outcome that came out in slot *t* is observed, with a delay of *d* slots, after the decision of
+//! slot *t + d*. The delay is fixed, or drawn uniformly from a range, keyed by the seed, the slot in
+//! which the channel was chosen, and the channel.
 
 use super::parameter::{ParameterError, check_whole};
 use crate::model::{Observation, Slot};
@@ -90,7 +91,8 @@ impl Mail {
         (slot % self.due.len() as u64) as usize
     }
 
-    pub(super) fn send(&mut self, seen: &[Observation]) {
+    /// Takes what came out in a slot.
+    pub(super) fn send(&mut self, now: Slot, seen: &[Observation]) {
         let Delay(from, to) = self.delay;
         for seen in seen {
             let delay = if from == to {
@@ -98,7 +100,7 @@ impl Mail {
             } else {
                 stream(self.seed, Purpose::Delays, seen.slot.0, u64::from(seen.channel.0)).random_range(from..=to)
             };
-            let place = self.place(seen.slot.0 + delay);
+            let place = self.place(now.0 + delay);
             self.due[place].push(*seen);
         }
     }
@@ -120,7 +122,7 @@ mod tests {
     fn delays(delay: Delay) -> Vec<u64> {
         let (mut mail, mut found) = (Mail::new(delay, 3), Vec::new());
         for slot in (1..=2000).map(Slot) {
-            mail.send(&[Observation { slot, channel: ChannelId(1), outcome: Outcome::Ran(0.5) }]);
+            mail.send(slot, &[Observation { slot, channel: ChannelId(1), outcome: Outcome::Ran(0.5) }]);
             mail.deliver(slot, |seen| found.push(slot.0 - seen.slot.0));
         }
         found

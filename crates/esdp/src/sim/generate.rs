@@ -147,7 +147,7 @@ impl RandomCluster {
     }
 
     /// Draws requests, one channel after another.
-    pub(crate) fn requests(&self, seed: u64) -> impl FnMut() -> Vec<Amount> {
+    pub fn requests(&self, seed: u64) -> impl FnMut() -> Vec<Amount> {
         let mut rng = stream(seed, Purpose::Cluster, 0, 1);
         let (devices, range) = (self.devices, self.request);
         move || (0..devices).map(|_| within(range, &mut rng)).collect()

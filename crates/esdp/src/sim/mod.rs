@@ -9,7 +9,9 @@
 
 mod environment;
 mod feedback;
+mod gangs;
 mod generate;
+mod held;
 mod oracle;
 mod parameter;
 mod recorder;
@@ -21,10 +23,12 @@ mod workload;
 
 pub use environment::{Environment, Epoch, FixedTruth};
 pub use feedback::{Delay, LONGEST_DELAY};
+pub use gangs::RandomGangs;
 pub use generate::{ChannelCount, GenerateError, RandomCluster};
+pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
 pub use parameter::ParameterError;
-pub use recorder::{Histogram, Point, Recorder, Series, SlotRecord, Spacing, Summary};
+pub use recorder::{Histogram, JobCounts, Point, Recorder, Series, SlotRecord, Spacing, Summary};
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;
 pub use speeds::{Drift, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};

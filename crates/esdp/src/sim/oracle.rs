@@ -3,13 +3,18 @@
 //! Solving the oracle's problem in every slot and under every policy would cost as much as the
 //! policies do. Two savings: an [`OracleTrack`] is computed once a seed and shared by all its
 //! policies, and within an epoch of unchanging means the same arrivals are solved once.
+//!
+//! Where jobs hold their devices, what the oracle can do depends on what it did: it then lives
+//! through a simulation of its own.
 
 use super::environment::{Environment, Epoch};
-use super::{Setting, Workload};
+use super::recorder::{Recorder, SlotRecord};
+use super::{Setting, Simulation, Workload};
 use crate::model::{Arrivals, Cluster, Slot, SlotView};
 use crate::policy::{Choice, Oracle, Policy};
 use crate::scheduler::ScheduleError;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// How many numbers the remembered arrivals of an epoch may have in all.
@@ -21,6 +26,8 @@ pub(super) struct OracleMeter {
     oracle: Oracle,
     environment: Box<dyn Environment>,
     choice: Choice,
+    /// The oracle's own simulation, where jobs hold their devices.
+    apart: Option<Box<Simulation<'static>>>,
     epoch: Option<Epoch>,
     known: HashMap<Arrivals, f64>,
 }
@@ -32,6 +39,9 @@ impl OracleMeter {
             oracle: Oracle::new(setting.truth()),
             environment: Box::new(setting.speeds()),
             choice: Choice::default(),
+            apart: setting
+                .held()
+                .map(|_| Box::new(Simulation::with_policy(setting, Box::new(Oracle::new(setting.truth()))))),
             epoch: None,
             known: HashMap::new(),
         }
@@ -39,6 +49,11 @@ impl OracleMeter {
 
     /// The oracle's expected utility of a slot.
     pub(super) fn utility(&mut self, slot: Slot, arrivals: &Arrivals) -> Result<f64, ScheduleError> {
+        if let Some(apart) = &mut self.apart {
+            let mut expected = Expected(0.0);
+            let _ = apart.run(1, &mut expected)?;
+            return Ok(expected.0);
+        }
         let epoch = self.environment.epoch(slot);
         if epoch.is_none() || epoch != self.epoch {
             self.known.clear();
@@ -59,6 +74,16 @@ impl OracleMeter {
             self.known.insert(arrivals.clone(), utility);
         }
         Ok(utility)
+    }
+}
+
+/// The expected utility of the last slot.
+struct Expected(f64);
+
+impl Recorder for Expected {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        self.0 = record.expected;
+        ControlFlow::Continue(())
     }
 }
 

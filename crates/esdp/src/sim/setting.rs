@@ -1,6 +1,7 @@
 //! A cluster, its speeds, its arrivals and its feedback under one seed.
 
 use super::feedback::Delay;
+use super::held::HeldSpec;
 use super::parameter::ParameterError;
 use super::workload::{ArrivalSpec, Workload};
 use super::{Environment, GenerateError, RandomCluster, SpeedSpec, Speeds};
@@ -21,6 +22,7 @@ pub struct Setting {
     arrivals: ArrivalSpec,
     speeds: Speeds,
     delay: Delay,
+    held: Option<HeldSpec>,
     seed: u64,
 }
 
@@ -39,6 +41,9 @@ pub enum SettingError {
     /// The delay is out of range.
     #[error("feedback: {0}")]
     Feedback(ParameterError),
+    /// The work of jobs is out of range.
+    #[error("jobs: {0}")]
+    Jobs(ParameterError),
 }
 
 impl Setting {
@@ -67,7 +72,16 @@ impl Setting {
         delay.check().map_err(SettingError::Feedback)?;
         let cluster = Arc::new(cluster);
         let speeds = speeds.build(&cluster, seed).map_err(SettingError::Speeds)?;
-        Ok(Self { cluster, arrivals, speeds, delay, seed })
+        Ok(Self { cluster, arrivals, speeds, delay, held: None, seed })
+    }
+
+    /// The same with jobs that wait and hold their devices until they are done.
+    ///
+    /// # Errors
+    /// When the work is out of range.
+    pub fn with_held_jobs(self, spec: HeldSpec) -> Result<Self, SettingError> {
+        spec.check().map_err(SettingError::Jobs)?;
+        Ok(Self { held: Some(spec), ..self })
     }
 
     /// The cluster.
@@ -83,6 +97,11 @@ impl Setting {
     /// When outcomes become known.
     pub fn delay(&self) -> Delay {
         self.delay
+    }
+
+    /// How much work jobs have, where they hold their devices until they are done.
+    pub fn held(&self) -> Option<HeldSpec> {
+        self.held
     }
 
     /// The arrivals, from the first slot on.

@@ -1,19 +1,24 @@
 //! The loop: one policy, one seed, slot after slot.
 //!
-//! A slot goes in five steps: arrivals; the decision, timed if there is a clock; its expected
-//! utility, from the true means of what was chosen, and the oracle's; the outcomes, which go
+//! A slot goes in five steps: arrivals; the decision, timed if there is a clock; the expected
+//! utility, from the true means of what runs, and the oracle's; the outcomes, which go
 //! under way and of which those that are due are observed; the record.
 //!
-//! Memory does not grow with the number of slots. Two calls of 500 slots are one of 1000.
+//! What runs is what was chosen in the slot, or, where jobs hold their devices until they are done
+//! (`held.rs`), also what was chosen before and still runs.
+//!
+//! Memory does not grow with the number of slots, but for jobs that wait. Two calls of 500 slots
+//! are one of 1000.
 
 use super::feedback::Mail;
+use super::held::{FinishedJob, Yard};
 use super::oracle::{OracleMeter, OracleTrack};
 use super::recorder::{Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
-use crate::model::{Arrivals, Observation, Outcome, Slot};
+use crate::model::{Arrivals, Cluster, Observation, Outcome, Slot};
 use crate::policy::{Policy, PolicySpec, SpecError};
-use crate::scheduler::{ScheduleError, Scheduler};
+use crate::scheduler::{Decision, ScheduleError, Scheduler};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -39,9 +44,15 @@ pub struct Simulation<'a> {
     yardstick: Yardstick<'a>,
     clock: Option<&'a dyn Fn() -> u64>,
     mail: Mail,
-    arrivals: Arrivals,
+    /// What waits and runs, where jobs hold their devices until they are done.
+    yard: Option<Yard>,
+    arrived: Arrivals,
+    present: Arrivals,
+    started: Vec<u32>,
+    utilities: Vec<f64>,
+    finished: Vec<FinishedJob>,
     seen: Vec<Observation>,
-    /// How often each channel was used.
+    /// How often each channel was chosen.
     uses: Vec<u64>,
 }
 
@@ -73,7 +84,12 @@ impl<'a> Simulation<'a> {
             yardstick: Yardstick::None,
             clock: None,
             mail: Mail::new(setting.delay(), setting.seed()),
-            arrivals: Arrivals::everywhere(setting.cluster().ports().len()),
+            yard: setting.held().map(|spec| Yard::new(setting.cluster(), spec, setting.seed())),
+            arrived: Arrivals::everywhere(setting.cluster().ports().len()),
+            present: Arrivals::everywhere(setting.cluster().ports().len()),
+            started: vec![0; setting.cluster().ports().len()],
+            utilities: Vec::new(),
+            finished: Vec::new(),
             seen: Vec::new(),
             uses: vec![0; setting.cluster().channels().len()],
         }
@@ -122,39 +138,96 @@ impl<'a> Simulation<'a> {
     }
 
     fn step(&mut self, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
-        let Self { scheduler, workload, environment, yardstick, clock, mail, arrivals, seen, uses } = self;
-        let slot = scheduler.slot().next();
-        workload.arrivals(slot, arrivals);
-        let oracle = match yardstick {
+        let slot = self.scheduler.slot().next();
+        self.workload.arrivals(slot, &mut self.arrived);
+        let oracle = match &mut self.yardstick {
             Yardstick::None => None,
             Yardstick::Track(track) => track.at(slot),
-            Yardstick::Live(meter) => Some(meter.utility(slot, arrivals)?),
+            Yardstick::Live(meter) => Some(meter.utility(slot, &self.arrived)?),
         };
-        let started = clock.map(|clock| clock());
-        let decision = scheduler.decide(arrivals, None)?;
-        let nanos = started.zip(*clock).map(|(started, clock)| clock().saturating_sub(started));
+        match &mut self.yard {
+            Some(yard) => yard.admit(slot, &self.arrived, &mut self.present),
+            None => self.present.clone_from(&self.arrived),
+        }
+        let started = self.clock.map(|clock| clock());
+        self.scheduler.decide(&self.present, self.yard.as_ref().map(Yard::free))?;
+        let nanos = started.zip(self.clock).map(|(started, clock)| clock().saturating_sub(started));
 
-        let (mut expected, mut unsure) = (0.0, 0);
-        let enough = enough_uses(slot);
-        for &channel in decision.channels() {
-            expected += environment.mean(slot, channel);
-            let uses = &mut uses[channel.index()];
+        let unsure = self.count_uses(slot);
+        let (expected, realised) = self.work(slot);
+        let Self { scheduler, mail, yard, arrived, present, started, finished, seen, .. } = self;
+        let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
+        let running = yard.as_ref().map_or(decision.channels(), Yard::channels);
+        let record = SlotRecord {
+            cluster,
+            slot,
+            arrived,
+            present,
+            decision,
+            started,
+            running,
+            finished,
+            expected,
+            realised,
+            oracle,
+            unsure,
+            nanos,
+        };
+        let flow = recorder.record(&record);
+        mail.send(slot, seen);
+        mail.deliver(slot, |seen| scheduler.observe(seen).expect("a simulated outcome is valid"));
+        Ok(flow)
+    }
+
+    /// Counts the chosen uses; how many of them went to channels that were still little known.
+    fn count_uses(&mut self, slot: Slot) -> u32 {
+        let (enough, mut unsure) = (enough_uses(slot), 0);
+        for &channel in self.scheduler.decision().channels() {
+            let uses = &mut self.uses[channel.index()];
             unsure += u32::from((*uses as f64) < enough);
             *uses += 1;
         }
+        unsure
+    }
+
+    /// Runs what was chosen, and what still runs; the expected and the realised utility.
+    fn work(&mut self, slot: Slot) -> (f64, f64) {
+        let Self { scheduler, environment, yard, started, utilities, finished, seen, .. } = self;
+        let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
+        utilities.clear();
+        finished.clear();
         seen.clear();
-        environment.run(decision, seen);
-        let utility = |seen: &Observation| match seen.outcome {
-            Outcome::Ran(utility) => utility,
-            Outcome::Censored => 0.0,
-        };
-        let realised = seen.iter().map(utility).sum();
-        let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
-        let record = SlotRecord { cluster, slot, arrivals, decision, expected, realised, oracle, unsure, nanos };
-        let flow = recorder.record(&record);
-        mail.send(seen);
-        mail.deliver(slot, |seen| scheduler.observe(seen).expect("a simulated outcome is valid"));
-        Ok(flow)
+        started.fill(0);
+        match yard {
+            Some(yard) => yard.start(decision, started),
+            None => count_jobs(cluster, decision, started),
+        }
+        let channels = yard.as_ref().map_or(decision.channels(), Yard::channels);
+        let expected = channels.iter().map(|&channel| environment.mean(slot, channel)).sum();
+        environment.run(slot, channels, utilities);
+        let realised = utilities.iter().sum();
+        match yard {
+            Some(yard) => yard.advance(slot, utilities, finished, seen),
+            None => seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| Observation {
+                slot,
+                channel,
+                outcome: Outcome::Ran(utility),
+            })),
+        }
+        (expected, realised)
+    }
+}
+
+/// How many jobs of each port a decision starts.
+fn count_jobs(cluster: &Cluster, decision: &Decision, started: &mut [u32]) {
+    if cluster.has_gangs() {
+        decision.jobs(cluster).iter().for_each(|job| started[job.port.index()] += 1);
+        return;
+    }
+    // Without gangs a job uses each channel once: the most uses of one channel are the jobs.
+    for same in decision.channels().chunk_by(|a, b| a == b) {
+        let started = &mut started[cluster.channel(same[0]).port.index()];
+        *started = (*started).max(same.len() as u32);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::evidence::Measured;
 use crate::engine::{Outcome, PolicyOutcome, PolicyRun};
 use esdp::policy::PolicySpec;
-use esdp::sim::{Histogram, Point, Summary};
+use esdp::sim::{Histogram, JobCounts, Point, Summary};
 
 /// A horizon of 200 slots, one point of the curve a slot.
 pub(super) const SLOTS: u64 = 200;
@@ -54,7 +54,7 @@ fn run(made: &Made<'_>, seed: u64) -> PolicyRun {
         aou,
         realised: aou,
         oracle: Some(oracle),
-        jobs: SLOTS,
+        jobs: JobCounts::default(),
         uses: 100,
         unsure: made.explored + seed % 2,
         solved: SLOTS,

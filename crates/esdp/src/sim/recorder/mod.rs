@@ -5,14 +5,17 @@
 //! combine: a pair is a recorder, and so is a list of boxed ones.
 
 mod histogram;
+mod jobs;
 mod series;
 mod summary;
 
 pub use histogram::Histogram;
+pub use jobs::JobCounts;
 pub use series::{Point, Series, Spacing};
 pub use summary::Summary;
 
-use crate::model::{Arrivals, Cluster, Slot};
+use super::FinishedJob;
+use crate::model::{Arrivals, ChannelId, Cluster, Slot};
 use crate::scheduler::Decision;
 use std::ops::ControlFlow;
 
@@ -23,15 +26,24 @@ pub struct SlotRecord<'a> {
     pub cluster: &'a Cluster,
     /// The slot.
     pub slot: Slot,
-    /// Who had a job.
-    pub arrivals: &'a Arrivals,
+    /// Who came.
+    pub arrived: &'a Arrivals,
+    /// Who had a job when it was decided: those who came, and those who waited.
+    pub present: &'a Arrivals,
     /// What was decided.
     pub decision: &'a Decision,
-    /// The sum of the *true mean* net utilities of what was chosen. No luck is in it.
+    /// How many jobs of each port it started.
+    pub started: &'a [u32],
+    /// A channel for each task that ran, ascending: what was chosen, and, where jobs hold their devices
+    /// until they are done, what was chosen before and still ran.
+    pub running: &'a [ChannelId],
+    /// The jobs that were done at the end of the slot, where jobs hold their devices.
+    pub finished: &'a [FinishedJob],
+    /// The sum of the *true mean* net utilities of what ran. No luck is in it.
     pub expected: f64,
     /// The sum of the net utilities that came out, known late or not.
     pub realised: f64,
-    /// What the oracle's choice would have been worth, by the true means.
+    /// What the oracle would have had running, by the true means.
     pub oracle: Option<f64>,
     /// How many of the chosen uses went to channels that were still little known: whose
     /// confidence radius `sqrt(ln(t+1) / (2 n))` was above 1/4 after `n` uses.

@@ -1,7 +1,7 @@
 //! A run in a few numbers.
 
-use super::{Histogram, Recorder, SlotRecord};
-use crate::model::{Amount, Cluster, PortId, ServerId};
+use super::{Histogram, JobCounts, Recorder, SlotRecord};
+use crate::model::{Amount, Cluster, ServerId};
 use crate::solver::Guarantee;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -18,9 +18,9 @@ pub struct Summary {
     pub realised: f64,
     /// The oracle's AOU on the same arrivals; none when a slot had no oracle.
     pub oracle: Option<f64>,
-    /// The jobs that arrived.
-    pub jobs: u64,
-    /// The channels that were used, one use a job and channel.
+    /// What became of the jobs.
+    pub jobs: JobCounts,
+    /// The channels that were chosen, one use a task.
     pub uses: u64,
     /// Those of them that went to channels which were still little known
     /// ([`SlotRecord::unsure`]).
@@ -45,7 +45,7 @@ impl Summary {
             aou: 0.0,
             realised: 0.0,
             oracle: Some(0.0),
-            jobs: 0,
+            jobs: JobCounts::new(cluster.ports().len()),
             uses: 0,
             unsure: 0,
             solved: 0,
@@ -116,11 +116,10 @@ impl Recorder for Summary {
         self.aou += record.expected;
         self.realised += record.realised;
         self.oracle = self.oracle.zip(record.oracle).map(|(sum, oracle)| sum + oracle);
-        self.jobs += (0..record.arrivals.ports()).map(|p| u64::from(record.arrivals.jobs(PortId::at(p)))).sum::<u64>();
-        let channels = record.decision.channels();
-        self.uses += channels.len() as u64;
+        self.jobs.add(record);
+        self.uses += record.decision.channels().len() as u64;
         self.unsure += u64::from(record.unsure);
-        for &channel in channels {
+        for &channel in record.running {
             let request = record.cluster.request(channel);
             self.used.iter_mut().zip(request).for_each(|(sum, &amount)| *sum += amount as f64);
         }

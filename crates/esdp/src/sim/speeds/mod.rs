@@ -18,10 +18,9 @@ pub use law::{SpeedLaw, clipped_normal_mean};
 
 use super::environment::{Environment, Epoch};
 use super::parameter::{ParameterError, check_number, check_whole};
-use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
+use crate::model::{ChannelId, Cluster, Slot};
 use crate::policy::Truth;
 use crate::rng::{Purpose, Stream, stream};
-use crate::scheduler::Decision;
 use drift::Drifting;
 use noise::Correlated;
 use rand::RngExt;
@@ -210,10 +209,9 @@ impl Environment for Speeds {
         }
     }
 
-    fn run(&mut self, decision: &Decision, seen: &mut Vec<Observation>) {
-        let slot = decision.slot();
+    fn run(&mut self, slot: Slot, channels: &[ChannelId], utilities: &mut Vec<f64>) {
         let mut open: Option<(ChannelId, Stream)> = None;
-        for &channel in decision.channels() {
+        for &channel in channels {
             let noise: f64 = match (&mut self.correlated, &mut open) {
                 (Some(correlated), _) => correlated.at(slot, channel),
                 // Channels come sorted: several jobs on one channel go on with its stream.
@@ -225,8 +223,7 @@ impl Environment for Speeds {
             };
             let mean = self.mean_speed(slot, channel);
             let speed = self.law.speed(mean, self.deviation, noise);
-            let outcome = Outcome::Ran(self.cluster.net_utility(channel, speed));
-            seen.push(Observation { slot, channel, outcome });
+            utilities.push(self.cluster.net_utility(channel, speed));
         }
     }
 }

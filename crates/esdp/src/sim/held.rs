@@ -1,0 +1,227 @@
+//! Jobs that hold their devices until they are done, and the queue of those that wait.
+//!
+//! The paper's jobs last one slot and are gone, placed or not. Here a job waits at its port until
+//! it is started, oldest first, and keeps its devices until its work is done. In every slot each of
+//! its tasks does as much work as its net utility in that slot. The scheduler sees what waits and
+//! what is free, and learns when a job is done: for each task the mean of its net utilities.
+//!
+//! Memory: the jobs that wait or run. With more work than the cluster can do the queue grows.
+
+use super::parameter::{ParameterError, check_number};
+use crate::model::{Arrivals, Capacity, ChannelId, Cluster, Observation, Outcome, PortId, Slot};
+use crate::rng::{Purpose, stream};
+use crate::scheduler::Decision;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How much work jobs have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeldSpec {
+    /// The slots a job would take with all its tasks, or one channel where jobs are no gangs, at a net
+    /// utility of 1: drawn uniformly from this range, once for every job.
+    pub work: (f64, f64),
+}
+
+/// The most work of a job.
+const MOST_WORK: f64 = 1e9;
+/// The most jobs of a port that are offered in a slot; the others wait behind them.
+const OFFERED: usize = 1 << 12;
+
+impl HeldSpec {
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// When it does not ascend or is out of range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let (from, to) = self.work;
+        check_number("work[0]", from, 1e-9..=MOST_WORK)?;
+        check_number("work[1]", to, 1e-9..=MOST_WORK)?;
+        if from > to {
+            return Err(ParameterError::new("work", format!("[{from}, {to}]"), "two ascending numbers"));
+        }
+        Ok(())
+    }
+
+    /// The work of a port's job, by the order in which they come.
+    fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
+        let (from, to) = self.work;
+        if from == to {
+            return from;
+        }
+        stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(from..to)
+    }
+}
+
+/// A job that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FinishedJob {
+    /// Its port.
+    pub port: PortId,
+    /// Its number among the port's jobs, from 0.
+    pub number: u64,
+    /// The slot in which it came.
+    pub arrived: Slot,
+    /// The slot in which it started.
+    pub started: Slot,
+    /// The last slot in which it ran.
+    pub finished: Slot,
+    /// The tasks it ran with.
+    pub tasks: u32,
+}
+
+impl FinishedJob {
+    /// The slots it waited.
+    pub fn waited(&self) -> u64 {
+        self.started.0 - self.arrived.0
+    }
+
+    /// The slots from its arrival to its end, both counted.
+    pub fn completion(&self) -> u64 {
+        self.finished.0 - self.arrived.0 + 1
+    }
+}
+
+/// What waits and what runs.
+#[derive(Debug)]
+pub(super) struct Yard {
+    cluster: Arc<Cluster>,
+    spec: HeldSpec,
+    seed: u64,
+    waiting: Vec<VecDeque<(u64, Slot)>>,
+    /// How many jobs have come to each port.
+    came: Vec<u64>,
+    running: Vec<Running>,
+    free: Capacity,
+    /// Every use of this slot: its channel, its job in `running`, its task. Ascending.
+    uses: Vec<(ChannelId, u32, u32)>,
+    channels: Vec<ChannelId>,
+}
+
+#[derive(Debug)]
+struct Running {
+    job: FinishedJob,
+    left: f64,
+    /// Each task's channel and the sum of its utilities.
+    tasks: Vec<(ChannelId, f64)>,
+}
+
+impl Yard {
+    pub(super) fn new(cluster: &Arc<Cluster>, spec: HeldSpec, seed: u64) -> Self {
+        let ports = cluster.ports().len();
+        Self {
+            cluster: Arc::clone(cluster),
+            spec,
+            seed,
+            waiting: vec![VecDeque::new(); ports],
+            came: vec![0; ports],
+            running: Vec::new(),
+            free: cluster.capacity().clone(),
+            uses: Vec::new(),
+            channels: Vec::new(),
+        }
+    }
+
+    /// What no job holds.
+    pub(super) fn free(&self) -> &Capacity {
+        &self.free
+    }
+
+    /// Lets new jobs in; `present` is who waits then.
+    pub(super) fn admit(&mut self, slot: Slot, arrived: &Arrivals, present: &mut Arrivals) {
+        for (index, waiting) in self.waiting.iter_mut().enumerate() {
+            let port = PortId::at(index);
+            for _ in 0..arrived.jobs(port) {
+                waiting.push_back((self.came[index], slot));
+                self.came[index] += 1;
+            }
+            present.set(port, waiting.len().min(OFFERED) as u32);
+        }
+    }
+
+    /// Starts the jobs of a decision, the oldest first; `started` counts them by port.
+    pub(super) fn start(&mut self, decision: &Decision, started: &mut [u32]) {
+        let cluster = Arc::clone(&self.cluster);
+        for placed in decision.jobs(&cluster) {
+            let port = placed.port;
+            let (number, arrived) =
+                self.waiting[port.index()].pop_front().expect("a decision starts no more jobs than wait");
+            started[port.index()] += 1;
+            let slot = decision.slot();
+            let tasks = placed.channels.len() as u32;
+            let job = FinishedJob { port, number, arrived, started: slot, finished: slot, tasks };
+            let all: u64 = match cluster.is_gang(port) {
+                true => cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
+                false => 1,
+            };
+            let left = self.spec.work(self.seed, port, number) * all as f64;
+            placed.channels.iter().for_each(|&channel| take(&mut self.free, &cluster, channel));
+            let tasks = placed.channels.into_iter().map(|channel| (channel, 0.0)).collect();
+            self.running.push(Running { job, left, tasks });
+        }
+        self.uses.clear();
+        for (index, running) in self.running.iter().enumerate() {
+            let tasks = running.tasks.iter().enumerate();
+            self.uses.extend(tasks.map(|(task, &(channel, _))| (channel, index as u32, task as u32)));
+        }
+        self.uses.sort_unstable();
+        self.channels.clear();
+        self.channels.extend(self.uses.iter().map(|&(channel, ..)| channel));
+    }
+
+    /// A channel for each task that runs, ascending.
+    pub(super) fn channels(&self) -> &[ChannelId] {
+        &self.channels
+    }
+
+    /// Lets the running tasks do their work of a slot; those that are done give their devices back.
+    pub(super) fn advance(
+        &mut self,
+        slot: Slot,
+        utilities: &[f64],
+        finished: &mut Vec<FinishedJob>,
+        seen: &mut Vec<Observation>,
+    ) {
+        for (&(_, job, task), utility) in self.uses.iter().zip(utilities) {
+            let running = &mut self.running[job as usize];
+            running.left -= utility;
+            running.tasks[task as usize].1 += utility;
+        }
+        let Self { running, free, cluster, .. } = self;
+        running.retain(|running| {
+            if running.left > 0.0 {
+                return true;
+            }
+            let job = FinishedJob { finished: slot, ..running.job };
+            let slots = (slot.0 - job.started.0 + 1) as f64;
+            for &(channel, sum) in &running.tasks {
+                give(free, cluster, channel);
+                let outcome = Outcome::Ran((sum / slots).clamp(0.0, 1.0));
+                seen.push(Observation { slot: job.started, channel, outcome });
+            }
+            finished.push(job);
+            false
+        });
+    }
+}
+
+fn take(free: &mut Capacity, cluster: &Cluster, channel: ChannelId) {
+    change(free, cluster, channel, |free, amount| *free -= amount);
+}
+
+fn give(free: &mut Capacity, cluster: &Cluster, channel: ChannelId) {
+    change(free, cluster, channel, |free, amount| *free += amount);
+}
+
+fn change(free: &mut Capacity, cluster: &Cluster, channel: ChannelId, each: fn(&mut u64, u64)) {
+    let request = cluster.request(channel);
+    let server = cluster.channel(channel).server;
+    if let Some(free) = free.cluster_mut() {
+        free.iter_mut().zip(request).for_each(|(free, &amount)| each(free, amount));
+    }
+    if let Some(free) = free.server_mut(server) {
+        free.iter_mut().zip(request).for_each(|(free, &amount)| each(free, amount));
+    }
+}
