@@ -113,6 +113,19 @@ impl PolicyOutcome {
         (0..devices).map(mean).collect()
     }
 
+    /// The mean completion time of jobs, in slots; none where no job was ever done.
+    pub fn completion(&self) -> Option<Spread> {
+        let means: Vec<f64> = self.runs.iter().filter_map(|run| run.summary.jobs.mean_completion()).collect();
+        (!means.is_empty()).then(|| Spread::of(means))
+    }
+
+    /// The completion time within which this share of the jobs of all seeds was done.
+    pub fn completion_within(&self, share: f64) -> Option<f64> {
+        let mut slots = Histogram::default();
+        self.runs.iter().for_each(|run| slots.merge(&run.summary.jobs.completion));
+        slots.percentile(share)
+    }
+
     /// A curve over the slots: slot, mean, standard error.
     pub fn curve(&self, value: impl Fn(&Point) -> f64) -> Vec<(f64, f64, f64)> {
         let points = self.runs.iter().map(|run| run.series.len()).min().unwrap_or(0);

@@ -36,11 +36,15 @@ Output of --format json, one JSON document:
      "oracle_ratio_mean": 0.0, "oracle_ratio_stderr": 0.0,
      "regret_mean": 0.0, "regret_stderr": 0.0,
      "realised_aou_mean": 0.0, "realised_aou_stderr": 0.0,
-     "exploration_share": 0.0, "proved_share": 1.0, "utilisation": [0.0],
+     "exploration_share": 0.0, "proved_share": 1.0,
+     "started_share": 1.0, "deferred_mean": 0.0, "jain_mean": 1.0,
+     "jct_mean": null, "jct_stderr": null, "jct_p50": null, "jct_p99": null,
+     "wait_mean": null, "makespan_mean": null, "utilisation": [0.0],
      "decision_us_p50": 0.0, "decision_us_p99": 0.0}]}
 `aou` is the sum over the slots of the expected net utility of what was chosen,
 `oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
-difference. The same scenario and seeds give the same numbers, times aside, on any number
+difference. Completion times (`jct`), waiting and makespan are in slots, and null where jobs
+last one slot. The same scenario and seeds give the same numbers, times aside, on any number
 of threads.
 
 Ctrl-C stops between slots; the files then cover the seeds that are done, `complete` is

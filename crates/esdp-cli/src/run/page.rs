@@ -18,6 +18,10 @@ const MORE_TERMS: &str = "The realised AOU is the utility that came out, luck in
      uses that went to channels which were still little known; proved is the share of decisions whose optimality was \
      proved.";
 
+const JOB_TERMS: &str = "Deferred counts a job once for every slot in which it was there and did not start. Jain's \
+     index tells whether all ports have the same share of their jobs started: 1 is even. Completion times (JCT), from \
+     arrival to end, waiting and makespan are in slots, of jobs that hold their devices until they are done.";
+
 /// The page.
 pub(super) fn render(scenario: &Scenario, outcome: &Outcome, rows: &[Row], resolved: &str) -> String {
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
@@ -37,6 +41,7 @@ pub(super) fn render(scenario: &Scenario, outcome: &Outcome, rows: &[Row], resol
         .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds })
         .section(result.table(results(outcome, rows)).text(TERMS))
         .section(over_time(outcome, &bands))
+        .section(Section::new("Jobs").table(jobs(outcome, rows)).text(JOB_TERMS))
         .section(Section::new("Behaviour").table(behaviour(outcome, rows)).text(MORE_TERMS).figure(utilisation(rows)))
         .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved))
         .render()
@@ -85,6 +90,41 @@ fn results(outcome: &Outcome, rows: &[Row]) -> Table {
             Cell::text(duration(row.decision_us_p50)),
             Cell::text(duration(row.decision_us_p99)),
         ]);
+    }
+    table
+}
+
+/// What became of the jobs.
+fn jobs(outcome: &Outcome, rows: &[Row]) -> Table {
+    let counts = ["Started", "Deferred", "Jain"].map(Column::number).into_iter();
+    let times = ["JCT mean", "JCT p50", "JCT p99", "Waiting", "Makespan"].map(|name| Column::number(name).lowest());
+    let held = rows.iter().any(|row| row.jct_mean.is_some());
+    let times = times.into_iter().filter(|_| held);
+    let mut table =
+        Table::new(over_seeds(outcome), [Column::text("Policy")].into_iter().chain(counts).chain(times).collect());
+    for (policy, row) in outcome.policies.iter().zip(rows) {
+        let mut cells = vec![
+            Cell::text(&row.name),
+            Cell::text(percent(row.started_share)),
+            Cell::text(format!("{:.0}", row.deferred_mean)),
+            Cell::text(format!("{:.3}", row.jain_mean)),
+        ];
+        if held {
+            let number = |value: Option<f64>, stderr: Option<f64>| match (value, stderr) {
+                (Some(value), Some(stderr)) => mean(outcome, value, stderr, 2),
+                (Some(value), None) => Cell::mean(format!("{value:.1}"), String::new(), value),
+                (None, _) => Cell::text(""),
+            };
+            let times = [
+                number(row.jct_mean, row.jct_stderr),
+                number(row.jct_p50, None),
+                number(row.jct_p99, None),
+                number(row.wait_mean, None),
+                number(row.makespan_mean, None),
+            ];
+            cells.extend(times.map(|cell| if is_oracle(policy) { cell.unranked() } else { cell }));
+        }
+        table.row(cells);
     }
     table
 }

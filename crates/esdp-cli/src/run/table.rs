@@ -86,13 +86,22 @@ fn columns(outcome: &Outcome) -> Vec<Column> {
         };
         Column { head, cells: spreads.iter().enumerate().map(cell).collect(), best }
     };
-    vec![
-        Column { head: "policy", cells: policies.iter().map(label).collect(), best: None },
-        column("oracle ratio ", PolicyOutcome::oracle_ratio, Some(3), true),
-        column("AOU ", PolicyOutcome::aou, None, true),
-        column("regret ", PolicyOutcome::regret, None, false),
-        Column { head: "decision", cells: policies.iter().map(time).collect(), best: None },
-    ]
+    let mut columns = vec![Column { head: "policy", cells: policies.iter().map(label).collect(), best: None }];
+    columns.push(column("oracle ratio ", PolicyOutcome::oracle_ratio, Some(3), true));
+    if policies.iter().all(|policy| policy.completion().is_some()) {
+        // Where jobs wait and hold their devices, how soon they are done is what matters.
+        let waited = |policy: &PolicyOutcome| policy.spread(|summary| summary.jobs.mean_wait().unwrap_or(0.0));
+        let p99 =
+            |policy: &PolicyOutcome| policy.completion_within(0.99).map_or_else(String::new, |p| format!("{p:.0}"));
+        columns.push(column("JCT, slots ", |policy| policy.completion().expect("all have one"), None, false));
+        columns.push(Column { head: "p99", cells: policies.iter().map(p99).collect(), best: None });
+        columns.push(column("waiting ", waited, None, false));
+    } else {
+        columns.push(column("AOU ", PolicyOutcome::aou, None, true));
+        columns.push(column("regret ", PolicyOutcome::regret, None, false));
+    }
+    columns.push(Column { head: "decision", cells: policies.iter().map(time).collect(), best: None });
+    columns
 }
 
 impl Column {
