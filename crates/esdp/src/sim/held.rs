@@ -225,3 +225,6 @@ fn change(free: &mut Capacity, cluster: &Cluster, channel: ChannelId, each: fn(&
         free.iter_mut().zip(request).for_each(|(free, &amount)| each(free, amount));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use super::*;
+use crate::model::{ChannelSpec, ClusterSpec, GangSpec};
+use crate::sim::{
+    ArrivalSpec, Delay, OracleTrack, RandomCluster, Recorder, Setting, Simulation, SlotRecord, SpeedSpec, Summary,
+};
+use std::ops::ControlFlow;
+
+/// Two servers that hold one task each, and jobs of two tasks; every task runs at 0.5.
+fn pair() -> Setting {
+    let cluster = Cluster::new(ClusterSpec {
+        devices: vec!["gpu".into()],
+        servers: vec!["a".into(), "b".into()],
+        ports: vec!["train".into()],
+        channels: (0..2).map(|server| ChannelSpec::new(0, server, vec![1])).collect(),
+        capacity: Capacity::per_server(vec![vec![1], vec![1]]),
+        gangs: vec![GangSpec { port: 0, minimum: 2, tasks: vec![2] }],
+        ..ClusterSpec::default()
+    });
+    let arrivals = ArrivalSpec::List { jobs: vec![vec![1], vec![1], vec![0]], repeat: false };
+    let speeds = SpeedSpec { deviation: 0.0, mean: (0.5, 0.5), ..SpeedSpec::default() };
+    let setting = Setting::build(cluster.unwrap(), arrivals, &speeds, Delay::default(), 1).unwrap();
+    setting.with_held_jobs(HeldSpec { work: (1.5, 1.5) }).unwrap()
+}
+
+/// Keeps the finished jobs, and what ran in each slot.
+#[derive(Default)]
+struct Log {
+    finished: Vec<FinishedJob>,
+    running: Vec<usize>,
+}
+
+impl Recorder for Log {
+    fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
+        self.finished.extend_from_slice(record.finished);
+        self.running.push(record.running.len());
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_job_holds_its_devices_until_its_work_is_done() {
+    let setting = pair();
+    let (mut log, mut summary) = (Log::default(), Summary::new(setting.cluster()));
+    let mut simulation = Simulation::new(&setting, &"lcf".parse().unwrap()).unwrap();
+    assert!(simulation.run(8, &mut (&mut log, &mut summary)).unwrap().is_continue());
+    // 1.5 slots at full speed for two tasks: a work of 3, done by two tasks at 0.5 in 3 slots.
+    let job = |number, arrived, started, finished| FinishedJob {
+        port: PortId(0),
+        number,
+        arrived: Slot(arrived),
+        started: Slot(started),
+        finished: Slot(finished),
+        tasks: 2,
+    };
+    assert_eq!(log.finished, [job(0, 1, 1, 3), job(1, 2, 4, 6)]);
+    assert_eq!(log.running, [2, 2, 2, 2, 2, 2, 0, 0]);
+    let jobs = &summary.jobs;
+    assert_eq!((jobs.all_arrived(), jobs.all_started(), jobs.finished(), jobs.deferred), (2, 2, 2, 2));
+    assert_eq!((jobs.mean_completion(), jobs.mean_wait(), jobs.makespan), (Some(4.0), Some(1.0), 6));
+    assert_eq!(summary.utilisation(), [0.75]);
+    assert_eq!(summary.aou, 6.0);
+}
+
+#[test]
+fn the_oracle_lives_its_own_life() {
+    let cluster = RandomCluster::default().generate(4).unwrap();
+    let arrivals = ArrivalSpec::Bernoulli { rho: 0.5.into() };
+    let setting = Setting::build(cluster, arrivals, &SpeedSpec::default(), Delay(0, 3), 4).unwrap();
+    let setting = setting.with_held_jobs(HeldSpec { work: (0.5, 4.0) }).unwrap();
+    let run = |policy: &str, slots: &[u64], track: Option<&OracleTrack>| {
+        let mut summary = Summary::new(setting.cluster());
+        let simulation = Simulation::new(&setting, &policy.parse().unwrap()).unwrap();
+        let mut simulation = match track {
+            Some(track) => simulation.against(track),
+            None => simulation.against_live_oracle(&setting),
+        };
+        slots.iter().for_each(|&slots| assert!(simulation.run(slots, &mut summary).unwrap().is_continue()));
+        summary
+    };
+    let track = OracleTrack::new(&setting, 400).unwrap();
+    assert_eq!(run("oracle", &[400], None).oracle_ratio(), Some(1.0));
+    assert_eq!(run("oracle", &[400], Some(&track)).oracle_ratio(), Some(1.0));
+    let whole = run("esdp", &[400], Some(&track));
+    assert_eq!(whole, run("esdp", &[150, 250], None));
+    assert!(whole.jobs.finished() > 50);
+    // Who knows the speeds is done sooner than who takes any channel.
+    let completion = |policy| run(policy, &[400], None).jobs.mean_completion().unwrap();
+    assert!(completion("oracle") < completion("random"));
+}
+
+#[test]
+fn bad_work_is_refused() {
+    for work in [(0.0, 1.0), (2.0, 1.0), (1.0, f64::NAN), (1.0, f64::INFINITY)] {
+        assert!(HeldSpec { work }.check().is_err(), "{work:?}");
+    }
+}
