@@ -92,5 +92,10 @@ fn copy(problem: &Problem<'_>) -> Instance {
         instance.server = servers.of.to_vec();
         instance.server_capacity = servers.capacity.to_vec();
     }
+    if let Some(gangs) = problem.gangs() {
+        instance.group = gangs.group.to_vec();
+        instance.groups = gangs.groups.to_vec();
+        instance.jobs = gangs.jobs.to_vec();
+    }
     instance
 }

@@ -13,6 +13,7 @@
 mod dual;
 mod exact;
 mod exhaustive;
+mod gang;
 mod gangs;
 mod greedy;
 mod paper;

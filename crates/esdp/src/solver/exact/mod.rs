@@ -21,6 +21,7 @@ use self::branch::Branch;
 use self::core::Core;
 use self::tab::Tab;
 use super::dual::Dual;
+use super::gang::Gang;
 use super::greedy::Pass;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
@@ -62,6 +63,7 @@ pub struct Exact {
     core: Core,
     tab: Tab,
     branch: Branch,
+    gang: Gang,
     found: Found,
 }
 
@@ -109,10 +111,6 @@ impl Exact {
     /// Searches the core; the name of the method that ended it.
     fn search(&mut self, problem: &Problem<'_>, budget: u64) -> &'static str {
         let Self { reduced, dual, order, core, tab, branch, found, .. } = self;
-        if problem.servers().is_some() {
-            branch.search(problem, reduced, dual, budget, found);
-            return "exact/branch";
-        }
         if found.is_optimal() {
             return "exact/greedy";
         }
@@ -170,8 +168,9 @@ impl Solver for Exact {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
-        if problem.gangs().is_some() {
-            return Err(SolveError::Unsupported { solver: self.name(), what: "gangs" });
+        if problem.gangs().is_some() || problem.servers().is_some() {
+            self.gang.solve(problem, self.work_budget, solution);
+            return Ok(());
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;

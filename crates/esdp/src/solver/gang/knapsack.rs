@@ -1,0 +1,185 @@
+//! One server's own problem: a bounded knapsack in a few dimensions, solved exactly.
+//!
+//! ```text
+//! max sum r_e n_e   with   sum a_ek n_e <= room_k   and   0 <= n_e <= most_e
+//! ```
+//!
+//! Depth first by falling value for weight, the weight of a use being its share of the room summed
+//! over the devices: no use of the room sums to more than the number of devices, which bounds what
+//! the items still to come can add (Dantzig's bound on that sum). Servers are small, so a handful
+//! of visits is usual. When the visits are spent, the bound at the root is the answer's value and
+//! the best pattern found its uses: too high, never too low.
+
+use crate::model::Amount;
+
+/// An item offered to a server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Item {
+    /// The value of a use, positive.
+    pub r: f64,
+    /// The most uses.
+    pub most: u32,
+    /// The channel.
+    pub channel: u32,
+    weight: f64,
+}
+
+impl Item {
+    pub fn new(r: f64, most: u32, channel: usize) -> Self {
+        Self { r, most, channel: channel as u32, weight: 0.0 }
+    }
+}
+
+/// A knapsack's buffers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Knapsack {
+    pub items: Vec<Item>,
+    taken: Vec<u32>,
+    best: Vec<u32>,
+    room: Vec<Amount>,
+    inverse: Vec<f64>,
+    /// Visits so far, for the work budget.
+    pub visits: u64,
+}
+
+fn fits(request: &[Amount], room: &[Amount], most: u32) -> u32 {
+    let mut most = u64::from(most);
+    for (&a, &c) in request.iter().zip(room) {
+        if let Some(uses) = c.checked_div(a) {
+            most = most.min(uses);
+        }
+    }
+    most as u32
+}
+
+impl Knapsack {
+    /// Solves for `items` (consumed), adds their uses to `uses`, and returns a value that is never
+    /// below the optimum and equal to it unless more than `limit` visits would be needed.
+    pub fn solve(
+        &mut self,
+        requests: &[Amount],
+        devices: usize,
+        room: &[Amount],
+        limit: u64,
+        uses: &mut [u32],
+    ) -> f64 {
+        let request = |item: &Item| &requests[item.channel as usize * devices..][..devices];
+        self.visits += self.items.len() as u64;
+        if let [item] = &self.items[..] {
+            let most = fits(request(item), room, item.most);
+            uses[item.channel as usize] += most;
+            return item.r * f64::from(most);
+        }
+        if self.all_fit(requests, devices, room) {
+            let mut value = 0.0;
+            for item in &self.items {
+                uses[item.channel as usize] += item.most;
+                value += item.r * f64::from(item.most);
+            }
+            return value;
+        }
+        self.inverse.clear();
+        self.inverse.extend(room.iter().map(|&room| if room == 0 { 0.0 } else { 1.0 / room as f64 }));
+        let inverse = &self.inverse;
+        self.items.retain_mut(|item| {
+            let request = &requests[item.channel as usize * devices..][..devices];
+            item.most = fits(request, room, item.most);
+            item.weight = request.iter().zip(inverse).map(|(&a, inverse)| a as f64 * inverse).sum();
+            item.most > 0
+        });
+        self.items.sort_unstable_by(|a, b| {
+            (b.r * a.weight).total_cmp(&(a.r * b.weight)).then(a.channel.cmp(&b.channel))
+        });
+        self.search(requests, devices, room, limit, uses)
+    }
+
+    fn all_fit(&self, requests: &[Amount], devices: usize, room: &[Amount]) -> bool {
+        (0..devices).all(|device| {
+            let need = |item: &Item| {
+                u128::from(requests[item.channel as usize * devices + device]) * u128::from(item.most)
+            };
+            self.items.iter().map(need).sum::<u128>() <= u128::from(room[device])
+        })
+    }
+
+    fn search(&mut self, requests: &[Amount], devices: usize, room: &[Amount], limit: u64, uses: &mut [u32]) -> f64 {
+        let Self { items, taken, best, room: left, inverse, visits } = self;
+        let count = items.len();
+        let request = |place: usize, items: &[Item]| items[place].channel as usize * devices;
+        left.clear();
+        left.extend_from_slice(room);
+        taken.clear();
+        taken.resize(count, 0);
+        best.clear();
+        best.resize(count, 0);
+        let slack = |left: &[Amount]| -> f64 {
+            // A hair more than the sum, which is rounded.
+            left.iter().zip(inverse.iter()).map(|(&c, inverse)| c as f64 * inverse).sum::<f64>() * (1.0 + 1e-12)
+        };
+        let root = completion(items, slack(left));
+        let end = visits.saturating_add(limit);
+        let (mut value, mut best_value, mut from) = (0.0, 0.0, 0);
+        let finished = loop {
+            for place in from..count {
+                let at = request(place, items);
+                let take = fits(&requests[at..at + devices], left, items[place].most);
+                taken[place] = take;
+                if take > 0 {
+                    value += items[place].r * f64::from(take);
+                    for (c, &a) in left.iter_mut().zip(&requests[at..]) {
+                        *c -= a * u64::from(take);
+                    }
+                }
+            }
+            *visits += (count - from) as u64;
+            if value > best_value {
+                best_value = value;
+                best.copy_from_slice(taken);
+            }
+            if *visits > end {
+                break false;
+            }
+            // Give back one use of the last item taken, if what may follow can beat the best.
+            let mut place = count;
+            let resumed = loop {
+                let Some(last) = taken[..place].iter().rposition(|&taken| taken > 0) else { break false };
+                *visits += 1;
+                place = last;
+                let at = request(last, items);
+                taken[last] -= 1;
+                value -= items[last].r;
+                left.iter_mut().zip(&requests[at..at + devices]).for_each(|(c, &a)| *c += a);
+                if value + completion(&items[last + 1..], slack(left)) > best_value * (1.0 + 1e-12) {
+                    from = last + 1;
+                    break true;
+                }
+                // Fewer uses of this item leave less: the items to come are worth less for their weight.
+                let rest = taken[last];
+                value -= items[last].r * f64::from(rest);
+                left.iter_mut().zip(&requests[at..at + devices]).for_each(|(c, &a)| *c += a * u64::from(rest));
+                taken[last] = 0;
+            };
+            if !resumed {
+                break true;
+            }
+        };
+        for (item, &taken) in items.iter().zip(&*best) {
+            uses[item.channel as usize] += taken;
+        }
+        if finished { best_value * (1.0 + 1e-12) } else { root.max(best_value) }
+    }
+}
+
+/// The most that items, by falling value for weight, add within a sum of weights.
+fn completion(items: &[Item], mut slack: f64) -> f64 {
+    let mut value = 0.0;
+    for item in items {
+        let weight = item.weight * f64::from(item.most);
+        if weight > slack {
+            return value + item.r * (slack / item.weight).max(0.0);
+        }
+        slack -= weight;
+        value += item.r * f64::from(item.most);
+    }
+    value
+}

@@ -1,0 +1,133 @@
+//! A decision while it grows and shrinks: uses, what is left, and the sums.
+
+use super::form::{Form, NO_GROUP};
+use crate::model::Amount;
+
+/// Uses of every channel that keep every capacity and every group's number of tasks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Placement {
+    pub uses: Vec<u32>,
+    /// Running copies and tasks of each job.
+    pub copies: Vec<u32>,
+    pub tasks: Vec<u64>,
+    /// Tasks of each group.
+    pub group: Vec<u64>,
+    pub mean: f64,
+    pub width: f64,
+    room: Vec<Amount>,
+    cluster: Vec<Amount>,
+    /// What was done since the last [`commit`](Placement::commit): a channel and its uses before.
+    log: Vec<(u32, u32)>,
+    sums: (f64, f64),
+}
+
+impl Placement {
+    /// Nothing runs.
+    pub fn reset(&mut self, form: &Form) {
+        self.uses.clear();
+        self.uses.resize(form.len(), 0);
+        self.copies.clear();
+        self.copies.extend(form.jobs.iter().map(|job| if job.is_gang() { 0 } else { job.copies }));
+        self.tasks.clear();
+        self.tasks.resize(form.jobs.len(), 0);
+        self.group.clear();
+        self.group.resize(form.groups.len(), 0);
+        self.room.clone_from(&form.room);
+        self.cluster.clear();
+        self.cluster.extend(form.rows.iter().map(|row| row.capacity));
+        (self.mean, self.width) = (0.0, 0.0);
+        self.commit();
+    }
+
+    /// The scaled objective.
+    pub fn value(&self) -> f64 {
+        Form::value(self.mean, self.width)
+    }
+
+    /// What one more use of a channel adds to the objective.
+    pub fn gain(&self, form: &Form, e: usize) -> f64 {
+        let width = self.width.max(0.0);
+        form.v[e] + (width + form.w[e]).sqrt() - width.sqrt()
+    }
+
+    /// How many more uses of a channel the capacities and its group allow.
+    pub fn most_more(&self, form: &Form, e: usize) -> u32 {
+        let mut most = u64::from(form.most[e] - self.uses[e]);
+        let request = form.request(e);
+        for (&a, &room) in request.iter().zip(&self.room[form.server[e] as usize * form.devices..]) {
+            if let Some(uses) = room.checked_div(a) {
+                most = most.min(uses);
+            }
+        }
+        for (row, &room) in form.rows.iter().zip(&self.cluster) {
+            if let Some(uses) = room.checked_div(request[row.device]) {
+                most = most.min(uses);
+            }
+        }
+        if form.group[e] != NO_GROUP {
+            let g = form.group[e] as usize;
+            let all = u64::from(form.groups[g].count) * u64::from(self.copies[form.job[e] as usize]);
+            most = most.min(all.saturating_sub(self.group[g]));
+        }
+        most as u32
+    }
+
+    /// Sets the uses of a channel; more than [`most_more`](Placement::most_more) would not fit.
+    pub fn set(&mut self, form: &Form, e: usize, uses: u32) {
+        let before = self.uses[e];
+        if before == uses {
+            return;
+        }
+        self.log.push((e as u32, before));
+        self.apply(form, e, uses);
+    }
+
+    fn apply(&mut self, form: &Form, e: usize, uses: u32) {
+        let before = self.uses[e];
+        self.uses[e] = uses;
+        let change = f64::from(uses) - f64::from(before);
+        self.mean += form.v[e] * change;
+        self.width += form.w[e] * change;
+        let shift = |amount: &mut u64, a: u64| {
+            *amount = amount.wrapping_add(a.wrapping_mul(u64::from(before))).wrapping_sub(a.wrapping_mul(u64::from(uses)));
+        };
+        let request = form.request(e);
+        let room = &mut self.room[form.server[e] as usize * form.devices..];
+        room.iter_mut().zip(request).for_each(|(room, &a)| shift(room, a));
+        self.cluster.iter_mut().zip(&form.rows).for_each(|(room, row)| shift(room, request[row.device]));
+        let count = |sum: &mut u64| *sum = *sum + u64::from(uses) - u64::from(before);
+        count(&mut self.tasks[form.job[e] as usize]);
+        if form.group[e] != NO_GROUP {
+            count(&mut self.group[form.group[e] as usize]);
+        }
+    }
+
+    /// Keeps what was done.
+    pub fn commit(&mut self) {
+        self.log.clear();
+        self.sums = (self.mean, self.width);
+    }
+
+    /// A place to come back to.
+    pub fn mark(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Undoes what was done since a mark; the copies are the caller's.
+    pub fn undo(&mut self, form: &Form, mark: usize) {
+        while self.log.len() > mark {
+            if let Some((e, before)) = self.log.pop() {
+                self.apply(form, e as usize, before);
+            }
+        }
+        if mark == 0 {
+            // The very same sums, whatever was rounded on the way.
+            (self.mean, self.width) = self.sums;
+        }
+    }
+
+    /// Whether a job has the tasks that its copies need.
+    pub fn is_whole(&self, form: &Form, job: usize) -> bool {
+        self.tasks[job] >= u64::from(form.jobs[job].minimum) * u64::from(self.copies[job])
+    }
+}
