@@ -9,7 +9,7 @@
 //!    job, which prefers channels that were never tried;
 //! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
 //!    With several jobs at a port a channel comes once a job, but never more often than it fits;
-//!    where jobs are gangs it comes once, and the problem knows the jobs;
+//!    where jobs are gangs or servers have limits it comes once, and the problem knows the jobs;
 //! 4. *commit*: what was chosen counts as pending. Only now, so that an error leaves the
 //!    statistics as they were.
 //!
@@ -81,7 +81,7 @@ impl Index {
                 continue;
             }
             for &channel in cluster.channels_of(port) {
-                if statistics.spread(channel).is_infinite() {
+                if statistics.spread(channel).is_infinite() && self.room.copies(cluster, channel, 1) > 0 {
                     self.untried.push((self.room.weight(cluster, channel), channel));
                 }
             }
@@ -98,10 +98,10 @@ impl Index {
         }
     }
 
-    /// Starts a job of a port that has not started one yet, on channels never tried if it can.
+    /// Starts a job of a port that has not started one yet, if that tries a channel never tried.
     fn cover_gang(&mut self, view: &SlotView<'_>, port: PortId, statistics: &dyn Statistics, choice: &mut Choice) {
         let Self { room, untried, whole, preferred, started, .. } = self;
-        if std::mem::replace(&mut started[port.index()], 1) > 0 {
+        if started[port.index()] > 0 {
             return;
         }
         let cluster = view.cluster;
@@ -109,7 +109,13 @@ impl Index {
         preferred.extend(untried.iter().map(|entry| entry.1).filter(|&id| cluster.channel(id).port == port));
         let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.spread(channel).is_finite());
         preferred.extend(tried);
-        started[port.index()] = whole.place(cluster, (port, 1), preferred, room, choice);
+        let before = choice.channels.len();
+        let jobs = whole.place(cluster, (port, 1), preferred, room, choice);
+        let tries_something = choice.channels[before..].iter().any(|&channel| statistics.spread(channel).is_infinite());
+        if !tries_something {
+            choice.channels.drain(before..).for_each(|channel| room.give(cluster, channel));
+        }
+        started[port.index()] = if tries_something { jobs } else { 0 };
     }
 
     /// Step 3. Channels without a score stay out.
@@ -146,7 +152,7 @@ impl Index {
         }
         instance.server_capacity.extend_from_slice(room.servers());
         let per_server = !room.servers().is_empty();
-        let whole = cluster.has_gangs();
+        let whole = cluster.has_gangs() || per_server;
         if whole {
             // All ports and groups are there, so that positions are ids.
             let groups = cluster.task_groups().iter().map(|group| Group { job: group.port.0, count: group.count });
@@ -278,6 +284,21 @@ mod tests {
         assert_eq!(decide(&mut learner, 2, &both, &free), [1]); // the others are pending, with estimate 0
         assert_eq!(decide(&mut learner, 3, &both, &free), [3]);
         assert!(decide(&mut learner, 4, &both, &free).is_empty(), "nothing is new, nothing is known to be worth it");
+    }
+
+    #[test]
+    fn a_gang_that_cannot_try_anything_new_is_left_to_the_solver() {
+        // Server 1 has no room, so its channels stay untried for ever; the first server's are known.
+        let cluster = gang(vec![vec![4], vec![0]]);
+        let mut learner = learner();
+        for channel in [ChannelId(0), ChannelId(2)] {
+            learner.learn(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.5) });
+        }
+        let (arrivals, mut choice) = (Arrivals::new(vec![1]), Choice::default());
+        let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
+        learner.decide(&view(&cluster, 1, &arrivals, cluster.capacity()), Scope::Open, &mut choice, linear).unwrap();
+        assert_eq!(choice.channels, [0, 0, 0, 2].map(ChannelId));
+        assert!(choice.certificate.is_some_and(|certificate| certificate.value == 2.0), "the solver did it");
     }
 
     #[test]
