@@ -6,18 +6,18 @@ use super::source::Source;
 use crate::figure::Figure;
 use anyhow::bail;
 
-/// A figure of the paper.
+/// A figure of the paper, or of what it names and does not show.
 pub(super) struct Entry {
     /// The name users choose it by.
     pub(super) name: &'static str,
-    /// Its caption in the paper.
+    /// Its caption in the paper, where it is there.
     pub(super) caption: &'static str,
     pub(super) sources: &'static [Source],
     /// Draws it, and what goes with it; nothing without data.
     pub(super) draw: fn(&Evidence) -> Vec<Figure>,
 }
 
-pub(super) const FIGURES: [Entry; 12] = [
+pub(super) const FIGURES: [Entry; 13] = [
     Entry {
         name: "aou",
         caption: "The AOU vs. time slots",
@@ -45,6 +45,12 @@ pub(super) const FIGURES: [Entry; 12] = [
     Entry { name: "ports", caption: "AOU vs. |L|", sources: &[Source::Ports], draw: draw::ports },
     Entry { name: "servers", caption: "AOU vs. |R|", sources: &[Source::Servers], draw: draw::servers },
     Entry { name: "horizon", caption: "AOU vs. T", sources: &[Source::Time], draw: draw::horizon },
+    Entry {
+        name: "gang",
+        caption: "Gangs over time (the paper's extension, without a figure there)",
+        sources: &[Source::Gang],
+        draw: draw::gang,
+    },
 ];
 
 /// The figures asked for, in the paper's order; all of them where none is named.
@@ -86,7 +92,7 @@ mod tests {
     #[test]
     fn a_source_is_simulated_once() {
         let all: Vec<&Entry> = FIGURES.iter().collect();
-        assert_eq!(sources(&all).len(), 11);
+        assert_eq!(sources(&all).len(), 12);
         assert_eq!(sources(&all[..3]), [Source::Time, Source::Literal]);
     }
 }

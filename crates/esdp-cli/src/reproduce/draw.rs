@@ -125,6 +125,17 @@ pub(super) fn horizon(evidence: &Evidence) -> Vec<Figure> {
     points.map(|points| lines(&points, figure, "", PolicyOutcome::aou)).into_iter().collect()
 }
 
+pub(super) fn gang(evidence: &Evidence) -> Vec<Figure> {
+    let Some(run) = evidence.single(Source::Gang) else { return Vec::new() };
+    let ratio = |point: &Point| match point.oracle {
+        Some(oracle) if oracle > 0.0 => point.aou / oracle,
+        _ => 1.0,
+    };
+    let figure =
+        Figure::new("gang", "Gangs: oracle ratio over time", Axis::new("slot"), Axis::new("AOU / oracle's AOU"));
+    vec![curves(figure, run, ratio)]
+}
+
 fn aou_against(evidence: &Evidence, source: Source, id: &str, title: &str, x: Axis) -> Vec<Figure> {
     let figure = Figure::new(id, title, x, Axis::new("AOU").including(0.0));
     swept(evidence, source, figure, "", PolicyOutcome::aou)

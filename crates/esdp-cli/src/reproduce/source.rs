@@ -52,6 +52,7 @@ pub(super) enum Source {
     Edges,
     Ports,
     Servers,
+    Gang,
 }
 
 /// A value of what a source varies.
@@ -76,6 +77,7 @@ impl Source {
             Source::Edges => "edges",
             Source::Ports => "ports",
             Source::Servers => "servers",
+            Source::Gang => "gang",
         }
     }
 
@@ -88,7 +90,7 @@ impl Source {
     pub(super) fn curve_points(self) -> usize {
         match self {
             // A point every 25 of 8000 slots.
-            Source::Time | Source::Literal | Source::Delta | Source::G => 320,
+            Source::Time | Source::Literal | Source::Delta | Source::G | Source::Gang => 320,
             _ => 0,
         }
     }
@@ -126,7 +128,9 @@ impl Source {
         };
         let middle = |path: &str| Ok((number(&format!("{path}/0"))? + number(&format!("{path}/1"))?) / 2.0);
         match self {
-            Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead | Source::G => Ok(0.0),
+            Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead | Source::G | Source::Gang => {
+                Ok(0.0)
+            }
             Source::Overhead => Ok(number("/graph/ports")? * number("/graph/servers")? * number("/graph/probability")?),
             Source::SolutionSpace => {
                 let (capacity, request): (anyhow::Result<f64>, _) =
@@ -159,7 +163,7 @@ mod tests {
     use super::*;
     use esdp::policy::RoundedSolver;
 
-    const ALL: [Source; 11] = [
+    const ALL: [Source; 12] = [
         Source::Time,
         Source::Literal,
         Source::Overhead,
@@ -171,6 +175,7 @@ mod tests {
         Source::Edges,
         Source::Ports,
         Source::Servers,
+        Source::Gang,
     ];
 
     #[test]

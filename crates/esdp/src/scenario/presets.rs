@@ -33,4 +33,7 @@ presets! {
     "ports" = "ports",
     "servers" = "servers",
     "horizon" = "horizon",
+    "gang" = "gang",
+    "gang-large" = "gang-large",
+    "gang-queue" = "gang-queue",
 }

@@ -135,6 +135,29 @@ fn what_is_wrong_is_told_in_one_sentence() {
             "[graph]\ncount = 9\n[speeds]\ntable = [[0.5]]",
             "line 4: `speeds.table[0]` is a list of 1, expected 9, one a channel",
         ),
+        ("[gangs]\ntasks = [3, 1]", "line 2: `gangs.tasks` is [3, 1], expected two ascending whole numbers from 1"),
+        ("[gangs]\nminimum = 1.5", "line 2: `gangs.minimum` is 1.5, expected a number from 0 to 1"),
+        ("[gangs]\nsize = 3", "line 2: unknown key `gangs.size`, expected one of `groups`, `tasks`"),
+        ("[gangs]\nlist = []", "line 2: `gangs.list`: needs `graph.channels`"),
+        (
+            "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [1] }]\ntasks = [1, 2]",
+            "line 1: `gangs`: give `list`, or `groups`, `tasks` and `minimum`, not both",
+        ),
+        (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1, task = 2 }]\n[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [1, 1] }]",
+            "line 3: `graph.channels[0].task` is 2, expected less than 2, the number of task groups of port 0",
+        ),
+        (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, minimum = 3, tasks = [2] }]",
+            "line 5: `gangs.list`: the gang of port 0: `minimum` is 3, expected a whole number from 1 to 2",
+        ),
+        (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\ntasks = [1, 2]",
+            "line 4: `gangs`: with `graph.channels` give `list`",
+        ),
+        ("[graph]\ncount = 9\n[gangs]\n[speeds]\ntable = [[0.5]]", "line 5: `speeds.table`: needs a known number"),
+        ("[jobs]\nheld = 1", "line 2: `jobs.held` is 1, expected true or false"),
+        ("[jobs]\nwork = [0, 1]", "line 2: `jobs.work[0]` is 0, expected a number from"),
         ("[feedback]\ndelay = [3, 1]", "line 2: `feedback.delay` is [3, 1], expected two ascending"),
         ("[feedback]\ndelay = -1", "line 2: `feedback.delay` is -1, expected a whole number of at least 0"),
         ("[sweep]\nkey = \"arrivals.rho\"\nvalues = [0.5, 1.5]", "line 3: `sweep.values[1]`: `arrivals.rho` is 1.5"),
@@ -185,6 +208,33 @@ fn a_cluster_can_be_written_down() {
     assert_eq!(cluster.capacity().cluster(), Some(&[3][..]));
     assert_eq!(cluster.capacity().server(crate::model::ServerId(1)), Some(&[2][..]));
     assert_eq!(setting.delay(), crate::sim::Delay(2, 2));
+}
+
+#[test]
+fn gangs_can_be_written_down() {
+    let text = r#"
+        [graph]
+        ports = 1
+        servers = 2
+        channels = [{ port = 0, server = 0 }, { port = 0, server = 0, task = 1 }, { port = 0, server = 1, task = 1 }]
+        [devices]
+        server_capacity = [4, 4]
+        [gangs]
+        list = [{ port = 0, minimum = 3, tasks = [4, 1] }]
+        [jobs]
+        held = true
+    "#;
+    let scenario = Scenario::from_toml(text).unwrap();
+    assert_eq!(Scenario::from_toml(&scenario.to_toml()).unwrap(), scenario);
+    let setting = scenario.setting(1).unwrap();
+    let (cluster, port) = (setting.cluster(), crate::model::PortId(0));
+    assert!(cluster.is_gang(port) && cluster.minimum(port) == 3 && setting.held().is_some());
+    assert_eq!(cluster.task_groups().iter().map(|group| group.count).collect::<Vec<_>>(), [4, 1]);
+    assert_eq!(cluster.capacity().cluster(), None, "servers limit alone");
+
+    let drawn = Scenario::from_toml("[gangs]\ntasks = [2, 2]\n[devices]\nserver_capacity = [4, 4]").unwrap();
+    assert!(drawn.to_toml().contains("groups = [1, 2]"), "defaults are written out");
+    assert!(drawn.setting(1).unwrap().cluster().has_gangs());
 }
 
 #[test]
