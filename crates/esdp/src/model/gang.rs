@@ -3,7 +3,7 @@
 //! A port whose jobs are *gangs* says how many identical tasks each of its *task groups* has and
 //! the least number *m_l* of them that must run, over all groups, if the job runs at all. Each task
 //! runs on one server. The constraint as the paper prints it cannot be met when a job is absent
-//! and lets a task run on two servers; see deviation 12 of `docs/paper.md`.
+//! and lets a task run on two servers; see deviation 17 of `docs/paper.md`.
 //!
 //! A port that is not a gang is the special case in which every channel is a group of its own,
 //! with one task: each job may use each channel once, and any part of them.
