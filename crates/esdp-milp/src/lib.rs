@@ -189,9 +189,6 @@ impl Solver for TangentMilp {
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         let failed = |what| SolveError::Unsupported { solver: "milp", what };
-        if problem.gangs().is_some() {
-            return Err(failed("gangs"));
-        }
         let Some(scaled) = Scaled::of(problem) else {
             return Err(failed("sums of requests above 2^53"));
         };
@@ -203,7 +200,7 @@ impl Solver for TangentMilp {
         solution.chosen.clear();
         solution.chosen.extend(best.on.iter().map(|&column| scaled.channel(column)));
         if !problem.is_feasible(&solution.chosen) {
-            return Err(failed("these requests: the answer of `microlp` broke a capacity"));
+            return Err(failed("these requests: the answer of `microlp` broke a capacity or a job"));
         }
         solution.value = problem.value(&solution.chosen);
         solution.method = self.name();

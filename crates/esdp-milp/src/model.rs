@@ -1,6 +1,6 @@
 //! The problem in units near 1, and as rows and columns of `microlp`.
 
-use esdp::solver::Problem;
+use esdp::solver::{Gang, Gangs, Problem};
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem as Lp, Solution, Variable};
 
 /// Integers up to here are exact in floating point.
@@ -13,10 +13,13 @@ pub(crate) struct Scaled {
     channels: Vec<u32>,
     mean: Vec<f64>,
     width: Vec<f64>,
+    /// How often each column can be used.
+    most: Vec<f64>,
     unit: f64,
     /// The weight of the square root of scaled widths in the scaled objective.
     weight: f64,
     rows: Vec<Row>,
+    jobs: Vec<Job>,
 }
 
 /// One capacity that can bind.
@@ -26,6 +29,14 @@ struct Row {
     capacity: f64,
 }
 
+/// A job whose tasks run together: the columns of each of its groups.
+#[derive(Debug)]
+struct Job {
+    minimum: f64,
+    copies: f64,
+    groups: Vec<(f64, Vec<usize>)>,
+}
+
 /// `y <= slope * W + offset`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cut {
@@ -33,7 +44,7 @@ pub(crate) struct Cut {
     pub(crate) offset: f64,
 }
 
-/// Chosen columns and what they add up to.
+/// Chosen columns, one entry for each use, and what they add up to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     pub(crate) on: Vec<usize>,
@@ -46,7 +57,12 @@ impl Scaled {
     /// `None` when floating-point rows cannot hold the requests.
     pub(crate) fn of(problem: &Problem<'_>) -> Option<Self> {
         let (mean, width) = (problem.mean(), problem.width());
-        let matters = |e: usize| (mean[e] > 0.0 || width[e] > 0.0) && problem.fits_alone(e);
+        // A channel that is worth nothing may still bring a job to its minimum.
+        let needed = |e: usize| {
+            let job = |gangs: Gangs<'_>| gangs.jobs[gangs.groups[gangs.group[e] as usize].job as usize];
+            problem.gangs().is_some_and(|gangs| job(gangs).minimum > 1)
+        };
+        let matters = |e: usize| (mean[e] > 0.0 || width[e] > 0.0 || needed(e)) && problem.most(e) > 0;
         let channels: Vec<u32> = (0..problem.len() as u32).filter(|&e| matters(e as usize)).collect();
         let largest =
             |term: &dyn Fn(usize) -> f64| channels.iter().map(|&e| term(e as usize)).fold(f64::MIN_POSITIVE, f64::max);
@@ -56,7 +72,9 @@ impl Scaled {
         Some(Self {
             mean: scale(mean, unit),
             width: scale(width, width_unit),
+            most: channels.iter().map(|&e| problem.most(e as usize) as f64).collect(),
             rows: binding_rows(problem, &channels)?,
+            jobs: jobs(problem, &channels),
             weight: width_unit.sqrt() / unit,
             channels,
             unit,
@@ -81,12 +99,13 @@ impl Scaled {
     }
 
     pub(crate) fn total_width(&self) -> f64 {
-        self.width.iter().sum()
+        self.width.iter().zip(&self.most).map(|(width, most)| width * most).sum()
     }
 
     /// An upper bound that needs no solver: everything good, without capacities.
     pub(crate) fn box_bound(&self) -> f64 {
-        self.mean.iter().map(|&mean| mean.max(0.0)).sum::<f64>() + self.weight * self.total_width().sqrt()
+        self.mean.iter().zip(&self.most).map(|(&mean, most)| mean.max(0.0) * most).sum::<f64>()
+            + self.weight * self.total_width().sqrt()
     }
 
     /// The tangent of the square root at `width`. At 0, where the tangent is vertical: the
@@ -131,7 +150,8 @@ fn binding_rows(problem: &Problem<'_>, channels: &[u32]) -> Option<Vec<Row>> {
     for (columns, capacity) in groups {
         for (device, &capacity) in capacity.iter().enumerate() {
             let request = |column: usize| problem.request(channels[column] as usize)[device];
-            let total: u128 = columns.iter().map(|&column| u128::from(request(column))).sum();
+            let most = |column: usize| u128::from(problem.most(channels[column] as usize));
+            let total: u128 = columns.iter().map(|&column| u128::from(request(column)) * most(column)).sum();
             if total <= u128::from(capacity) {
                 continue;
             }
@@ -145,23 +165,59 @@ fn binding_rows(problem: &Problem<'_>, channels: &[u32]) -> Option<Vec<Row>> {
     Some(rows)
 }
 
+/// The jobs with a minimum that needs saying, and the groups that limit others.
+fn jobs(problem: &Problem<'_>, channels: &[u32]) -> Vec<Job> {
+    let Some(gangs) = problem.gangs() else { return Vec::new() };
+    let mut columns = vec![Vec::new(); gangs.groups.len()];
+    for (column, &channel) in channels.iter().enumerate() {
+        columns[gangs.group[channel as usize] as usize].push(column);
+    }
+    let job = |job: &Gang| Job { minimum: f64::from(job.minimum), copies: f64::from(job.copies), groups: Vec::new() };
+    let mut jobs: Vec<Job> = gangs.jobs.iter().map(job).collect();
+    for (group, columns) in gangs.groups.iter().zip(columns) {
+        jobs[group.job as usize].groups.push((f64::from(group.count), columns));
+    }
+    jobs
+}
+
 /// A [`Scaled`] problem with some cuts, as `microlp` takes it.
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     scaled: &'a Scaled,
     pub(crate) lp: Lp,
     x: Vec<Variable>,
+    /// How many copies of each job run.
+    running: Vec<Variable>,
     /// The square root `y` and the sum of widths `W`. Cuts on `W` have two entries; cuts on
     /// all of `x` made the solver a third slower.
     root: Option<(Variable, Variable)>,
 }
 
 impl<'a> Model<'a> {
-    /// With binary columns (`whole`) or their continuous relaxation.
+    /// With whole columns (`whole`) or their continuous relaxation.
     pub(crate) fn new(scaled: &'a Scaled, whole: bool, cuts: &[Cut]) -> Self {
         let mut lp = Lp::new(OptimizationDirection::Maximize);
-        let column = |lp: &mut Lp, mean| if whole { lp.add_binary_var(mean) } else { lp.add_var(mean, (0.0, 1.0)) };
-        let x: Vec<Variable> = scaled.mean.iter().map(|&mean| column(&mut lp, mean)).collect();
+        // A channel fits at most 2^26 times, the most tasks of a problem.
+        let column = |lp: &mut Lp, mean, most: f64| match whole {
+            true if most == 1.0 => lp.add_binary_var(mean),
+            true => lp.add_integer_var(mean, (0, most as i32)),
+            false => lp.add_var(mean, (0.0, most)),
+        };
+        let columns = scaled.mean.iter().zip(&scaled.most);
+        let x: Vec<Variable> = columns.map(|(&mean, &most)| column(&mut lp, mean, most)).collect();
+        let running: Vec<Variable> = scaled.jobs.iter().map(|job| column(&mut lp, 0.0, job.copies)).collect();
+        for (job, &running) in scaled.jobs.iter().zip(&running) {
+            for (count, columns) in &job.groups {
+                let terms = columns.iter().map(|&column| (x[column], 1.0)).chain([(running, -count)]);
+                lp.add_constraint(terms, ComparisonOp::Le, 0.0);
+                for &column in columns {
+                    // Follows from the row above for whole numbers only.
+                    lp.add_constraint([(x[column], 1.0), (running, -scaled.most[column])], ComparisonOp::Le, 0.0);
+                }
+            }
+            let tasks = job.groups.iter().flat_map(|(_, columns)| columns).map(|&column| (x[column], 1.0));
+            lp.add_constraint(tasks.chain([(running, -job.minimum)]), ComparisonOp::Ge, 0.0);
+        }
         for row in &scaled.rows {
             let terms = row.terms.iter().map(|&(column, request)| (x[column], request));
             lp.add_constraint(terms, ComparisonOp::Le, row.capacity);
@@ -174,7 +230,7 @@ impl<'a> Model<'a> {
             lp.add_constraint(widths.chain([(sum, -1.0)]), ComparisonOp::Eq, 0.0);
             (root, sum)
         });
-        let mut model = Self { scaled, lp, x, root };
+        let mut model = Self { scaled, lp, x, running, root };
         cuts.iter().for_each(|cut| model.add(cut));
         model
     }
@@ -195,7 +251,8 @@ impl<'a> Model<'a> {
     }
 
     pub(crate) fn columns(&self, answer: &Solution) -> Columns {
-        let on = (0..self.x.len()).filter(|&column| answer.var_value(self.x[column]) > 0.5);
+        let uses = |column: usize| answer.var_value(self.x[column]).round().max(0.0) as usize;
+        let on = (0..self.x.len()).flat_map(|column| std::iter::repeat_n(column, uses(column)));
         self.scaled.columns(on.collect())
     }
 
@@ -203,7 +260,14 @@ impl<'a> Model<'a> {
     pub(crate) fn assignment(&self, columns: &Columns) -> Vec<(Variable, f64)> {
         let mut assignment: Vec<(Variable, f64)> = self.x.iter().map(|&x| (x, 0.0)).collect();
         for &column in &columns.on {
-            assignment[column].1 = 1.0;
+            assignment[column].1 += 1.0;
+        }
+        for (job, &running) in self.scaled.jobs.iter().zip(&self.running) {
+            let tasks = |columns: &[usize]| columns.iter().map(|&column| assignment[column].1).sum::<f64>();
+            // A group without tasks has no uses either.
+            let copies = job.groups.iter().map(|(count, columns)| (tasks(columns) / count.max(1.0)).ceil());
+            let copies = copies.fold(0.0, f64::max);
+            assignment.push((running, copies));
         }
         assignment
     }
@@ -211,8 +275,8 @@ impl<'a> Model<'a> {
     /// The sum of widths in a solution of the relaxation, and by how much `y` overstates the
     /// objective there.
     pub(crate) fn relaxed_width(&self, answer: &Solution) -> (f64, f64) {
-        let terms = self.x.iter().zip(&self.scaled.width);
-        let width: f64 = terms.map(|(&x, width)| answer.var_value(x).clamp(0.0, 1.0) * width).sum();
+        let terms = self.x.iter().zip(&self.scaled.most).zip(&self.scaled.width);
+        let width: f64 = terms.map(|((&x, &most), width)| answer.var_value(x).clamp(0.0, most) * width).sum();
         let root = self.root.map_or(0.0, |(root, _)| answer.var_value(root));
         (width, self.scaled.weight * (root - width.sqrt()))
     }
