@@ -29,7 +29,7 @@ use super::esdp::EsdpSpec;
 use super::esdp_drift::EsdpDriftSpec;
 use super::esdp_paper::EsdpPaperSpec;
 use super::hauf::HaufSpec;
-use super::{Lcf, Lwtf, Oracle, Policy, Random, Truth};
+use super::{FirstFit, Lcf, Lwtf, Oracle, Policy, Random, Truth};
 use crate::model::Cluster;
 use crate::solver::Solver;
 use crate::stats::Exploration;
@@ -64,6 +64,8 @@ pub enum PolicySpec {
     Lcf {},
     /// See [`Lwtf`].
     Lwtf {},
+    /// See [`FirstFit`].
+    FirstFit {},
     /// See [`Oracle`].
     Oracle {},
 }
@@ -109,6 +111,7 @@ impl PolicySpec {
             Self::Hauf(HaufSpec::default()),
             Self::Lcf {},
             Self::Lwtf {},
+            Self::FirstFit {},
             Self::Oracle {},
         ]
     }
@@ -127,6 +130,7 @@ impl PolicySpec {
             Self::Hauf(_) => HaufSpec::NAME,
             Self::Lcf {} => Lcf::NAME,
             Self::Lwtf {} => Lwtf::NAME,
+            Self::FirstFit {} => FirstFit::NAME,
             Self::Oracle {} => Oracle::NAME,
         }
     }
@@ -145,6 +149,7 @@ impl PolicySpec {
             Self::Hauf(_) => "ports by highest accumulated utility",
             Self::Lcf {} => "channels by lowest supply cost",
             Self::Lwtf {} => "ports by longest waiting time",
+            Self::FirstFit {} => "open channels in order, whatever their speed",
             Self::Oracle {} => "knows the true means; simulations only",
         }
     }
@@ -162,7 +167,8 @@ impl PolicySpec {
             Self::Cucb(spec) => spec.check(),
             Self::Cts(spec) => spec.check(),
             Self::EpsilonGreedy(spec) => spec.check(),
-            Self::Random {} | Self::Hauf(_) | Self::Lcf {} | Self::Lwtf {} | Self::Oracle {} => Ok(()),
+            Self::Random {} | Self::Hauf(_) | Self::Lcf {} | Self::Lwtf {} => Ok(()),
+            Self::FirstFit {} | Self::Oracle {} => Ok(()),
         }
     }
 
@@ -212,6 +218,7 @@ impl PolicySpec {
             Self::Hauf(spec) => Box::new(spec.policy(cluster)),
             Self::Lcf {} => Box::new(Lcf::default()),
             Self::Lwtf {} => Box::new(Lwtf::new(cluster)),
+            Self::FirstFit {} => Box::new(FirstFit::default()),
         })
     }
 }
