@@ -6,7 +6,7 @@
 use super::error::ScenarioError;
 use super::raw::{Graph, Raw};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
-use crate::sim::{ChannelCount, HeldSpec, ParameterError, RandomCluster};
+use crate::sim::{ChannelCount, ParameterError, RandomCluster};
 
 /// The most slots a run may have.
 pub const MOST_SLOTS: u64 = 1_000_000_000;
@@ -50,6 +50,18 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
     if let Some(own) = devices.server_capacity {
         range("devices.server_capacity", own, 1, LARGEST_CAPACITY)?;
     }
+    if let Some(servers) = &devices.servers {
+        if devices.server_capacity.is_some() {
+            return Err(ScenarioError::other("devices", "give `server_capacity` or `servers`, not both"));
+        }
+        check_length("devices.servers", servers.len(), raw.graph.servers, "a server")?;
+        for (server, amounts) in servers.iter().enumerate() {
+            check_length(&format!("devices.servers[{server}]"), amounts.len(), devices.count, "a device")?;
+            for (device, &amount) in amounts.iter().enumerate() {
+                whole(&format!("devices.servers[{server}][{device}]"), amount, 0, LARGEST_CAPACITY)?;
+            }
+        }
+    }
     if let Some(amounts) = &devices.amounts {
         check_length("devices.amounts", amounts.len(), devices.count, "a device")?;
         for (device, &amount) in amounts.iter().enumerate() {
@@ -66,7 +78,10 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
     raw.arrivals.check(raw.graph.ports as usize).map_err(|error| parameter("arrivals.", error))?;
     raw.speeds.check().map_err(|error| parameter("speeds.", error))?;
     raw.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
-    HeldSpec { work: raw.jobs.work }.check().map_err(|error| parameter("jobs.", error))?;
+    raw.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
+    if let Some(list) = &raw.jobs.list {
+        check_length("jobs.list", list.len(), raw.graph.ports, "a port")?;
+    }
     check_gangs(raw)?;
     check_table(raw)?;
     if raw.graph.channels.is_some() {
@@ -242,10 +257,16 @@ fn recipe(raw: &Raw) -> RandomCluster {
 pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
     let recipe = recipe(raw);
     let mut spec = recipe.draw(seed).map_err(|error| parameter("", error))?;
-    if raw.devices.capacity.is_none() && raw.devices.amounts.is_none() {
+    let own = raw.devices.servers.clone().or_else(|| {
         let own = (0..spec.servers.len()).map(|server| spec.capacity.server(ServerId::at(server)));
-        let own = own.map(|amounts| amounts.map(<[Amount]>::to_vec).unwrap_or_default());
-        spec.capacity = Capacity::per_server(own.collect());
+        own.map(|amounts| amounts.map(<[Amount]>::to_vec)).collect()
+    });
+    if let Some(own) = own {
+        let cluster = match raw.devices.capacity.is_none() && raw.devices.amounts.is_none() {
+            true => Capacity::default(),
+            false => spec.capacity,
+        };
+        spec.capacity = cluster.with_servers(own).map_err(|error| ScenarioError::other("devices", error))?;
     }
     if let Some(amounts) = &raw.devices.amounts
         && let Some(capacity) = spec.capacity.cluster_mut()

@@ -20,6 +20,7 @@
 //! request = [1, 2]
 //! capacity = [4, 8]       # of the whole cluster, drawn from this range; or: amounts = [6, 5, 8]
 //! server_capacity = [2, 4] # of each server; with it alone the cluster as a whole does not limit
+//! # or: servers = [[4, 2, 1], ...], one list a server
 //!
 //! [gangs]                 # jobs whose tasks run together or not at all
 //! groups = [1, 2]         # task groups of a job; drawn for every port
@@ -30,6 +31,7 @@
 //! [jobs]
 //! held = false            # true: jobs wait, and hold their devices until they are done
 //! work = [2.0, 6.0]       # the slots a job then takes at full speed, drawn from this range
+//! # or: list = [[3.0, 2.5], ...], for each port the work of its jobs in order
 //!
 //! [costs]
 //! mean = 0.5              # or: devices = [{ kind = "linear", rate = 0.03 }, ...]
@@ -138,7 +140,8 @@ impl Scenario {
         if raw.graph.probability.is_none() && raw.graph.count.is_none() && raw.graph.channels.is_none() {
             raw.graph.probability = Some(EDGE_PROBABILITY);
         }
-        if raw.devices.server_capacity.is_none() && raw.devices.amounts.is_none() {
+        let devices = &raw.devices;
+        if devices.server_capacity.is_none() && devices.servers.is_none() && devices.amounts.is_none() {
             raw.devices.capacity.get_or_insert(CAPACITY);
         }
         if let Some(gangs) = &mut raw.gangs {
@@ -271,9 +274,9 @@ impl Scenario {
         let cluster = check::cluster(&self.raw, seed)?;
         let Raw { arrivals, speeds, feedback, jobs, .. } = &self.raw;
         let setting = Setting::build(cluster, arrivals.clone(), speeds, feedback.delay, seed);
-        let setting = match jobs.held() {
-            Some(held) => setting.and_then(|setting| setting.with_held_jobs(held)),
-            None => setting,
+        let setting = match jobs.held {
+            true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())),
+            false => setting,
         };
         setting.map_err(|error| ScenarioError::other("", error))
     }

@@ -3,6 +3,7 @@
 use crate::model::{Amount, GangSpec, SupplyCost};
 use crate::sim::{ArrivalSpec, Delay, HeldSpec, RandomGangs, SpeedSpec};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use toml::Value;
 
 /// The whole file.
@@ -142,17 +143,23 @@ impl Gangs {
 pub(super) struct Jobs {
     pub(super) held: bool,
     pub(super) work: (f64, f64),
+    /// The work of each port's jobs, in order, instead of the range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) list: Option<Vec<Vec<f64>>>,
 }
 
 impl Jobs {
-    pub(super) fn held(&self) -> Option<HeldSpec> {
-        self.held.then_some(HeldSpec { work: self.work })
+    pub(super) fn spec(&self) -> HeldSpec {
+        match &self.list {
+            Some(list) => HeldSpec::Listed(Arc::new(list.clone())),
+            None => HeldSpec::Drawn(self.work.0, self.work.1),
+        }
     }
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        Self { held: false, work: (2.0, 6.0) }
+        Self { held: false, work: (2.0, 6.0), list: None }
     }
 }
 
@@ -170,11 +177,14 @@ pub(super) struct Devices {
     pub(super) amounts: Option<Vec<Amount>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) server_capacity: Option<(Amount, Amount)>,
+    /// What each server has instead of the range: one list a server, one amount a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) servers: Option<Vec<Vec<Amount>>>,
 }
 
 impl Default for Devices {
     fn default() -> Self {
-        Self { count: 3, request: (1, 2), capacity: None, amounts: None, server_capacity: None }
+        Self { count: 3, request: (1, 2), capacity: None, amounts: None, server_capacity: None, servers: None }
     }
 }
 

@@ -157,6 +157,8 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ),
         ("[graph]\ncount = 9\n[gangs]\n[speeds]\ntable = [[0.5]]", "line 5: `speeds.table`: needs a known number"),
         ("[jobs]\nheld = 1", "line 2: `jobs.held` is 1, expected true or false"),
+        ("[jobs]\nlist = [[1.0]]", "line 2: `jobs.list` is a list of 1, expected 8, one a port"),
+        ("[devices]\nservers = [[1, 2, 3]]", "line 2: `devices.servers` is a list of 1, expected 40, one a server"),
         ("[jobs]\nwork = [0, 1]", "line 2: `jobs.work[0]` is 0, expected a number from"),
         ("[feedback]\ndelay = [3, 1]", "line 2: `feedback.delay` is [3, 1], expected two ascending"),
         ("[feedback]\ndelay = -1", "line 2: `feedback.delay` is -1, expected a whole number of at least 0"),

@@ -69,7 +69,7 @@ impl RandomGangs {
         let pairs = std::mem::take(&mut spec.channels);
         spec.gangs.clear();
         for port in 0..spec.ports.len() as u32 {
-            let mut rng = stream(seed, Purpose::Cluster, u64::from(port), 5);
+            let mut rng = stream(seed, Purpose::Cluster, u64::from(port), 6);
             let groups = rng.random_range(self.groups.0..=self.groups.1);
             let tasks: Vec<u32> = (0..groups).map(|_| rng.random_range(self.tasks.0..=self.tasks.1)).collect();
             let all: u32 = tasks.iter().sum();

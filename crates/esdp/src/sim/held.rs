@@ -12,51 +12,72 @@ use crate::model::{Arrivals, Capacity, ChannelId, Cluster, Observation, Outcome,
 use crate::rng::{Purpose, stream};
 use crate::scheduler::Decision;
 use rand::RngExt;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much work jobs have.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HeldSpec {
-    /// The slots a job would take with all its tasks, or one channel where jobs are no gangs, at a net
-    /// utility of 1: drawn uniformly from this range, once for every job.
-    pub work: (f64, f64),
+/// How much work jobs have: the slots that a job would take with all its tasks, or with one channel where jobs
+/// are no gangs, at a net utility of 1.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HeldSpec {
+    /// Drawn uniformly from a range, once for every job.
+    Drawn(f64, f64),
+    /// For each port the work of its jobs in the order in which they come; from the start again after the last.
+    Listed(Arc<Vec<Vec<f64>>>),
 }
 
-/// The most work of a job.
+/// The least and the most work of a job.
+const LEAST_WORK: f64 = 1e-9;
 const MOST_WORK: f64 = 1e9;
 /// The most jobs of a port that are offered in a slot; the others wait behind them.
 const OFFERED: usize = 1 << 12;
 
 impl HeldSpec {
-    /// Checks the range.
+    /// Checks the numbers.
     ///
     /// # Errors
-    /// When it does not ascend or is out of range.
+    /// When a number is out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let (from, to) = self.work;
-        check_number("work[0]", from, 1e-9..=MOST_WORK)?;
-        check_number("work[1]", to, 1e-9..=MOST_WORK)?;
-        if from > to {
-            return Err(ParameterError::new("work", format!("[{from}, {to}]"), "two ascending numbers"));
+        match self {
+            Self::Drawn(from, to) => {
+                check_number("work[0]", *from, LEAST_WORK..=MOST_WORK)?;
+                check_number("work[1]", *to, LEAST_WORK..=MOST_WORK)?;
+                if from > to {
+                    return Err(ParameterError::new("work", format!("[{from}, {to}]"), "two ascending numbers"));
+                }
+            }
+            Self::Listed(ports) => {
+                for (port, jobs) in ports.iter().enumerate() {
+                    if jobs.is_empty() {
+                        return Err(ParameterError::new(
+                            format!("list[{port}]"),
+                            "empty",
+                            "the work of at least one job",
+                        ));
+                    }
+                    for (job, &work) in jobs.iter().enumerate() {
+                        check_number(format!("list[{port}][{job}]"), work, LEAST_WORK..=MOST_WORK)?;
+                    }
+                }
+            }
         }
         Ok(())
     }
 
     /// The work of a port's job, by the order in which they come.
     fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
-        let (from, to) = self.work;
-        if from == to {
-            return from;
+        match self {
+            Self::Drawn(from, to) if from == to => *from,
+            Self::Drawn(from, to) => stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(*from..*to),
+            Self::Listed(ports) => {
+                let jobs = &ports[port.index()];
+                jobs[(number % jobs.len() as u64) as usize]
+            }
         }
-        stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(from..to)
     }
 }
 
 /// A job that is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedJob {
     /// Its port.
     pub port: PortId,
@@ -68,8 +89,8 @@ pub struct FinishedJob {
     pub started: Slot,
     /// The last slot in which it ran.
     pub finished: Slot,
-    /// The tasks it ran with.
-    pub tasks: u32,
+    /// A channel for each task it ran with.
+    pub channels: Vec<ChannelId>,
 }
 
 impl FinishedJob {
@@ -104,8 +125,8 @@ pub(super) struct Yard {
 struct Running {
     job: FinishedJob,
     left: f64,
-    /// Each task's channel and the sum of its utilities.
-    tasks: Vec<(ChannelId, f64)>,
+    /// The sum of each task's utilities.
+    sums: Vec<f64>,
 }
 
 impl Yard {
@@ -150,21 +171,21 @@ impl Yard {
                 self.waiting[port.index()].pop_front().expect("a decision starts no more jobs than wait");
             started[port.index()] += 1;
             let slot = decision.slot();
-            let tasks = placed.channels.len() as u32;
-            let job = FinishedJob { port, number, arrived, started: slot, finished: slot, tasks };
             let all: u64 = match cluster.is_gang(port) {
                 true => cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
                 false => 1,
             };
             let left = self.spec.work(self.seed, port, number) * all as f64;
             placed.channels.iter().for_each(|&channel| take(&mut self.free, &cluster, channel));
-            let tasks = placed.channels.into_iter().map(|channel| (channel, 0.0)).collect();
-            self.running.push(Running { job, left, tasks });
+            let sums = vec![0.0; placed.channels.len()];
+            let channels = placed.channels;
+            let job = FinishedJob { port, number, arrived, started: slot, finished: slot, channels };
+            self.running.push(Running { job, left, sums });
         }
         self.uses.clear();
         for (index, running) in self.running.iter().enumerate() {
-            let tasks = running.tasks.iter().enumerate();
-            self.uses.extend(tasks.map(|(task, &(channel, _))| (channel, index as u32, task as u32)));
+            let tasks = running.job.channels.iter().enumerate();
+            self.uses.extend(tasks.map(|(task, &channel)| (channel, index as u32, task as u32)));
         }
         self.uses.sort_unstable();
         self.channels.clear();
@@ -187,21 +208,22 @@ impl Yard {
         for (&(_, job, task), utility) in self.uses.iter().zip(utilities) {
             let running = &mut self.running[job as usize];
             running.left -= utility;
-            running.tasks[task as usize].1 += utility;
+            running.sums[task as usize] += utility;
         }
         let Self { running, free, cluster, .. } = self;
-        running.retain(|running| {
+        running.retain_mut(|running| {
             if running.left > 0.0 {
                 return true;
             }
-            let job = FinishedJob { finished: slot, ..running.job };
+            let job = &mut running.job;
+            job.finished = slot;
             let slots = (slot.0 - job.started.0 + 1) as f64;
-            for &(channel, sum) in &running.tasks {
+            for (&channel, sum) in job.channels.iter().zip(&running.sums) {
                 give(free, cluster, channel);
                 let outcome = Outcome::Ran((sum / slots).clamp(0.0, 1.0));
                 seen.push(Observation { slot: job.started, channel, outcome });
             }
-            finished.push(job);
+            finished.push(job.clone());
             false
         });
     }

@@ -81,6 +81,12 @@ impl Setting {
     /// When the work is out of range.
     pub fn with_held_jobs(self, spec: HeldSpec) -> Result<Self, SettingError> {
         spec.check().map_err(SettingError::Jobs)?;
+        if let HeldSpec::Listed(ports) = &spec
+            && ports.len() != self.cluster.ports().len()
+        {
+            let (found, accepted) = (format!("a list of {}", ports.len()), self.cluster.ports().len());
+            return Err(SettingError::Jobs(ParameterError::new("list", found, format!("{accepted}, one a port"))));
+        }
         Ok(Self { held: Some(spec), ..self })
     }
 
@@ -100,8 +106,8 @@ impl Setting {
     }
 
     /// How much work jobs have, where they hold their devices until they are done.
-    pub fn held(&self) -> Option<HeldSpec> {
-        self.held
+    pub fn held(&self) -> Option<&HeldSpec> {
+        self.held.as_ref()
     }
 
     /// The arrivals, from the first slot on.

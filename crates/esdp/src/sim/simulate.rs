@@ -84,7 +84,7 @@ impl<'a> Simulation<'a> {
             yardstick: Yardstick::None,
             clock: None,
             mail: Mail::new(setting.delay(), setting.seed()),
-            yard: setting.held().map(|spec| Yard::new(setting.cluster(), spec, setting.seed())),
+            yard: setting.held().map(|spec| Yard::new(setting.cluster(), spec.clone(), setting.seed())),
             arrived: Arrivals::everywhere(setting.cluster().ports().len()),
             present: Arrivals::everywhere(setting.cluster().ports().len()),
             started: vec![0; setting.cluster().ports().len()],

@@ -19,7 +19,7 @@ fn pair() -> Setting {
     let arrivals = ArrivalSpec::List { jobs: vec![vec![1], vec![1], vec![0]], repeat: false };
     let speeds = SpeedSpec { deviation: 0.0, mean: (0.5, 0.5), ..SpeedSpec::default() };
     let setting = Setting::build(cluster.unwrap(), arrivals, &speeds, Delay::default(), 1).unwrap();
-    setting.with_held_jobs(HeldSpec { work: (1.5, 1.5) }).unwrap()
+    setting.with_held_jobs(HeldSpec::Drawn(1.5, 1.5)).unwrap()
 }
 
 /// Keeps the finished jobs, and what ran in each slot.
@@ -50,7 +50,7 @@ fn a_job_holds_its_devices_until_its_work_is_done() {
         arrived: Slot(arrived),
         started: Slot(started),
         finished: Slot(finished),
-        tasks: 2,
+        channels: vec![ChannelId(0), ChannelId(1)],
     };
     assert_eq!(log.finished, [job(0, 1, 1, 3), job(1, 2, 4, 6)]);
     assert_eq!(log.running, [2, 2, 2, 2, 2, 2, 0, 0]);
@@ -66,7 +66,7 @@ fn the_oracle_lives_its_own_life() {
     let cluster = RandomCluster::default().generate(4).unwrap();
     let arrivals = ArrivalSpec::Bernoulli { rho: 0.5.into() };
     let setting = Setting::build(cluster, arrivals, &SpeedSpec::default(), Delay(0, 3), 4).unwrap();
-    let setting = setting.with_held_jobs(HeldSpec { work: (0.5, 4.0) }).unwrap();
+    let setting = setting.with_held_jobs(HeldSpec::Drawn(0.5, 4.0)).unwrap();
     let run = |policy: &str, slots: &[u64], track: Option<&OracleTrack>| {
         let mut summary = Summary::new(setting.cluster());
         let simulation = Simulation::new(&setting, &policy.parse().unwrap()).unwrap();
@@ -90,7 +90,20 @@ fn the_oracle_lives_its_own_life() {
 
 #[test]
 fn bad_work_is_refused() {
-    for work in [(0.0, 1.0), (2.0, 1.0), (1.0, f64::NAN), (1.0, f64::INFINITY)] {
-        assert!(HeldSpec { work }.check().is_err(), "{work:?}");
+    for (from, to) in [(0.0, 1.0), (2.0, 1.0), (1.0, f64::NAN), (1.0, f64::INFINITY)] {
+        assert!(HeldSpec::Drawn(from, to).check().is_err(), "{from} {to}");
     }
+    let refused = |list: Vec<Vec<f64>>| HeldSpec::Listed(Arc::new(list)).check().unwrap_err().to_string();
+    assert!(refused(vec![vec![1.0], vec![]]).contains("`list[1]` is empty"));
+    assert!(refused(vec![vec![1.0, -2.0]]).contains("`list[0][1]` is -2"));
+}
+
+#[test]
+fn work_can_be_listed() {
+    let held = HeldSpec::Listed(Arc::new(vec![vec![1.0, 0.5]]));
+    let setting = pair().with_held_jobs(held).unwrap();
+    let mut log = Log::default();
+    assert!(Simulation::new(&setting, &"lcf".parse().unwrap()).unwrap().run(8, &mut log).unwrap().is_continue());
+    let ends: Vec<_> = log.finished.iter().map(|job| (job.started.0, job.finished.0)).collect();
+    assert_eq!(ends, [(1, 2), (3, 3)]);
 }

@@ -11,10 +11,12 @@
 
 mod drift;
 mod law;
+mod measured;
 mod noise;
 
 pub use drift::Drift;
 pub use law::{SpeedLaw, clipped_normal_mean};
+pub use measured::MeasuredSpec;
 
 use super::environment::{Environment, Epoch};
 use super::parameter::{ParameterError, check_number, check_whole};
@@ -22,6 +24,7 @@ use crate::model::{ChannelId, Cluster, Slot};
 use crate::policy::Truth;
 use crate::rng::{Purpose, Stream, stream};
 use drift::Drifting;
+use measured::Measured;
 use noise::Correlated;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -46,6 +49,9 @@ pub struct SpeedSpec {
     pub table: Option<Vec<Vec<f64>>>,
     /// How many slots a row of the table lasts, at least 1; 1 unless told.
     pub hold: u64,
+    /// Measured fluctuation instead of `law`, `deviation` and `correlation`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredSpec>,
     /// How mean speeds change over time.
     pub drift: Drift,
 }
@@ -59,6 +65,7 @@ impl Default for SpeedSpec {
             correlation: 0.0,
             table: None,
             hold: 1,
+            measured: None,
             drift: Drift::None,
         }
     }
@@ -94,6 +101,9 @@ impl SpeedSpec {
                 }
             }
         }
+        if let Some(measured) = &self.measured {
+            measured.check()?;
+        }
         self.drift.check()
     }
 
@@ -127,6 +137,7 @@ impl SpeedSpec {
             rows: Arc::new(rows),
             hold: self.hold,
             correlated,
+            measured: self.measured.as_ref().map(|measured| measured.build(seed)),
             drifting: Drifting::new(self.drift, cluster, seed),
             means: vec![0.0; channels],
             known: Known::Nothing,
@@ -145,6 +156,7 @@ pub struct Speeds {
     rows: Arc<Vec<Vec<f64>>>,
     hold: u64,
     correlated: Option<Correlated>,
+    measured: Option<Measured>,
     drifting: Drifting,
     /// The true mean net utilities of what is `known`.
     means: Vec<f64>,
@@ -170,8 +182,11 @@ impl Speeds {
     }
 
     fn net_mean(&mut self, slot: Slot, channel: ChannelId) -> f64 {
-        let mean = self.mean_speed(slot, channel);
-        self.law.net_mean(mean, self.deviation, self.cluster.cost(channel))
+        let (mean, cost) = (self.mean_speed(slot, channel), self.cluster.cost(channel));
+        match &self.measured {
+            Some(measured) => measured.net_mean(mean, cost),
+            None => self.law.net_mean(mean, self.deviation, cost),
+        }
     }
 
     fn refresh(&mut self, slot: Slot) {
@@ -212,6 +227,12 @@ impl Environment for Speeds {
     fn run(&mut self, slot: Slot, channels: &[ChannelId], utilities: &mut Vec<f64>) {
         let mut open: Option<(ChannelId, Stream)> = None;
         for &channel in channels {
+            if let Some(measured) = &self.measured {
+                let factor = measured.factor(slot, self.cluster.channel(channel).server);
+                let speed = self.mean_speed(slot, channel) * factor;
+                utilities.push(self.cluster.net_utility(channel, speed));
+                continue;
+            }
             let noise: f64 = match (&mut self.correlated, &mut open) {
                 (Some(correlated), _) => correlated.at(slot, channel),
                 // Channels come sorted: several jobs on one channel go on with its stream.
