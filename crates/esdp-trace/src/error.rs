@@ -1,0 +1,67 @@
+//! Why a trace cannot be read.
+
+use crate::ledger::{Place, Reason};
+use std::io;
+use thiserror::Error;
+
+/// Why reading stopped. All are fatal; whoever knows the file's name puts it in front.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The input could not be read, or is no whole gzip file.
+    #[error("line {line}: cannot be read: {source}")]
+    Read {
+        /// The line that was being read, from 1.
+        line: u64,
+        /// What the system, or the decompressor, says.
+        source: io::Error,
+    },
+    /// A dirty row, where none is tolerated.
+    #[error("{place}: {}, expected {}", .reason.words(), .reason.accepted())]
+    Dirty {
+        /// What is wrong.
+        reason: Reason,
+        /// Where, and what stands there.
+        place: Place,
+    },
+    /// A header lacks a column.
+    #[error("line {line}, column {column}: the header has no column `{missing}`, expected {expected}")]
+    Header {
+        /// The line of the header.
+        line: u64,
+        /// Where it ends.
+        column: u64,
+        /// The column.
+        missing: &'static str,
+        /// The columns the format has.
+        expected: String,
+    },
+    /// The text is no JSON of the kind that was expected.
+    #[error("line {line}, column {column}: {message}")]
+    Json {
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1.
+        column: u64,
+        /// What is wrong.
+        message: String,
+    },
+    /// The first lines look like no known format.
+    #[error("line 1, column 1: the format is not recognised (it starts with `{start}`), name one of: {accepted}")]
+    Unknown {
+        /// How it starts.
+        start: String,
+        /// The formats there are.
+        accepted: String,
+    },
+    /// There is nothing in it.
+    #[error("line 1, column 1: it is empty, expected a trace")]
+    Empty,
+    /// More of something than is kept in memory.
+    #[error("more than {most} {what}, which is more than is held in memory")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many are accepted.
+        most: u64,
+    },
+}

@@ -1,0 +1,59 @@
+//! Real traces as streams of typed events.
+//!
+//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and tells machines, tasks, instances and speeds to a
+//! [`Sink`] as it meets them. Memory does not grow with the rows. What is wrong with a row is counted by its
+//! [`Reason`] in a [`Ledger`], never fatal unless one asks for it.
+//!
+//! ```
+//! use esdp_trace::{Import, Ledger, Reason, Sink, Source, Task};
+//!
+//! #[derive(Default)]
+//! struct Cores(f64);
+//! impl Sink for Cores {
+//!     fn task(&mut self, task: &Task<'_>) {
+//!         self.0 += task.request[0].1 * task.count as f64;
+//!     }
+//! }
+//!
+//! let text = "M1,3,j_1,1,Terminated,100,160,50,0.2\nM1,1,j_2,1,Running,100,0,100,0.3\n";
+//! let (mut ledger, mut cores) = (Ledger::new(false), Cores::default());
+//! Import::open(text.as_bytes(), None)?.stream(&mut ledger, &mut cores)?;
+//! assert_eq!(cores.0, 2.5);
+//! assert_eq!((ledger.clean, ledger.repaired, ledger.count(Reason::NoEnd)), (1, 1, 1));
+//! # Ok::<(), esdp_trace::TraceError>(())
+//! ```
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`event`] | what a trace says, and in which units |
+//! | [`formats`], [`sniff`] | the formats, and how one is told from another |
+//! | [`ledger`] | what became of every row, and why |
+//! | [`summary`] | what is in a trace, in bounded memory |
+//! | [`series`] | speeds by server in the order of time |
+//! | [`scenario`] | a scenario for `esdp run` from a trace |
+//! | [`generate`] | a trace of our own, with the statistics of a real one |
+//! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
+//!
+//! Nothing here opens a file or reads a clock: inputs are readers, and whoever opened them knows their names.
+
+pub mod error;
+pub mod event;
+pub mod formats;
+pub mod generate;
+pub mod hostile;
+mod input;
+pub mod ledger;
+mod number;
+pub mod scenario;
+pub mod series;
+pub mod sniff;
+mod source;
+pub mod summary;
+mod table;
+
+pub use error::TraceError;
+pub use event::{Amounts, Ignore, Instance, Machine, Sink, Speed, Task};
+pub use formats::{FORMATS, Format};
+pub use input::{BUFFER, LONGEST_LINE};
+pub use ledger::{Fate, Ledger, Place, REASONS, Reason, Tally};
+pub use source::{Import, Source};

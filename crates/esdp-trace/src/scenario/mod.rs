@@ -1,0 +1,304 @@
+//! A scenario for `esdp run` from a trace, the way the paper makes its own.
+//!
+//! | the paper's | from the trace |
+//! |---|---|
+//! | ports | the most frequent request vectors |
+//! | arrivals | which ports have a task in each slot of `slot` seconds, in the real order; thinned by *rho* |
+//! | requests | the vectors, in whole units, rounded up |
+//! | servers | machines drawn from the machine table |
+//! | capacities | what those machines have together, times one factor for all devices |
+//! | channels | where a request fits the machine, by failure domain, by kind, or by probability |
+//!
+//! The factor makes mean demand a given multiple of the capacity of the scarcest device: real clusters of
+//! thousands of cores would never be full of eight jobs, and the paper normalises its capacities for that
+//! reason. A factor of one's own may be given instead.
+//!
+//! Two passes over the trace: a [`Summary`] first, for the vectors and the machines; then a [`Draft`], which
+//! counts arrivals. Memory: slots times ports.
+
+mod edges;
+mod servers;
+mod text;
+mod units;
+
+pub use edges::Edges;
+
+use crate::event::{MOST_DEVICES, Sink, Task};
+use crate::summary::{Devices, Key, Summary};
+use esdp::rng::{Purpose, stream};
+use rand::RngExt;
+use servers::Servers;
+use thiserror::Error;
+use units::Units;
+
+/// The most slots that are written down.
+pub const MOST_SLOTS: u64 = 200_000;
+/// The most ports.
+pub const MOST_PORTS: usize = 1000;
+/// The most servers.
+pub const MOST_SERVERS: usize = 100_000;
+
+/// Why there is no scenario. Fatal: the trace or the plan is at fault.
+#[derive(Debug, Error)]
+pub enum DraftError {
+    /// There are no tasks.
+    #[error("there are no tasks in it, expected a trace with arrivals and requests")]
+    NoTasks,
+    /// A number of the plan is out of range.
+    #[error("`{key}` is {value}, expected {accepted}")]
+    Plan {
+        /// Which.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What is accepted.
+        accepted: String,
+    },
+    /// The machines lack a device that is asked for.
+    #[error(
+        "the tasks ask for `{device}`, the machines have {known}: give the machine table of the same trace, or choose devices"
+    )]
+    Device {
+        /// The device.
+        device: String,
+        /// What the machines have.
+        known: String,
+    },
+    /// A port has no server.
+    #[error(
+        "the request of port {port} ({request}) fits none of the {servers} servers, expected more servers or fewer ports"
+    )]
+    NoServer {
+        /// The port.
+        port: usize,
+        /// Its request.
+        request: String,
+        /// How many servers there are.
+        servers: usize,
+    },
+    /// Servers are to be grouped by something that the machine table does not tell.
+    #[error("edges by {by}: the machine table tells no {by}, expected one that does, or another rule")]
+    NoGroups {
+        /// By what.
+        by: &'static str,
+    },
+    /// What was built is no scenario.
+    #[error("the scenario cannot be run: {0}")]
+    Scenario(#[from] esdp::scenario::ScenarioError),
+}
+
+/// What is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// How many ports.
+    pub ports: usize,
+    /// How many servers.
+    pub servers: usize,
+    /// The length of a slot, in seconds.
+    pub slot: f64,
+    /// The most slots.
+    pub slots: u64,
+    /// Where in the trace to start, in seconds after the first arrival.
+    pub start: f64,
+    /// The probability with which an arrival is kept.
+    pub rho: f64,
+    /// The most jobs of a port in a slot.
+    pub most: u32,
+    /// Which server may run which port.
+    pub edges: Edges,
+    /// The devices that count; all that are asked for where none is named.
+    pub devices: Vec<String>,
+    /// The size of a unit, by device; the smallest request where none is told.
+    pub units: Vec<(String, f64)>,
+    /// Mean demand as a multiple of the scarcest capacity.
+    pub contention: f64,
+    /// Capacities as a multiple of the servers' own, in place of `contention`.
+    pub scale: Option<f64>,
+    /// The seed of everything that is drawn.
+    pub seed: u64,
+    /// The name of the scenario.
+    pub name: String,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            ports: 8,
+            servers: 40,
+            slot: 1.0,
+            slots: 2000,
+            start: 0.0,
+            rho: 1.0,
+            most: 1,
+            edges: Edges::Probability(0.1),
+            devices: Vec::new(),
+            units: Vec::new(),
+            contention: 2.0,
+            scale: None,
+            seed: 0,
+            name: "trace".to_owned(),
+        }
+    }
+}
+
+fn check(key: &'static str, value: f64, from: f64, to: f64) -> Result<(), DraftError> {
+    if (from..=to).contains(&value) {
+        return Ok(());
+    }
+    Err(DraftError::Plan { key, value: value.to_string(), accepted: format!("a number from {from} to {to}") })
+}
+
+impl Plan {
+    fn check(&self) -> Result<(), DraftError> {
+        check("ports", self.ports as f64, 1.0, MOST_PORTS as f64)?;
+        check("servers", self.servers as f64, 1.0, MOST_SERVERS as f64)?;
+        check("slot", self.slot, 1e-3, 1e9)?;
+        check("slots", self.slots as f64, 1.0, MOST_SLOTS as f64)?;
+        check("start", self.start, 0.0, 1e12)?;
+        check("rho", self.rho, 0.0, 1.0)?;
+        check("most", f64::from(self.most), 1.0, 1000.0)?;
+        check("contention", self.contention, 1e-3, 1e6)?;
+        check("scale", self.scale.unwrap_or(1.0), 1e-9, 1e9)?;
+        if let Edges::Probability(probability) = self.edges {
+            check("probability", probability, 0.0, 1.0)?;
+        }
+        for (_, unit) in &self.units {
+            check("units", *unit, 1e-6, 1e12)?;
+        }
+        Ok(())
+    }
+}
+
+/// A scenario that is being built: a sink for the second pass.
+#[derive(Debug)]
+pub struct Draft {
+    plan: Plan,
+    /// All devices of the trace, to recognise vectors.
+    devices: Devices,
+    ports: Vec<Key>,
+    /// The share of tasks that the ports cover.
+    covered: f64,
+    units: Units,
+    servers: Servers,
+    channels: Vec<(usize, usize)>,
+    first: f64,
+    /// Jobs by slot and port, before thinning.
+    jobs: Vec<u32>,
+    spread: Option<f64>,
+}
+
+/// A finished scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Built {
+    /// The TOML text, which reads as a valid scenario.
+    pub toml: String,
+    /// How many slots it lists.
+    pub slots: u64,
+    /// How many ports.
+    pub ports: usize,
+    /// How many servers.
+    pub servers: usize,
+    /// How many channels.
+    pub channels: usize,
+    /// The capacities, in units.
+    pub capacities: Vec<(String, u64)>,
+    /// The share of all tasks whose vector is a port.
+    pub covered: f64,
+    /// For every port, the share of slots with at least one job.
+    pub busy: Vec<f64>,
+}
+
+impl Draft {
+    /// Chooses ports, units, servers and channels from what the first pass saw.
+    ///
+    /// # Errors
+    /// When the plan is out of range, or asks for what the trace does not have.
+    pub fn new(plan: Plan, summary: &mut Summary) -> Result<Self, DraftError> {
+        plan.check()?;
+        let Some((first, last)) = summary.arrivals() else { return Err(DraftError::NoTasks) };
+        let requests = summary.requests();
+        let (devices, ranked) = (requests.devices.clone(), requests.ranked(plan.ports));
+        let covered = ranked.iter().map(|(_, asked)| asked.tasks).sum::<u64>() as f64 / requests.tasks as f64;
+        let ports: Vec<Key> = ranked.into_iter().map(|(key, _)| key).collect();
+        let units = Units::choose(&plan, &devices, &ports)?;
+        let servers = Servers::draw(&plan, summary.machines(), &units)?;
+        let channels = edges::draw(&plan, &servers, &units)?;
+        let length = ((last - first - plan.start).max(0.0) / plan.slot).floor() as u64 + 1;
+        let slots = length.min(plan.slots);
+        let jobs = vec![0; slots as usize * ports.len()];
+        let spread = summary.finish().instances.and_then(|instances| instances.variation).map(|found| found.p50);
+        let first = first + plan.start;
+        Ok(Self { plan, devices, ports, covered, units, servers, channels, first, jobs, spread })
+    }
+
+    /// Thins the arrivals, sets the capacities and writes the scenario.
+    ///
+    /// # Errors
+    /// When what was built is no valid scenario.
+    pub fn finish(mut self) -> Result<Built, DraftError> {
+        let ports = self.ports.len();
+        let slots = self.jobs.len() / ports;
+        for slot in 0..slots {
+            let mut rng = stream(self.plan.seed, Purpose::Arrivals, slot as u64 + 1, 0);
+            for port in 0..ports {
+                let jobs = &mut self.jobs[slot * ports + port];
+                let kept = (0..*jobs).filter(|_| rng.random::<f64>() < self.plan.rho).count();
+                *jobs = kept as u32;
+            }
+        }
+        let busy = |port: usize| {
+            let busy = (0..slots).filter(|slot| self.jobs[slot * ports + port] > 0).count();
+            busy as f64 / slots as f64
+        };
+        let busy = (0..ports).map(busy).collect();
+        let capacities = self.capacities(slots);
+        let toml = text::write(&self, &capacities, slots);
+        esdp::scenario::Scenario::from_toml(&toml)?;
+        let names = self.units.names().map(str::to_owned);
+        Ok(Built {
+            slots: slots as u64,
+            ports,
+            servers: self.servers.count(),
+            channels: self.channels.len(),
+            capacities: names.zip(capacities).collect(),
+            covered: self.covered,
+            busy,
+            toml,
+        })
+    }
+
+    /// What there is of every device, in units: at least the largest request.
+    fn capacities(&self, slots: usize) -> Vec<u64> {
+        let ports = self.ports.len();
+        let count = self.units.count();
+        let mut demand = vec![0.0; count];
+        for (at, &jobs) in self.jobs.iter().enumerate() {
+            let request = self.units.request(at % ports);
+            demand.iter_mut().zip(request).for_each(|(sum, units)| *sum += (*units * u64::from(jobs)) as f64);
+        }
+        demand.iter_mut().for_each(|sum| *sum /= slots as f64);
+        let owned = self.servers.total();
+        // Without a machine table the demand itself gives the proportions.
+        let owned = if owned.is_empty() { demand.clone() } else { owned };
+        let needed = demand.iter().zip(&owned).map(|(demand, owned)| demand / owned / self.plan.contention);
+        let scale = self.plan.scale.unwrap_or_else(|| needed.filter(|scale| scale.is_finite()).fold(0.0, f64::max));
+        let largest = |device: usize| (0..ports).map(|port| self.units.request(port)[device]).max().unwrap_or(1);
+        owned.iter().enumerate().map(|(device, owned)| ((owned * scale) as u64).max(largest(device)).max(1)).collect()
+    }
+}
+
+impl Sink for Draft {
+    fn task(&mut self, task: &Task<'_>) {
+        let slot = ((task.arrival - self.first) / self.plan.slot).floor();
+        let slots = self.jobs.len() / self.ports.len();
+        if !(slot >= 0.0 && slot < slots as f64) {
+            return;
+        }
+        let key = self.devices.key(task.request);
+        debug_assert!(self.devices.names().len() <= MOST_DEVICES);
+        if let Some(port) = self.ports.iter().position(|known| *known == key) {
+            let jobs = &mut self.jobs[slot as usize * self.ports.len() + port];
+            *jobs = (*jobs + 1).min(self.plan.most);
+        }
+    }
+}
