@@ -5,6 +5,7 @@
 //! | [`run`](mod@run) | `esdp run`: one scenario, several policies and seeds; what `esdp` alone does |
 //! | [`reproduce`] | `esdp reproduce`: the figures and claims of the paper's evaluation |
 //! | [`sweep`] | `esdp sweep`: a scenario at many points, resumable, in shards |
+//! | [`trace`] | `esdp trace`: what is in real traces, scenarios from them, a generated one |
 //! | [`solve`] | `esdp solve`: one slot's problem as JSON |
 //! | [`bench`](mod@bench) | `esdp bench`: what a decision costs on this machine |
 //! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
@@ -36,6 +37,7 @@ pub mod solve;
 pub mod source;
 pub mod sweep;
 mod table;
+pub mod trace;
 
 pub use output::Format;
 
@@ -49,6 +51,7 @@ Examples:
   esdp run my.toml --policies esdp,cts    a scenario of your own
   esdp sweep --preset rho                 a parameter sweep
   esdp reproduce --quick                  the paper's figures and claims, in a minute
+  esdp trace describe jobs.swf.gz         what is in a real trace
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
 
@@ -70,6 +73,7 @@ enum Command {
     Run(run::RunArgs),
     Reproduce(reproduce::ReproduceArgs),
     Sweep(sweep::SweepArgs),
+    Trace(trace::TraceArgs),
     Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
 }
@@ -87,6 +91,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Run(args)) => run::run(&args),
             Some(Command::Reproduce(args)) => reproduce::run(&args),
             Some(Command::Sweep(args)) => sweep::run(&args),
+            Some(Command::Trace(args)) => trace::run(&args),
             Some(Command::Solve(args)) => solve::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
         }

@@ -1,0 +1,80 @@
+//! `esdp trace generate`: the trace of our own, as files.
+
+use crate::{files, output};
+use anyhow::{Context, bail};
+use clap::Args;
+use esdp_trace::generate::{Generator, InstanceWriter, MachineWriter, TaskWriter};
+use esdp_trace::{Ledger, Sink, Source};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+const DETAILS: &str = r#"The trace has the statistics of an hour of Alibaba v2018: request vectors and their shares,
+over-dispersed arrivals, durations, instances, speeds that differ within a task. docs/traces.md
+says what it has and what it has not. The layout is that of the hour sample, without a header:
+  arrival, job_name, task_name, duration, plan_cpu, plan_mem, instance_num
+The same seed gives the same bytes, and a longer trace starts with a shorter one.
+
+Examples:
+  esdp trace generate -o tasks.csv
+  esdp trace generate --seed 7 --hours 24 -o day.csv --machines machines.csv
+  esdp trace generate --hours 0.5 -o tasks.csv --instances instances.csv"#;
+
+/// Writes a generated trace: seeded, of any length, like a real one.
+#[derive(Debug, Args)]
+#[command(after_long_help = DETAILS, after_help = "See `esdp trace generate --help` for the layout and examples.")]
+pub(super) struct GenerateArgs {
+    /// The seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// How long the trace is
+    #[arg(long, value_name = "HOURS", default_value_t = 1.0)]
+    hours: f64,
+    /// The file of tasks to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Also a machine table of 400 machines, in the layout of `machine_meta`
+    #[arg(long, value_name = "FILE")]
+    machines: Option<PathBuf>,
+    /// Also up to 64 instances of every task
+    #[arg(long, value_name = "FILE")]
+    instances: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
+    let most = esdp_trace::generate::MOST_SECONDS as f64 / 3600.0;
+    if !(args.hours > 0.0 && args.hours <= most) {
+        bail!("--hours {}: expected a number above 0, at most {most}", args.hours);
+    }
+    let seconds = ((args.hours * 3600.0).round() as u64).max(1);
+    let generator = Generator { seconds, ..Generator::new(args.seed) };
+    let tasks = write(&args.output, generator, TaskWriter::new, TaskWriter::finish)?;
+    let mut text = format!("{}: {tasks} tasks in {seconds} s, seed {}\n", args.output.display(), args.seed);
+    if let Some(path) = &args.machines {
+        let machines = write(path, Generator { seconds: 0, ..generator }, MachineWriter::new, MachineWriter::finish)?;
+        text += &format!("{}: {machines} machines\n", path.display());
+    }
+    if let Some(path) = &args.instances {
+        let generator = Generator { instances: 64, ..generator };
+        let instances = write(path, generator, InstanceWriter::new, InstanceWriter::finish)?;
+        text += &format!("{}: {instances} instances\n", path.display());
+    }
+    output::print(&text)
+}
+
+/// Streams a trace into a file, which appears when it is whole; the number of rows.
+fn write<W: Sink>(
+    path: &Path,
+    mut generator: Generator,
+    writer: fn(BufWriter<File>) -> W,
+    finish: fn(W) -> io::Result<u64>,
+) -> anyhow::Result<u64> {
+    let beside = files::beside(path);
+    let mut sink = writer(BufWriter::new(File::create(&beside).with_context(|| files::cannot(path))?));
+    generator.stream(&mut Ledger::new(true), &mut sink)?;
+    let written = finish(sink).and_then(|rows| fs::rename(&beside, path).map(|()| rows));
+    written.with_context(|| files::cannot(path)).inspect_err(|_| {
+        // The error tells enough; the rest is tidiness.
+        let _ = fs::remove_file(&beside);
+    })
+}

@@ -1,0 +1,129 @@
+//! Files of a trace: opened, read in their format, and what became of their rows.
+
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use clap::Args;
+use esdp_trace::{BUFFER, Fate, Format, Import, Ledger, Sink, Source};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::PathBuf;
+
+/// The flags of every command that reads traces.
+#[derive(Debug, Args)]
+pub(super) struct InputArgs {
+    /// The files, plain or gzip
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The format of all files; found by their content unless told
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    from: Option<Format>,
+    /// Makes the first dirty row an error, with its line and column
+    #[arg(long)]
+    strict: bool,
+    /// No progress on standard error
+    #[arg(long)]
+    pub(super) quiet: bool,
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+/// What became of the rows of a file.
+#[derive(Debug, Serialize)]
+pub(super) struct Account {
+    pub(super) file: String,
+    pub(super) format: &'static str,
+    pub(super) rows: u64,
+    pub(super) clean: u64,
+    pub(super) repaired: u64,
+    pub(super) skipped: u64,
+    pub(super) set_aside: u64,
+    pub(super) reasons: Vec<Cause>,
+}
+
+/// A reason and how often it came.
+#[derive(Debug, Serialize)]
+pub(super) struct Cause {
+    pub(super) reason: &'static str,
+    pub(super) words: &'static str,
+    pub(super) rule: &'static str,
+    pub(super) dirty: bool,
+    pub(super) count: u64,
+    pub(super) first_line: u64,
+    pub(super) first_column: u64,
+    pub(super) first_value: String,
+}
+
+impl InputArgs {
+    /// The files in words, for a title.
+    pub(super) fn names(&self) -> String {
+        self.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Reads all files into a sink, one after another.
+    ///
+    /// # Errors
+    /// With the file, the line and the column, the value and what is accepted.
+    pub(super) fn read(&self, sink: &mut dyn Sink) -> anyhow::Result<Vec<Account>> {
+        let sizes = self.files.iter().map(|file| file.metadata().map_or(0, |about| about.len()));
+        let progress = Progress::new(sizes.sum(), self.quiet);
+        let accounts = self.files.iter().map(|file| {
+            progress.message(file.display().to_string());
+            self.read_one(file, &progress, sink).with_context(|| file.display().to_string())
+        });
+        let accounts = accounts.collect();
+        progress.finish();
+        accounts
+    }
+
+    fn read_one(&self, path: &PathBuf, progress: &Progress, sink: &mut dyn Sink) -> anyhow::Result<Account> {
+        let file = File::open(path).context("cannot be read")?;
+        if file.metadata().is_ok_and(|about| about.is_dir()) {
+            bail!("it is a directory, expected a file");
+        }
+        let input = BufReader::with_capacity(BUFFER, Watched { file, progress });
+        let mut ledger = Ledger::new(self.strict);
+        let mut import = Import::open(input, self.from)?;
+        import.stream(&mut ledger, sink)?;
+        Ok(account(path.display().to_string(), import.format(), &ledger))
+    }
+}
+
+fn account(file: String, format: Format, ledger: &Ledger) -> Account {
+    let causes = ledger.reasons().map(|(reason, tally)| Cause {
+        reason: reason.name(),
+        words: reason.words(),
+        rule: reason.rule(),
+        dirty: matches!(reason.fate(), Fate::Repaired | Fate::Skipped),
+        count: tally.count,
+        first_line: tally.first.as_ref().map_or(0, |place| place.line),
+        first_column: tally.first.as_ref().map_or(0, |place| place.column),
+        first_value: tally.first.as_ref().map_or_else(String::new, |place| place.value.clone()),
+    });
+    Account {
+        file,
+        format: format.name(),
+        rows: ledger.rows(),
+        clean: ledger.clean,
+        repaired: ledger.repaired,
+        skipped: ledger.skipped,
+        set_aside: ledger.aside,
+        reasons: causes.collect(),
+    }
+}
+
+/// A file that moves the bar as it is read.
+struct Watched<'p> {
+    file: File,
+    progress: &'p Progress,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.file.read(buffer)?;
+        self.progress.advance(length as u64);
+        Ok(length)
+    }
+}
