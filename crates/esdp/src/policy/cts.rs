@@ -13,13 +13,14 @@
 //! while news is under way. A draw depends on the seed, the slot and the channel alone;
 //! several jobs at a port share it.
 
+use super::estimator::Estimator;
 use super::index::{Learner, Scope, Score};
 use super::spec::{SpecError, check_number};
 use super::{Choice, Policy, PolicyError, PolicyState};
 use crate::model::{ChannelId, Cluster, Observation, SlotView};
 use crate::rng::{Purpose, Stream, stream};
 use crate::solver::{Exact, Solver};
-use crate::stats::{Means, StateError, Statistics};
+use crate::stats::{StateError, Statistics};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,8 @@ pub struct CtsSpec {
     pub belief: Belief,
     /// The standard deviation of one observation, for `gaussian`. At least 0; 0.25 unless told.
     pub sigma: f64,
+    /// What the belief stands on: `"means"` unless told, or, for `gaussian`, `"pooled"` or `"pooled-by-port"`.
+    pub estimator: Estimator,
 }
 
 /// What is believed of a channel's mean.
@@ -46,7 +49,7 @@ pub enum Belief {
 
 impl Default for CtsSpec {
     fn default() -> Self {
-        Self { belief: Belief::Gaussian, sigma: 0.25 }
+        Self { belief: Belief::Gaussian, sigma: 0.25, estimator: Estimator::Means }
     }
 }
 
@@ -54,6 +57,14 @@ impl CtsSpec {
     pub(super) const NAME: &'static str = "cts";
 
     pub(super) fn check(&self) -> Result<(), SpecError> {
+        if self.belief == Belief::Beta && self.estimator != Estimator::Means {
+            return Err(SpecError::Parameter {
+                policy: Self::NAME,
+                key: "estimator",
+                value: format!("{:?}", self.estimator).to_lowercase(),
+                accepted: "`means` for the belief `beta`, which has a prior of its own".to_owned(),
+            });
+        }
         check_number(Self::NAME, "sigma", self.sigma, 0.0..=1e6)
     }
 
@@ -63,7 +74,7 @@ impl CtsSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<Cts, SpecError> {
         self.check()?;
-        let statistics = Box::new(Means::new(cluster.channels().len()));
+        let statistics = self.estimator.statistics(cluster);
         let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
         Ok(Cts { learner, belief: self.belief, sigma: self.sigma, seed })
     }
@@ -140,6 +151,7 @@ impl Policy for Cts {
 mod tests {
     use super::*;
     use crate::model::{Outcome, Slot};
+    use crate::stats::Means;
 
     /// Mean and standard deviation of many draws for a channel with 8 outcomes of 0.75 and 2 open ones.
     fn moments(draw: impl Fn(&dyn Statistics, &mut Stream) -> Score) -> (f64, f64) {

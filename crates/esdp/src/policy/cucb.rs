@@ -4,12 +4,13 @@
 //! problem, solved exactly. Kappa 1.5 is the textbook's constant; it explores far more than
 //! these problems need, 0.1 is the best we measured and the default.
 
+use super::estimator::Estimator;
 use super::index::{Learner, Scope};
 use super::spec::{SpecError, check_number};
 use super::{Choice, Policy, PolicyError, PolicyState};
 use crate::model::{Cluster, Observation, SlotView};
 use crate::solver::{Exact, Solver};
-use crate::stats::{Exploration, Means, StateError};
+use crate::stats::{Exploration, StateError};
 use serde::{Deserialize, Serialize};
 
 /// The parameters of `cucb`.
@@ -18,11 +19,13 @@ use serde::{Deserialize, Serialize};
 pub struct CucbSpec {
     /// How much it explores: the bonus is `sqrt(kappa ln(t+1) / n)`. At least 0; 0.1 unless told.
     pub kappa: f64,
+    /// What the index stands on: `"means"` unless told, `"pooled"` or `"pooled-by-port"`.
+    pub estimator: Estimator,
 }
 
 impl Default for CucbSpec {
     fn default() -> Self {
-        Self { kappa: 0.1 }
+        Self { kappa: 0.1, estimator: Estimator::Means }
     }
 }
 
@@ -39,7 +42,7 @@ impl CucbSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster) -> Result<Cucb, SpecError> {
         self.check()?;
-        let statistics = Box::new(Means::new(cluster.channels().len()));
+        let statistics = self.estimator.statistics(cluster);
         let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
         Ok(Cucb { learner, exploration: Exploration::Log { kappa: self.kappa } })
     }
@@ -95,7 +98,7 @@ mod tests {
     #[test]
     fn the_index_is_the_one_of_the_header() {
         let cluster = tiny();
-        let mut policy = CucbSpec { kappa: 1.5 }.policy(&cluster).unwrap().with_solver(solver());
+        let mut policy = CucbSpec { kappa: 1.5, ..CucbSpec::default() }.policy(&cluster).unwrap().with_solver(solver());
         for (channel, uses) in [1, 2, 4, 8].into_iter().enumerate() {
             for _ in 0..uses {
                 let channel = ChannelId::at(channel);

@@ -10,10 +10,11 @@
 //! 3. It solves the index exactly, so it needs no slack, no scale and no rounding.
 //! 4. It needs no bound on the number of chosen channels.
 
+use super::estimator::Estimator;
 use super::optimistic::Optimistic;
 use super::spec::{SpecError, check_number};
 use crate::model::Cluster;
-use crate::stats::{Exploration, Means};
+use crate::stats::Exploration;
 use serde::{Deserialize, Serialize};
 
 /// The parameters of `esdp`.
@@ -22,11 +23,13 @@ use serde::{Deserialize, Serialize};
 pub struct EsdpSpec {
     /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0; 0.25 unless told.
     pub kappa: f64,
+    /// What the index stands on: `"pooled"` unless told, `"pooled-by-port"` or `"means"`.
+    pub estimator: Estimator,
 }
 
 impl Default for EsdpSpec {
     fn default() -> Self {
-        Self { kappa: 0.25 }
+        Self { kappa: 0.25, estimator: Estimator::Pooled }
     }
 }
 
@@ -43,7 +46,7 @@ impl EsdpSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster) -> Result<Optimistic, SpecError> {
         self.check()?;
-        let statistics = Box::new(Means::new(cluster.channels().len()));
+        let statistics = self.estimator.statistics(cluster);
         Ok(Optimistic::new(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
     }
 }

@@ -84,6 +84,7 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
     }
     check_gangs(raw)?;
     check_table(raw)?;
+    super::labels::check(raw)?;
     if raw.graph.channels.is_some() {
         cluster(raw, 0)?;
     }
@@ -294,6 +295,7 @@ pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
                 .map_err(|error| parameter("gangs.", error))?,
         }
     }
+    spec.labels = super::labels::labels(raw, seed);
     build(spec)
 }
 

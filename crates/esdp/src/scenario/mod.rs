@@ -15,6 +15,10 @@
 //! servers = 40
 //! probability = 0.1       # or: count = 32, or: channels = [{ port = 0, server = 3, request = [1, 2, 1] }]
 //!
+//! [servers]
+//! labels = "kinds"        # what the scheduler is told of `speeds.kinds`: "none", "kinds" or "random"
+//! labelled = 0.5          # the share of the servers that have a label; or: list = [["v100", "rack-1"], ...]
+//!
 //! [devices]
 //! count = 3
 //! request = [1, 2]
@@ -44,6 +48,7 @@
 //!
 //! [speeds]
 //! law = "normal"          # see `SpeedSpec`
+//! kinds = 4               # of servers; a server of a kind differs from others by `server_deviation`
 //! drift = { kind = "switch", share = 0.35, factor = 0.4, every = 500 }
 //!
 //! [feedback]
@@ -76,6 +81,7 @@
 
 mod check;
 mod error;
+mod labels;
 mod line;
 mod policies;
 mod presets;

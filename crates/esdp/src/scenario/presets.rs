@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `default`, `literal` | Table 2 with capacities 4 to 8, and as printed |
 //! | `drift-switch`, `drift-sine` | speeds that change; `drift` is `drift-switch` |
+//! | `fleet-200`, `fleet-1000`, `fleet-5000` | servers of four kinds, far more channels than can be tried |
+//! | `fleet-real` | 200 servers with measured speeds by kind of GPU |
+//! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
 //! | the others | one a figure of the paper's evaluation |
 
 macro_rules! presets {
@@ -21,6 +24,11 @@ presets! {
     "drift" = "drift-switch",
     "drift-switch" = "drift-switch",
     "drift-sine" = "drift-sine",
+    "fleet-200" = "fleet-200",
+    "fleet-1000" = "fleet-1000",
+    "fleet-5000" = "fleet-5000",
+    "fleet-real" = "fleet-real",
+    "fleet-servers" = "fleet-servers",
     "aou" = "aou",
     "ratio" = "ratio",
     "average" = "average",

@@ -17,6 +17,7 @@ pub(super) struct Raw {
     pub(super) policies: Vec<Value>,
     pub(super) seeds: Seeds,
     pub(super) graph: Graph,
+    pub(super) servers: Servers,
     pub(super) devices: Devices,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gangs: Option<Gangs>,
@@ -39,6 +40,7 @@ impl Default for Raw {
             policies: policies.into_iter().map(Value::from).collect(),
             seeds: Seeds::default(),
             graph: Graph::default(),
+            servers: Servers::default(),
             devices: Devices::default(),
             gangs: None,
             jobs: Jobs::default(),
@@ -161,6 +163,36 @@ impl Default for Jobs {
     fn default() -> Self {
         Self { held: false, work: (2.0, 6.0), list: None }
     }
+}
+
+/// What the scheduler is told of the servers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Servers {
+    pub(super) labels: Labels,
+    /// The share of the servers that get their label; the others have none.
+    pub(super) labelled: f64,
+    /// The labels of each server from coarse to fine, instead of `labels`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) list: Option<Vec<Vec<String>>>,
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self { labels: Labels::None, labelled: 1.0, list: None }
+    }
+}
+
+/// Where the labels of servers come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Labels {
+    /// There are none.
+    None,
+    /// Each server is labelled with its kind, `speeds.kinds`.
+    Kinds,
+    /// As many different labels as there are kinds, but they mean nothing.
+    Random,
 }
 
 /// What is asked for and what there is.

@@ -31,6 +31,6 @@ pub use parameter::ParameterError;
 pub use recorder::{Histogram, JobCounts, Point, Recorder, Series, SlotRecord, Spacing, Summary};
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;
-pub use speeds::{Drift, MeasuredSpec, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};
+pub use speeds::{Drift, KindSpeeds, MeasuredSpec, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};
 pub use trajectory::{TrajectoryError, trajectory};
 pub use workload::{ArrivalSpec, Bernoulli, Binomial, Bursty, Diurnal, Listed, MOST_JOBS, Poisson, Rates, Workload};

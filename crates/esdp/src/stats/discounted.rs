@@ -61,6 +61,16 @@ impl Discounted {
         self.gamma.powf(self.slot.0.saturating_sub(then.0) as f64)
     }
 
+    /// The faded number of outcomes of a channel and their faded sum.
+    pub(super) fn faded(&self, index: usize) -> (f64, f64) {
+        (self.weight[index] * self.scale, self.sum[index] * self.scale)
+    }
+
+    /// The faded number of uses of a channel, seen or open.
+    pub(super) fn faded_uses(&self, index: usize) -> f64 {
+        (self.weight[index] + self.open[index]) * self.scale
+    }
+
     fn rescale(&mut self) {
         for list in [&mut self.weight, &mut self.sum, &mut self.open] {
             for value in list {

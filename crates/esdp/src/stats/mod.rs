@@ -1,11 +1,12 @@
 //! What has been learned of each channel: estimates, widths, open outcomes.
 //!
 //! One seam, [`Statistics`], under every policy. [`Means`] is the paper's running
-//! average, [`Discounted`] and [`Windowed`] forget, for speeds that drift. Updates cost
-//! *O(chosen channels)*, memory is *O(channels)*.
+//! average, [`Discounted`] and [`Windowed`] forget, for speeds that drift, and [`Pooled`] lets
+//! channels learn from each other. Updates cost *O(chosen channels)*, memory is *O(channels)*.
 
 mod discounted;
 mod means;
+mod pooled;
 mod sequence;
 mod state;
 #[cfg(test)]
@@ -14,8 +15,9 @@ mod windowed;
 
 pub use discounted::{Discounted, FORGOTTEN};
 pub use means::Means;
+pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPrior, UNIT};
 pub use sequence::{Exploration, Slack};
-pub use state::{Learned, STATE_VERSION, StateError, StatisticsState};
+pub use state::{Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
 pub use windowed::{Block, Windowed};
 
 use crate::model::{ChannelId, Observation, Slot};
@@ -29,11 +31,12 @@ pub trait Statistics: Send {
     /// Opens a slot. Forgetting happens here, at *O(1)* amortised cost.
     fn advance(&mut self, slot: Slot);
 
-    /// The estimated net utility, *upsilon-hat* (eq. st1); 0 for a channel never seen.
+    /// The estimated net utility, *upsilon-hat* (eq. st1). For a channel never seen: 0, or what is
+    /// known of channels like it.
     fn estimate(&self, channel: ChannelId) -> f64;
 
     /// The width *sigma-hat squared* (eq. st2) per unit of *g(t)*: `1 / (2 n)`, infinite
-    /// for a channel neither seen nor pending. Open outcomes count in `n`, so that a
+    /// for a channel neither seen nor pending, unless it is judged by others like it. Open outcomes count in `n`, so that a
     /// policy does not herd onto a channel while it waits for news.
     fn spread(&self, channel: ChannelId) -> f64;
 

@@ -2,6 +2,7 @@
 //!
 //! Every number in it is finite, so that it survives JSON bit for bit.
 
+use super::pooled::Prior;
 use super::windowed::Block;
 use crate::model::Slot;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,26 @@ pub enum Learned {
         /// Each channel's blocks; the block of slot *s* is at `(s / length) % 8`.
         blocks: Vec<[Block; 8]>,
     },
+    /// Of [`Pooled`](super::Pooled).
+    Pooled(PooledState),
+}
+
+/// What [`Pooled`](super::Pooled) statistics know: the prior they have learned is in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PooledState {
+    /// The slot that is open.
+    pub slot: Slot,
+    /// The slot in which what is shared is learned again.
+    pub next: Slot,
+    /// What was seen of each channel: [`Learned::Discounted`].
+    pub seen: Box<Learned>,
+    /// Squared distances of outcomes from the average before them, by channel.
+    pub residuals: Vec<f64>,
+    /// How many of them.
+    pub freedom: Vec<f64>,
+    /// What channels share.
+    pub prior: Prior,
 }
 
 impl Learned {
@@ -67,6 +88,7 @@ impl Learned {
             Learned::Means { .. } => "means",
             Learned::Discounted { .. } => "discounted",
             Learned::Windowed { .. } => "windowed",
+            Learned::Pooled(_) => "pooled",
         }
     }
 }

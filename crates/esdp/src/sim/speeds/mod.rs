@@ -1,8 +1,8 @@
 //! How fast chosen channels run, and the truth about it.
 //!
 //! A channel's speed in slot *t* is drawn from a [`SpeedLaw`] around a mean, which may come from a
-//! range, once for every channel, or from an explicit table, and may [`Drift`]; its noise may
-//! be correlated from slot to slot. Its net utility is the speed less the supply cost, clipped to
+//! range, once for every channel, from the server's hardware ([`KindSpeeds`]) or from an explicit table,
+//! and may [`Drift`]; its noise may be correlated from slot to slot. Its net utility is the speed less the supply cost, clipped to
 //! [0, 1]. The *true mean* of a channel in a slot is the mean of that clipped law at that slot's
 //! mean speed, in closed form. It is what the oracle knows and what a decision is credited
 //! with. The oracle knows the laws, not the luck: it does not foresee correlated noise.
@@ -10,11 +10,13 @@
 //! Draws are keyed by (seed, slot, channel), so every policy meets the same fate.
 
 mod drift;
+mod kinds;
 mod law;
 mod measured;
 mod noise;
 
 pub use drift::Drift;
+pub use kinds::KindSpeeds;
 pub use law::{SpeedLaw, clipped_normal_mean};
 pub use measured::MeasuredSpec;
 
@@ -39,6 +41,13 @@ pub struct SpeedSpec {
     pub law: SpeedLaw,
     /// Each channel's mean speed is drawn once, uniformly from this range; [0.1, 1] unless told.
     pub mean: (f64, f64),
+    /// Servers are of kinds, and the mean speed is one of (port, kind) instead of one of the channel: the
+    /// number of kinds, or a table of mean speeds, rows of one number a kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<KindSpeeds>,
+    /// With `kinds`: how far servers of a kind differ, as the standard deviation of the logarithm of a
+    /// server's factor; 0 unless told.
+    pub server_deviation: f64,
     /// The standard deviation as a share of the mean, at least 0; 0.5 unless told.
     pub deviation: f64,
     /// The correlation of the noise of one slot with the next, 0 unless told, below 1.
@@ -61,6 +70,8 @@ impl Default for SpeedSpec {
         Self {
             law: SpeedLaw::Normal,
             mean: (0.1, 1.0),
+            kinds: None,
+            server_deviation: 0.0,
             deviation: 0.5,
             correlation: 0.0,
             table: None,
@@ -87,6 +98,21 @@ impl SpeedSpec {
             return Err(ParameterError::new("mean", format!("[{from}, {to}]"), "two ascending numbers"));
         }
         check_number("deviation", self.deviation, 0.0..=1e3)?;
+        check_number("server_deviation", self.server_deviation, 0.0..=5.0)?;
+        match &self.kinds {
+            Some(kinds) => kinds.check()?,
+            None if self.server_deviation > 0.0 => {
+                return Err(ParameterError::new(
+                    "server_deviation",
+                    self.server_deviation,
+                    "0 unless `kinds` is given",
+                ));
+            }
+            None => {}
+        }
+        if self.kinds.is_some() && self.table.is_some() {
+            return Err(ParameterError::new("table", "given beside `kinds`", "one of the two"));
+        }
         if !(0.0..1.0).contains(&self.correlation) {
             return Err(ParameterError::new("correlation", self.correlation, "a number from 0 to below 1"));
         }
@@ -114,15 +140,16 @@ impl SpeedSpec {
     pub fn build(&self, cluster: &Arc<Cluster>, seed: u64) -> Result<Speeds, ParameterError> {
         self.check()?;
         let channels = cluster.channels().len();
-        let rows = match &self.table {
-            Some(table) => {
+        let rows = match (&self.table, &self.kinds) {
+            (Some(table), _) => {
                 if let Some((row, found)) = table.iter().map(Vec::len).enumerate().find(|(_, len)| *len != channels) {
                     let (key, accepted) = (format!("table[{row}]"), format!("{channels}, one a channel"));
                     return Err(ParameterError::new(key, format!("a list of {found} numbers"), accepted));
                 }
                 table.clone()
             }
-            None => {
+            (None, Some(kinds)) => vec![kinds.means(self.mean, self.server_deviation, cluster, seed)],
+            (None, None) => {
                 let mut rng = stream(seed, Purpose::Laws, 0, 0);
                 let (from, to) = self.mean;
                 vec![(0..channels).map(|_| if from < to { rng.random_range(from..to) } else { from }).collect()]

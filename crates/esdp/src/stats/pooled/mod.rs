@@ -1,0 +1,194 @@
+//! Averages that learn from each other: empirical Bayes over ports, server kinds and servers.
+//!
+//! A channel that was never tried is expected to be what channels of its port on servers of its kind turned
+//! out to be, give or take how much those differ; what is seen of it then moves it away from there. So no
+//! channel has to be tried to be judged, its spread is finite from the start, and with thousands of servers a
+//! scheduler is good long before it has tried them all. `prior.rs` has the model, `tree.rs` who is alike.
+//!
+//! With `n` outcomes of sum `S`, noise `s2`, and a prior mean `m` with variance `tau2`:
+//!
+//! ```text
+//! estimate = (S / s2 + m / tau2) / (n / s2 + 1 / tau2) - cost
+//! variance = 1 / (n / s2 + 1 / tau2)   + what is uncertain of m, as far as it is relied on
+//! spread   = variance / (2 UNIT)
+//! ```
+//!
+//! The noise of a channel is drawn to that of its group, so speeds whose noise grows with their mean are
+//! weighed rightly. Open outcomes count in the variance. [`UNIT`] makes one scale of `kappa` and `sigma` serve
+//! policies on these statistics and on plain averages.
+//!
+//! An observation costs *O(1)*. What is shared is learned again in a sweep over all channels, after
+//! `1 + t / 20` slots at first and never less often than every [`LONGEST_PAUSE`] slots where old outcomes fade:
+//! *O(channels)* each, amortised over those slots. Memory is *O(channels + servers)*.
+//!
+//! Limits: Gaussian, so a few outliers among many alike channels are found late; and one sweep is one step of
+//! the iteration that fits the prior, which converges over the first sweeps, not in the first slot.
+
+mod prior;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use prior::{GroupPrior, Prior, ServerPrior};
+
+use super::Statistics;
+use super::discounted::Discounted;
+use super::state::{self, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
+use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
+use prior::{Data, Scratch};
+use tree::Tree;
+
+/// The variance of an outcome for which a channel with *n* of them and no prior has the spread `1 / (2 n)` of
+/// plain averages.
+pub const UNIT: f64 = 0.16;
+
+/// The most slots between two sweeps where old outcomes fade.
+pub const LONGEST_PAUSE: u64 = 26;
+
+/// The faded count below which a channel counts as never tried.
+const TRIED: f64 = 1e-3;
+/// The faded count from which on an outcome tells something of the noise.
+const COMPARABLE: f64 = 0.5;
+
+/// Averages of each channel, drawn to what was learned of channels like it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pooled {
+    tree: Tree,
+    gamma: f64,
+    slot: Slot,
+    next: Slot,
+    seen: Discounted,
+    /// Squared distances of outcomes from the average before them, by channel, and how many.
+    residuals: Vec<f64>,
+    freedom: Vec<f64>,
+    prior: Prior,
+    scratch: Scratch,
+}
+
+/// What was learned of a group of channels, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupReport {
+    /// The port, then the labels from coarse to fine; empty for everything together.
+    pub path: Vec<String>,
+    /// What was learned.
+    pub prior: GroupPrior,
+}
+
+impl Pooled {
+    /// Nothing known of any channel of a cluster; its labels are used if `labelled`, and what is learned fades by
+    /// `gamma` a slot.
+    ///
+    /// # Panics
+    /// If `gamma` is not in (0, 1].
+    pub fn new(cluster: &Cluster, labelled: bool, gamma: f64) -> Self {
+        let tree = Tree::new(cluster, labelled);
+        let channels = cluster.channels().len();
+        let prior = Prior::new(&tree);
+        Self {
+            tree,
+            gamma,
+            slot: Slot(0),
+            next: Slot(0),
+            seen: Discounted::new(channels, gamma),
+            residuals: vec![0.0; channels],
+            freedom: vec![0.0; channels],
+            prior,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// What is expected of channels before they are tried: everything together first, then every port,
+    /// every label of its servers, and so on.
+    pub fn prior(&self) -> Vec<GroupReport> {
+        let report = |(group, prior): (usize, &GroupPrior)| GroupReport { path: self.tree.path(group), prior: *prior };
+        self.prior.groups.iter().enumerate().map(report).collect()
+    }
+
+    /// How much faster each server is than others of its kind, with its uncertainty.
+    pub fn servers(&self) -> &[ServerPrior] {
+        &self.prior.servers
+    }
+
+    fn noise(&self, index: usize) -> f64 {
+        let place = self.tree.places[index];
+        self.prior.channel_noise(place, self.residuals[index], self.freedom[index])
+    }
+}
+
+impl Statistics for Pooled {
+    fn advance(&mut self, slot: Slot) {
+        if slot <= self.slot && self.slot > Slot(0) {
+            return;
+        }
+        self.slot = slot;
+        self.seen.advance(slot);
+        if slot >= self.next {
+            let Self { tree, seen, residuals, freedom, prior, scratch, .. } = self;
+            prior.sweep(&Data { tree, seen, residuals, freedom }, scratch);
+            let pause = 1 + slot.0 / 20;
+            self.next = Slot(slot.0.saturating_add(if self.gamma < 1.0 { pause.min(LONGEST_PAUSE) } else { pause }));
+        }
+    }
+
+    fn estimate(&self, channel: ChannelId) -> f64 {
+        let index = channel.index();
+        let place = self.tree.places[index];
+        let (count, total) = self.seen.faded(index);
+        self.prior.estimate(place, self.noise(index), count, total + count * place.cost) - place.cost
+    }
+
+    fn spread(&self, channel: ChannelId) -> f64 {
+        let index = channel.index();
+        let count = self.seen.faded_uses(index);
+        self.prior.variance(self.tree.places[index], self.noise(index), count) / (2.0 * UNIT)
+    }
+
+    fn count(&self, channel: ChannelId) -> f64 {
+        self.seen.count(channel)
+    }
+
+    fn pending(&self, channel: ChannelId) -> u32 {
+        self.seen.pending(channel)
+    }
+
+    fn commit(&mut self, channel: ChannelId) {
+        self.seen.commit(channel);
+    }
+
+    fn observe(&mut self, seen: &Observation) {
+        let index = seen.channel.index();
+        let (count, total) = self.seen.faded(index);
+        if let Outcome::Ran(utility) = seen.outcome
+            && count >= COMPARABLE
+        {
+            let distance = utility - total / count;
+            self.residuals[index] += distance * distance * count / (count + 1.0);
+            self.freedom[index] += 1.0;
+        }
+        self.seen.observe(seen);
+    }
+
+    fn state(&self) -> StatisticsState {
+        let Self { tree: _, gamma: _, slot, next, seen, residuals, freedom, prior, scratch: _ } = self.clone();
+        let seen = Box::new(seen.state().learned);
+        let learned = Learned::Pooled(PooledState { slot, next, seen, residuals, freedom, prior });
+        StatisticsState { version: STATE_VERSION, learned }
+    }
+
+    fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {
+        let saved = match state::open(state)? {
+            Learned::Pooled(saved) => saved,
+            other => return Err(StateError::Kind { found: other.kind(), expected: "pooled" }),
+        };
+        let PooledState { slot, next, seen, residuals, freedom, prior } = saved;
+        state::check_length("residuals", residuals.len(), self.residuals.len())?;
+        state::check_length("freedom", freedom.len(), self.freedom.len())?;
+        state::check_numbers("residuals", &residuals, Some(&freedom))?;
+        state::check_numbers("freedom", &freedom, None)?;
+        prior.check(&self.tree)?;
+        // Last, for it changes this.
+        self.seen.restore(StatisticsState { version: STATE_VERSION, learned: *seen })?;
+        (self.slot, self.next, self.residuals, self.freedom, self.prior) = (slot, next, residuals, freedom, prior);
+        Ok(())
+    }
+}
