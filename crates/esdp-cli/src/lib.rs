@@ -5,12 +5,13 @@
 //! | [`run`](mod@run) | `esdp run`: one scenario, several policies and seeds; what `esdp` alone does |
 //! | [`reproduce`] | `esdp reproduce`: the figures and claims of the paper's evaluation |
 //! | [`sweep`] | `esdp sweep`: a scenario at many points, resumable, in shards |
+//! | [`replay`](mod@replay) | `esdp replay`: policies on a real trace, with real speeds |
 //! | [`trace`] | `esdp trace`: what is in real traces, scenarios from them, a generated one |
 //! | [`solve`] | `esdp solve`: one slot's problem as JSON |
 //! | [`bench`](mod@bench) | `esdp bench`: what a decision costs on this machine |
 //! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
 //! | [`expect`] | thresholds for scripts |
-//! | `files` | result files, whole or not at all |
+//! | `files`, `parts` | result files, whole or not at all; one from many threads |
 //! | [`figure`] | figures: one description, as SVG, PNG, CSV and in the report |
 //! | [`rows`] | a policy's numbers as JSON and CSV |
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
@@ -28,7 +29,9 @@ pub mod expect;
 pub mod figure;
 mod files;
 mod output;
+mod parts;
 mod progress;
+pub mod replay;
 pub mod report;
 pub mod reproduce;
 pub mod rows;
@@ -52,6 +55,7 @@ Examples:
   esdp sweep --preset rho                 a parameter sweep
   esdp reproduce --quick                  the paper's figures and claims, in a minute
   esdp trace describe jobs.swf.gz         what is in a real trace
+  esdp replay                             policies on a trace, jobs that wait and hold
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
 
@@ -74,6 +78,7 @@ enum Command {
     Reproduce(reproduce::ReproduceArgs),
     Sweep(sweep::SweepArgs),
     Trace(trace::TraceArgs),
+    Replay(replay::ReplayArgs),
     Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
 }
@@ -92,6 +97,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Reproduce(args)) => reproduce::run(&args),
             Some(Command::Sweep(args)) => sweep::run(&args),
             Some(Command::Trace(args)) => trace::run(&args),
+            Some(Command::Replay(args)) => replay::run(&args),
             Some(Command::Solve(args)) => solve::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
         }

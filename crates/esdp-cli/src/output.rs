@@ -21,6 +21,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
 }
 
+/// Tells something beside the result, on standard error. Nobody to hear it is no failure.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "note: {text}");
+}
+
 /// Whether standard output may be coloured: a terminal that can, and a user who does not mind.
 pub(crate) fn colour() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

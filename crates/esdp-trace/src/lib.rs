@@ -31,6 +31,7 @@
 //! | [`summary`] | what is in a trace, in bounded memory |
 //! | [`series`] | speeds by server in the order of time |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
+//! | [`replay`] | a scenario that plays a trace again |
 //! | [`generate`] | a trace of our own, with the statistics of a real one |
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
@@ -44,6 +45,7 @@ pub mod hostile;
 mod input;
 pub mod ledger;
 mod number;
+pub mod replay;
 pub mod scenario;
 pub mod series;
 pub mod sniff;

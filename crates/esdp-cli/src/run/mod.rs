@@ -124,10 +124,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let out = args.common.out.clone().unwrap_or_else(|| args.source.default_out(&scenario));
     files::directory(&out)?;
     let slots = args.per_slot.map(|form| Slots::new(form, &out)).transpose()?;
-    let outcome = simulate(&scenario, &args.common, slots.as_ref()).and_then(|outcome| match outcome.seeds.len() {
-        0 => Err(End::Interrupted("no seed was complete, so nothing was written".to_owned()).into()),
-        _ => Ok(outcome),
-    });
+    let (policies, seeds) = (scenario.policies(), scenario.seeds());
+    let sink = slots
+        .as_ref()
+        .map(|slots| move |unit: usize, policy: usize| slots.sink(seeds[unit], policy, &policies[policy].label));
+    let outcome = simulate(&scenario, &args.common, sink.as_ref().map(|sink| sink as &MakeSink<'_>));
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
@@ -137,43 +138,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
             return Err(error);
         }
     };
-    let document = Document::new(&scenario, &outcome);
-    write(&out, &scenario, &outcome, &document, slots)?;
-    print(args.common.format, &scenario, &outcome, &document, &out)?;
-    if !outcome.is_complete() {
-        let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), out.display());
-        return Err(End::Interrupted(format!("{done} of {asked} seeds are done, and in {out}")).into());
-    }
-    check(&args.expect, &document)
-}
-
-fn simulate(scenario: &Scenario, common: &CommonArgs, slots: Option<&Slots>) -> anyhow::Result<Outcome> {
-    let (policies, seeds) = (scenario.policies(), scenario.seeds());
-    let work = scenario.slots().saturating_mul((policies.len() * seeds.len()) as u64);
-    let progress = Progress::new(work, common.quiet);
-    progress.message(format!("{} policies, {} seeds", policies.len(), seeds.len()));
-    let advance = |slots| progress.advance(slots);
-    let sink =
-        slots.map(|slots| move |unit: usize, policy: usize| slots.sink(seeds[unit], policy, &policies[policy].label));
-    let options = Options {
-        jobs: common.jobs.unwrap_or(0),
-        cancel: Cancel::on_ctrl_c(),
-        progress: &advance,
-        record: sink.as_ref().map(|sink| sink as &MakeSink<'_>),
-        ..Options::default()
-    };
-    let outcome = engine::simulate(scenario, policies, scenario.slots(), seeds, &options);
-    progress.finish();
-    outcome
-}
-
-fn write(
-    out: &Path,
-    scenario: &Scenario,
-    outcome: &Outcome,
-    document: &Document<'_>,
-    slots: Option<Slots>,
-) -> anyhow::Result<()> {
     // What an earlier run left would not belong to this one.
     for stale in [PerSlot::Csv, PerSlot::Jsonl] {
         let _ = std::fs::remove_file(out.join(stale.file()));
@@ -181,6 +145,61 @@ fn write(
     if let Some(slots) = slots {
         slots.join(&outcome.seeds, outcome.policies.len())?;
     }
+    report(&scenario, &outcome, args.common.format, &out, &args.expect)
+}
+
+/// Writes and prints the result of a run; an error where it is not complete or not good enough.
+///
+/// # Errors
+/// When a file cannot be written, seeds are missing, or a threshold was not met.
+pub(crate) fn report(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    format: ResultFormat,
+    out: &Path,
+    expect: &[Expectation],
+) -> anyhow::Result<()> {
+    let document = Document::new(scenario, outcome);
+    write(out, scenario, outcome, &document)?;
+    print(format, scenario, outcome, &document, out)?;
+    if !outcome.is_complete() {
+        let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), out.display());
+        return Err(End::Interrupted(format!("{done} of {asked} seeds are done, and in {out}")).into());
+    }
+    check(expect, &document)
+}
+
+/// Simulates a scenario under its policies and seeds, with progress and until Ctrl-C.
+///
+/// # Errors
+/// When a run fails, or was interrupted before any seed was complete.
+pub(crate) fn simulate(
+    scenario: &Scenario,
+    common: &CommonArgs,
+    record: Option<&MakeSink<'_>>,
+) -> anyhow::Result<Outcome> {
+    let (policies, seeds) = (scenario.policies(), scenario.seeds());
+    let work = scenario.slots().saturating_mul((policies.len() * seeds.len()) as u64);
+    let progress = Progress::new(work, common.quiet);
+    progress.message(format!("{} policies, {} seeds", policies.len(), seeds.len()));
+    let advance = |slots| progress.advance(slots);
+    let options = Options {
+        jobs: common.jobs.unwrap_or(0),
+        cancel: Cancel::on_ctrl_c(),
+        progress: &advance,
+        record,
+        ..Options::default()
+    };
+    let outcome = engine::simulate(scenario, policies, scenario.slots(), seeds, &options);
+    progress.finish();
+    let outcome = outcome?;
+    if outcome.seeds.is_empty() {
+        return Err(End::Interrupted("no seed was complete, so nothing was written".to_owned()).into());
+    }
+    Ok(outcome)
+}
+
+fn write(out: &Path, scenario: &Scenario, outcome: &Outcome, document: &Document<'_>) -> anyhow::Result<()> {
     let resolved = resolved(scenario);
     files::write(&out.join("summary.json"), document.json()?)?;
     files::write(&out.join("summary.csv"), document.csv())?;

@@ -1,10 +1,8 @@
 //! Every slot in a file: `slots.csv` or `slots.jsonl`.
-//!
-//! Each (seed, policy) pair streams into a file of its own, so that threads do not wait for each
-//! other and memory stays flat. At the end the files of complete seeds are joined in a fixed order.
 
 use crate::engine::SlotSink;
 use crate::files;
+use crate::parts::Parts;
 use anyhow::Context;
 use clap::ValueEnum;
 use esdp::model::PortId;
@@ -12,7 +10,7 @@ use esdp::sim::{Recorder, SlotRecord};
 use esdp::solver::Guarantee;
 use serde::Serialize;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -49,63 +47,29 @@ impl PerSlot {
     }
 }
 
-/// The growing files of a run. Removed when it is dropped, whatever happened.
+/// The per-slot records of a run.
 pub(super) struct Slots {
     form: PerSlot,
-    target: PathBuf,
-    parts: PathBuf,
+    parts: Parts,
 }
 
 impl Slots {
     /// Files for the slots of a run, in the directory of its results.
     pub(super) fn new(form: PerSlot, out: &Path) -> anyhow::Result<Self> {
-        let target = out.join(form.file());
-        let parts = files::beside(&target);
-        files::directory(&parts)?;
-        Ok(Self { form, target, parts })
-    }
-
-    fn part(&self, seed: u64, policy: usize) -> PathBuf {
-        self.parts.join(format!("{seed}-{policy}"))
+        Ok(Self { form, parts: Parts::new(out.join(form.file()))? })
     }
 
     /// The record of one run; `policy` is its position.
     pub(super) fn sink(&self, seed: u64, policy: usize, label: &str) -> anyhow::Result<Box<dyn SlotSink>> {
-        let path = self.part(seed, policy);
-        let file = File::create(&path).with_context(|| files::cannot(&path))?;
-        let target = self.target.clone();
-        let label = label.to_owned();
-        Ok(Box::new(Sink { form: self.form, out: BufWriter::new(file), seed, label, target, failure: None }))
+        let out = self.parts.create(seed, policy)?;
+        let (target, label) = (self.parts.target().to_owned(), label.to_owned());
+        Ok(Box::new(Sink { form: self.form, out, seed, label, target, failure: None }))
     }
 
-    /// Joins the records of complete seeds, seed by seed, policy by policy.
-    pub(super) fn join(&self, seeds: &[u64], policies: usize) -> anyhow::Result<PathBuf> {
-        let growing = self.parts.join("all");
-        let join = || -> io::Result<()> {
-            let mut all = BufWriter::new(File::create(&growing)?);
-            if self.form == PerSlot::Csv {
-                all.write_all(files::csv_line(COLUMNS).as_bytes())?;
-            }
-            for &seed in seeds {
-                for policy in 0..policies {
-                    let part = self.part(seed, policy);
-                    io::copy(&mut BufReader::new(File::open(&part)?), &mut all)?;
-                    // Not needed any more, and a long run needs the room.
-                    std::fs::remove_file(&part)?;
-                }
-            }
-            all.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            std::fs::rename(&growing, &self.target)
-        };
-        join().with_context(|| files::cannot(&self.target))?;
-        Ok(self.target.clone())
-    }
-}
-
-impl Drop for Slots {
-    fn drop(&mut self) {
-        // Nothing of value is in there, and there is nobody to tell.
-        let _ = std::fs::remove_dir_all(&self.parts);
+    /// Joins the records of complete seeds.
+    pub(super) fn join(&self, seeds: &[u64], policies: usize) -> anyhow::Result<()> {
+        let header = if self.form == PerSlot::Csv { files::csv_line(COLUMNS) } else { String::new() };
+        self.parts.join(&header, seeds, policies)
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// The flags of every command that reads traces.
 #[derive(Debug, Args)]
-pub(super) struct InputArgs {
+pub(crate) struct InputArgs {
     /// The files, plain or gzip
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub(super) struct InputArgs {
     strict: bool,
     /// No progress on standard error
     #[arg(long)]
-    pub(super) quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 fn format(text: &str) -> Result<Format, String> {
@@ -32,33 +32,38 @@ fn format(text: &str) -> Result<Format, String> {
 
 /// What became of the rows of a file.
 #[derive(Debug, Serialize)]
-pub(super) struct Account {
-    pub(super) file: String,
-    pub(super) format: &'static str,
-    pub(super) rows: u64,
-    pub(super) clean: u64,
-    pub(super) repaired: u64,
-    pub(super) skipped: u64,
-    pub(super) set_aside: u64,
-    pub(super) reasons: Vec<Cause>,
+pub(crate) struct Account {
+    pub(crate) file: String,
+    pub(crate) format: &'static str,
+    pub(crate) rows: u64,
+    pub(crate) clean: u64,
+    pub(crate) repaired: u64,
+    pub(crate) skipped: u64,
+    pub(crate) set_aside: u64,
+    pub(crate) reasons: Vec<Cause>,
 }
 
 /// A reason and how often it came.
 #[derive(Debug, Serialize)]
-pub(super) struct Cause {
-    pub(super) reason: &'static str,
-    pub(super) words: &'static str,
-    pub(super) rule: &'static str,
-    pub(super) dirty: bool,
-    pub(super) count: u64,
-    pub(super) first_line: u64,
-    pub(super) first_column: u64,
-    pub(super) first_value: String,
+pub(crate) struct Cause {
+    pub(crate) reason: &'static str,
+    pub(crate) words: &'static str,
+    pub(crate) rule: &'static str,
+    pub(crate) dirty: bool,
+    pub(crate) count: u64,
+    pub(crate) first_line: u64,
+    pub(crate) first_column: u64,
+    pub(crate) first_value: String,
 }
 
 impl InputArgs {
+    /// Files whose formats are found by their content.
+    pub(crate) fn of(files: &[PathBuf], strict: bool, quiet: bool) -> Self {
+        Self { files: files.to_vec(), from: None, strict, quiet }
+    }
+
     /// The files in words, for a title.
-    pub(super) fn names(&self) -> String {
+    pub(crate) fn names(&self) -> String {
         self.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 
@@ -66,7 +71,7 @@ impl InputArgs {
     ///
     /// # Errors
     /// With the file, the line and the column, the value and what is accepted.
-    pub(super) fn read(&self, sink: &mut dyn Sink) -> anyhow::Result<Vec<Account>> {
+    pub(crate) fn read(&self, sink: &mut dyn Sink) -> anyhow::Result<Vec<Account>> {
         let sizes = self.files.iter().map(|file| file.metadata().map_or(0, |about| about.len()));
         let progress = Progress::new(sizes.sum(), self.quiet);
         let accounts = self.files.iter().map(|file| {

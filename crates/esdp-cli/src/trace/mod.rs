@@ -9,7 +9,7 @@
 
 mod describe;
 mod generate;
-mod input;
+pub(crate) mod input;
 mod page;
 mod scenario;
 mod table;

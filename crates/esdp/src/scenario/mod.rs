@@ -257,6 +257,11 @@ impl Scenario {
         self.raw.slots
     }
 
+    /// The number of servers, *|R|*.
+    pub fn servers(&self) -> u64 {
+        self.raw.graph.servers
+    }
+
     /// The seeds.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds

@@ -22,6 +22,10 @@ pub struct JobCounts {
     pub waited_slots: u64,
     /// The last slot in which a job was done.
     pub makespan: u64,
+    /// The longest completion and the longest wait of a finished job.
+    pub longest: (u64, u64),
+    /// The sum and the largest of the finished jobs' slowdowns: completion over the slots they ran.
+    pub slowdown: (f64, f64),
 }
 
 impl JobCounts {
@@ -41,6 +45,9 @@ impl JobCounts {
             self.completed_slots += job.completion();
             self.waited_slots += job.waited();
             self.makespan = job.finished.0;
+            self.longest = (self.longest.0.max(job.completion()), self.longest.1.max(job.waited()));
+            let slowdown = job.completion() as f64 / (job.completion() - job.waited()) as f64;
+            self.slowdown = (self.slowdown.0 + slowdown, self.slowdown.1.max(slowdown));
         }
     }
 

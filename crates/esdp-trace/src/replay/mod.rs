@@ -1,0 +1,420 @@
+//! A scenario that plays a real trace again: real arrivals and durations, real machines, measured speeds and
+//! their measured fluctuation.
+//!
+//! | of the scenario | from |
+//! |---|---|
+//! | ports | the most frequent request vectors of the tasks |
+//! | jobs | tasks in their real order; each is a gang of as many tasks as the port's tasks have at the median, at most `most_tasks` |
+//! | work | the task's duration, times the port's mean speed over the servers: on an average server it takes as long as it did |
+//! | servers | machines drawn from the machine table, each with its own devices and, as its label, its kind |
+//! | mean speeds | a speed table (`speeds.rs`): job types spread over the ports, kinds matched by name |
+//! | fluctuation | measured series, in blocks ([`esdp::sim::MeasuredSpec`]) |
+//!
+//! Jobs are thinned, by coin, until they keep the scarcest device busy to the given `load`. What a trace does not
+//! tell (no machines, no speeds, no noise) comes from the generator and from preset `fleet-real`.
+//!
+//! Two passes: a [`Summary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
+
+mod sources;
+mod speeds;
+
+use crate::event::{GPU, Sink, Speed, Task};
+use crate::summary::{Devices, Key, Summary};
+use esdp::rng::{Purpose, stream};
+use esdp::scenario::{Scenario, ScenarioError};
+use rand::RngExt;
+use sources::{Server, draw_servers};
+use speeds::{Fluctuation, SpeedTable, Speeds};
+use thiserror::Error;
+use toml::{Table, Value};
+
+/// The most jobs of a window, before thinning.
+pub const MOST_JOBS: usize = 4_000_000;
+
+/// What is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayPlan {
+    /// How many ports.
+    pub ports: usize,
+    /// How many servers.
+    pub servers: usize,
+    /// The length of a slot, in seconds.
+    pub slot: f64,
+    /// How many slots.
+    pub slots: u64,
+    /// Where in the trace to start, in seconds after the first arrival.
+    pub start: f64,
+    /// How busy the scarcest device shall be, as a share.
+    pub load: f64,
+    /// The most tasks of a job.
+    pub most_tasks: u32,
+    /// The slots of a block of fluctuation.
+    pub block: u64,
+    /// The seed of what is drawn: machines and thinning.
+    pub seed: u64,
+}
+
+impl Default for ReplayPlan {
+    fn default() -> Self {
+        Self { ports: 8, servers: 40, slot: 5.0, slots: 2000, start: 0.0, load: 0.8, most_tasks: 4, block: 20, seed: 0 }
+    }
+}
+
+/// Why there is no replay. Fatal: the trace or the plan is at fault.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// A number of the plan is out of range.
+    #[error("`{key}` is {value}, expected a number from {from} to {to}")]
+    Plan {
+        /// Which.
+        key: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least that is accepted.
+        from: f64,
+        /// The most.
+        to: f64,
+    },
+    /// There are no tasks.
+    #[error("there are no tasks in it, expected a trace with arrivals, durations and requests")]
+    NoTasks,
+    /// No task of the window can be played.
+    #[error(
+        "no task between {from} s and {to} s after the first has a known duration, expected another `start` or more slots"
+    )]
+    Empty {
+        /// The start of the window.
+        from: f64,
+        /// Its end.
+        to: f64,
+    },
+    /// Too many jobs.
+    #[error("more than {MOST_JOBS} tasks in the window, expected fewer slots or shorter ones")]
+    TooManyJobs,
+    /// No machine has room.
+    #[error("none of the machines has room for a task of port {port} ({request})")]
+    NoServer {
+        /// The port.
+        port: usize,
+        /// What it asks for.
+        request: String,
+    },
+    /// What was built is no scenario.
+    #[error("the replay cannot be run: {0}")]
+    Scenario(#[from] ScenarioError),
+}
+
+/// A job of the window.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    arrival: f64,
+    duration: f64,
+    port: u32,
+    count: u32,
+}
+
+/// A replay that is being built: the sink of the second pass.
+#[derive(Debug)]
+pub struct Replay {
+    plan: ReplayPlan,
+    devices: Devices,
+    ports: Vec<Key>,
+    servers: Vec<Server>,
+    first: f64,
+    jobs: Vec<Job>,
+    overflow: bool,
+    speeds: Speeds,
+}
+
+/// A finished replay.
+#[derive(Debug, Clone)]
+pub struct BuiltReplay {
+    /// The scenario, without policies and seeds of one's own.
+    pub scenario: Scenario,
+    /// The devices, in the order of the scenario.
+    pub devices: Vec<String>,
+    /// Of how many tasks of the window.
+    pub tasks: usize,
+    /// How many are played.
+    pub jobs: usize,
+    /// How busy the scarcest device would be at mean speeds, as a share.
+    pub load: f64,
+    /// What the speeds and their fluctuation come from, in a sentence.
+    pub origin: String,
+}
+
+impl Replay {
+    /// Chooses ports and servers from what the first pass saw.
+    ///
+    /// # Errors
+    /// When the plan is out of range or the trace has no tasks.
+    pub fn new(plan: ReplayPlan, summary: &Summary) -> Result<Self, ReplayError> {
+        let ranges = [
+            ("ports", plan.ports as f64, 1.0, 1000.0),
+            ("servers", plan.servers as f64, 1.0, 20_000.0),
+            ("slot", plan.slot, 1e-3, 1e9),
+            ("slots", plan.slots as f64, 1.0, 200_000.0),
+            ("start", plan.start, 0.0, 1e12),
+            ("load", plan.load, 1e-3, 100.0),
+            ("tasks", f64::from(plan.most_tasks), 1.0, 1000.0),
+            ("block", plan.block as f64, 1.0, 1e9),
+        ];
+        for (key, value, from, to) in ranges {
+            if !(from..=to).contains(&value) {
+                return Err(ReplayError::Plan { key, value, from, to });
+            }
+        }
+        let Some((first, _)) = summary.arrivals() else { return Err(ReplayError::NoTasks) };
+        let requests = summary.requests();
+        let ports: Vec<Key> = requests.ranked(plan.ports).into_iter().map(|(key, _)| key).collect();
+        let servers = draw_servers(&plan, summary.machines());
+        let first = first + plan.start;
+        Ok(Self {
+            devices: requests.devices.clone(),
+            ports,
+            servers,
+            first,
+            jobs: Vec::new(),
+            overflow: false,
+            speeds: Speeds::default(),
+            plan,
+        })
+    }
+
+    /// Thins the jobs and writes the scenario.
+    ///
+    /// # Errors
+    /// When there is nothing to play, or no room for it.
+    pub fn finish(mut self) -> Result<BuiltReplay, ReplayError> {
+        if self.overflow {
+            return Err(ReplayError::TooManyJobs);
+        }
+        if self.jobs.is_empty() {
+            let from = self.plan.start;
+            return Err(ReplayError::Empty { from, to: from + self.plan.slot * self.plan.slots as f64 });
+        }
+        self.jobs.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
+        // Ports that nobody asked for in the window would only be in the way.
+        let used: Vec<bool> =
+            (0..self.ports.len()).map(|port| self.jobs.iter().any(|job| job.port as usize == port)).collect();
+        let number: Vec<u32> = used
+            .iter()
+            .scan(0, |next, &used| {
+                let at = *next;
+                *next += u32::from(used);
+                Some(at)
+            })
+            .collect();
+        self.ports = self.ports.iter().zip(&used).filter(|(_, used)| **used).map(|(key, _)| *key).collect();
+        self.jobs.iter_mut().for_each(|job| job.port = number[job.port as usize]);
+
+        let (table, fluctuation) = (SpeedTable::of(&self.speeds), Fluctuation::of(&self.speeds));
+        let gpus = self.servers.iter().any(|server| server.amount(GPU) > 0.0) && table.needs_gpu();
+        let (names, requests, capacities) = self.in_units(gpus);
+        let kinds: Vec<usize> = table.kinds(&self.servers, self.plan.seed);
+        let fits = |port: usize, server: usize| requests[port].iter().zip(&capacities[server]).all(|(a, c)| a <= c);
+        let mut channels = Vec::new();
+        let mut means = Vec::new();
+        for port in 0..self.ports.len() {
+            let before = channels.len();
+            for server in (0..self.servers.len()).filter(|&server| fits(port, server)) {
+                channels.push((port, server));
+                means.push(table.mean(port, self.ports.len(), kinds[server]));
+            }
+            if channels.len() == before {
+                let request = names.iter().zip(&requests[port]).map(|(name, units)| format!("{units} {name}"));
+                return Err(ReplayError::NoServer { port, request: request.collect::<Vec<_>>().join(", ") });
+            }
+        }
+        let mean_speed = |port: usize| {
+            let of = channels.iter().zip(&means).filter(|((at, _), _)| *at == port).map(|(_, mean)| *mean);
+            let (sum, count) = of.fold((0.0, 0.0), |(sum, count), mean| (sum + mean, count + 1.0));
+            sum / count
+        };
+        let speeds: Vec<f64> = (0..self.ports.len()).map(mean_speed).collect();
+        let tasks: Vec<u32> = (0..self.ports.len()).map(|port| self.tasks(port)).collect();
+        let (kept, load) = self.thin(&requests, &capacities, &tasks);
+        let (mut arrivals, mut work) =
+            (vec![vec![0u32; self.ports.len()]; self.plan.slots as usize], vec![Vec::new(); self.ports.len()]);
+        for job in &kept {
+            let slot = (((job.arrival - self.first) / self.plan.slot) as usize).min(self.plan.slots as usize - 1);
+            arrivals[slot][job.port as usize] += 1;
+            work[job.port as usize].push((job.duration / self.plan.slot * speeds[job.port as usize]).clamp(1e-6, 1e8));
+        }
+        // A port whose every job was thinned away has no work to list, and never asks for it.
+        work.iter_mut().filter(|jobs| jobs.is_empty()).for_each(|jobs| jobs.push(1.0));
+
+        let labels: Vec<Value> = kinds.iter().map(|&kind| Value::from(vec![table.kind_name(kind)])).collect();
+        let scenario = [
+            ("name", Value::from("replay")),
+            ("description", Value::from(format!("{} jobs of a trace, as they came", kept.len()))),
+            ("slots", Value::from(self.plan.slots as i64)),
+            ("policies", Value::from(POLICIES.to_vec())),
+            ("graph", self.graph(&channels, &requests)),
+            ("servers", Value::Table(Table::from_iter([("list".to_owned(), Value::Array(labels))]))),
+            ("devices", devices(names.len(), &capacities)),
+            ("gangs", gangs(&tasks)),
+            ("jobs", jobs(&work)),
+            ("costs", costs(&requests)),
+            ("arrivals", listed(&arrivals)),
+            ("speeds", fluctuation.speeds(&means, self.plan.block)),
+        ];
+        let scenario = Table::from_iter(scenario.map(|(key, value)| (key.to_owned(), value)));
+        let text = toml::to_string(&scenario).expect("a TOML table can be written");
+        let scenario = Scenario::from_toml(&text)?;
+        let origin = format!("{}; {}", table.origin(), fluctuation.origin());
+        Ok(BuiltReplay { scenario, devices: names, tasks: self.jobs.len(), jobs: kept.len(), load, origin })
+    }
+
+    /// The devices that count, each port's request and each server's capacity, in whole units. A unit is the smallest
+    /// amount that any port asks for.
+    fn in_units(&self, gpus: bool) -> (Vec<String>, Vec<Vec<u64>>, Vec<Vec<u64>>) {
+        let asked: Vec<Vec<f64>> = self.ports.iter().map(|key| self.devices.amounts(key)).collect();
+        let has = |name: &str| self.servers.iter().any(|server| server.amount(name) > 0.0);
+        let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+        for (at, name) in self.devices.names().iter().enumerate() {
+            let column: Vec<f64> = asked.iter().map(|amounts| amounts[at]).collect();
+            if has(name) && column.iter().any(|amount| *amount > 0.0) {
+                columns.push((name.clone(), column));
+            }
+        }
+        if columns.iter().all(|(name, _)| name != GPU) && gpus {
+            // The speeds are those of GPUs: a task has one.
+            columns.push((GPU.to_owned(), vec![1.0; self.ports.len()]));
+        }
+        let unit = |column: &[f64]| column.iter().copied().filter(|amount| *amount > 0.0).fold(f64::INFINITY, f64::min);
+        let units: Vec<f64> = columns.iter().map(|(_, column)| unit(column)).collect();
+        let whole = |amount: f64, unit: f64| (amount / unit).min(1e12);
+        let request = |port: usize| {
+            columns
+                .iter()
+                .zip(&units)
+                .map(|((_, column), unit)| (whole(column[port], *unit) - 1e-9).ceil() as u64)
+                .collect()
+        };
+        let capacity = |server: &Server| {
+            columns
+                .iter()
+                .zip(&units)
+                .map(|((name, _), unit)| (whole(server.amount(name), *unit) + 1e-9) as u64)
+                .collect()
+        };
+        let requests = (0..self.ports.len()).map(request).collect();
+        let capacities = self.servers.iter().map(capacity).collect();
+        (columns.into_iter().map(|(name, _)| name).collect(), requests, capacities)
+    }
+
+    /// How many tasks a job of a port has: the median of its tasks' instances, within the plan's limit.
+    fn tasks(&self, port: usize) -> u32 {
+        let mut counts: Vec<u32> =
+            self.jobs.iter().filter(|job| job.port as usize == port).map(|job| job.count).collect();
+        counts.sort_unstable();
+        counts.get(counts.len() / 2).copied().unwrap_or(1).clamp(1, self.plan.most_tasks)
+    }
+
+    /// Keeps jobs by coin, so that they ask for `load` of the scarcest device; the jobs, and the load they make.
+    fn thin(&self, requests: &[Vec<u64>], capacities: &[Vec<u64>], tasks: &[u32]) -> (Vec<Job>, f64) {
+        let load = |jobs: &[Job]| {
+            let mut asked = vec![0.0; requests[0].len()];
+            for job in jobs {
+                let port = job.port as usize;
+                let slots = (job.duration / self.plan.slot).max(1.0) * f64::from(tasks[port]);
+                asked.iter_mut().zip(&requests[port]).for_each(|(sum, &units)| *sum += units as f64 * slots);
+            }
+            let there = |device: usize| capacities.iter().map(|server| server[device] as f64).sum::<f64>();
+            let share = |(device, asked): (usize, &f64)| asked / there(device).max(1.0) / self.plan.slots as f64;
+            asked.iter().enumerate().map(share).fold(0.0, f64::max)
+        };
+        let keep = (self.plan.load / load(&self.jobs)).min(1.0);
+        let coin = |at: usize| stream(self.plan.seed, Purpose::Arrivals, at as u64, 1).random::<f64>() < keep;
+        let kept: Vec<Job> = self.jobs.iter().enumerate().filter(|(at, _)| coin(*at)).map(|(_, job)| *job).collect();
+        let reached = load(&kept);
+        (kept, reached)
+    }
+
+    fn graph(&self, channels: &[(usize, usize)], requests: &[Vec<u64>]) -> Value {
+        let channel = |&(port, server): &(usize, usize)| {
+            table([("port", whole(port as u64)), ("server", whole(server as u64)), ("request", list(&requests[port]))])
+        };
+        table([
+            ("ports", whole(self.ports.len() as u64)),
+            ("servers", whole(self.servers.len() as u64)),
+            ("channels", Value::Array(channels.iter().map(channel).collect())),
+        ])
+    }
+}
+
+/// Who is compared unless told.
+const POLICIES: [&str; 9] = ["oracle", "esdp", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
+
+fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn whole(number: u64) -> Value {
+    Value::from(number as i64)
+}
+
+fn list(numbers: &[u64]) -> Value {
+    Value::Array(numbers.iter().map(|&number| whole(number)).collect())
+}
+
+fn devices(count: usize, capacities: &[Vec<u64>]) -> Value {
+    table([("count", whole(count as u64)), ("servers", Value::Array(capacities.iter().map(|own| list(own)).collect()))])
+}
+
+fn gangs(tasks: &[u32]) -> Value {
+    let gang = |(port, &tasks): (usize, &u32)| {
+        table([("port", whole(port as u64)), ("minimum", whole(tasks.into())), ("tasks", list(&[tasks.into()]))])
+    };
+    table([("list", Value::Array(tasks.iter().enumerate().map(gang).collect()))])
+}
+
+fn jobs(work: &[Vec<f64>]) -> Value {
+    // Six digits: the rest is noise, and the file stays readable.
+    let rounded = |work: &f64| Value::from((work * 1e6).round().max(1.0) / 1e6);
+    let of_port = |jobs: &Vec<f64>| Value::Array(jobs.iter().map(rounded).collect());
+    table([("held", Value::from(true)), ("list", Value::Array(work.iter().map(of_port).collect()))])
+}
+
+/// A small price, so that a dear request is worth less than a cheap one: about 0.02 a task.
+fn costs(requests: &[Vec<u64>]) -> Value {
+    let devices = requests[0].len();
+    let mean = |device: usize| requests.iter().map(|own| own[device] as f64).sum::<f64>() / requests.len() as f64;
+    let cost = |device: usize| {
+        let rate = 0.02 / devices as f64 / mean(device).max(1e-9);
+        table([("kind", Value::from("linear")), ("rate", Value::from(rate))])
+    };
+    table([("devices", Value::Array((0..devices).map(cost).collect()))])
+}
+
+fn listed(arrivals: &[Vec<u32>]) -> Value {
+    let row = |slot: &Vec<u32>| Value::Array(slot.iter().map(|&jobs| whole(jobs.into())).collect());
+    table([
+        ("law", Value::from("list")),
+        ("jobs", Value::Array(arrivals.iter().map(row).collect())),
+        ("repeat", Value::from(false)),
+    ])
+}
+
+impl Sink for Replay {
+    fn task(&mut self, task: &Task<'_>) {
+        let at = task.arrival - self.first;
+        let Some(duration) = task.duration else { return };
+        if !(at >= 0.0 && at < self.plan.slot * self.plan.slots as f64 && duration > 0.0) {
+            return;
+        }
+        let key = self.devices.key(task.request);
+        let Some(port) = self.ports.iter().position(|known| *known == key) else { return };
+        if self.jobs.len() >= MOST_JOBS {
+            self.overflow = true;
+            return;
+        }
+        let count = u32::try_from(task.count).unwrap_or(u32::MAX);
+        self.jobs.push(Job { arrival: task.arrival, duration, port: port as u32, count });
+    }
+
+    fn speed(&mut self, speed: &Speed<'_>) {
+        self.speeds.add(speed);
+    }
+}
