@@ -100,6 +100,10 @@ impl Limits {
             }
         }
         for (l, job) in form.jobs.iter().enumerate() {
+            let over = |g: usize| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
+            if form.groups_of_job(l).any(over) {
+                return false;
+            }
             if !job.is_gang() {
                 continue;
             }

@@ -7,11 +7,13 @@
 
 mod build;
 mod descent;
+mod fixing;
 mod form;
 mod knapsack;
 mod limits;
 mod placement;
 mod prices;
+mod ruin;
 mod tree;
 
 use self::build::Builder;
@@ -20,11 +22,17 @@ use self::form::Form;
 use self::limits::Limits;
 use self::placement::Placement;
 use self::prices::{Layout, Pricing};
+use self::ruin::Ruin;
 use self::tree::Tree;
 use super::{Guarantee, Problem, Solution};
 
 /// Visits of one server's knapsack before its bound is taken instead.
 const SERVER_VISITS: u64 = 4_000;
+
+/// Rounds of dual steps at the root, each followed by a decision.
+const ROUNDS: usize = 8;
+/// Dual steps in a round.
+const STEPS: usize = 35;
 
 /// The decomposition and its buffers.
 #[derive(Debug, Clone, Default)]
@@ -35,9 +43,11 @@ pub(super) struct Gang {
     descent: Descent,
     builder: Builder,
     placement: Placement,
+    ruin: Ruin,
     tree: Tree,
     start: Vec<f64>,
     root: prices::Point,
+    scratch: Vec<u32>,
     best: Vec<u32>,
     best_value: f64,
 }
@@ -47,7 +57,7 @@ impl Gang {
     pub fn solve(&mut self, problem: &Problem<'_>, budget: Option<u64>, solution: &mut Solution) {
         self.form.fill(problem);
         let n = self.form.len() as u64;
-        let budget = budget.unwrap_or((2_000 * n).max(20_000_000));
+        let budget = budget.unwrap_or((1_000 * n).max(20_000_000));
         self.best.clear();
         self.best.resize(self.form.len(), 0);
         self.best_value = 0.0;
@@ -81,17 +91,27 @@ impl Gang {
         self.first_prices();
         self.descent.start(&self.form, &self.limits, &mut self.pricing, &self.start);
         self.candidate();
-        for _ in 0..15 {
-            let stop = Stop { steps: 20, work: budget, target: self.best_value };
+        self.ruin.reset();
+        for _ in 0..ROUNDS {
+            self.improve(4, budget / 20);
+            let stop = Stop { steps: STEPS, work: budget / 2, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             self.candidate();
             if !self.beats(self.descent.best.value) {
                 break;
             }
         }
+        self.improve(40, budget / 4);
         self.root.prices.clone_from(&self.descent.best.prices);
         let root = self.pricing.certify(&self.form, &self.limits, &mut self.root);
         if !self.beats(self.descent.best.value) {
+            return self.best_value;
+        }
+        if self.form.len() as u64 * 2_000 > budget {
+            return root;
+        }
+        self.fix();
+        if !self.is_open() {
             return self.best_value;
         }
         let proved = self.branch(budget);
@@ -104,8 +124,23 @@ impl Gang {
         self.start.clear();
         self.start.resize(layout.len, 0.0);
         if !self.form.linear {
-            let width: f64 = self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
+            let width: f64 =
+                self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
             self.start[layout.lambda] = libm::log(0.5 / (0.25 * width).max(1e-24).sqrt());
+        }
+    }
+
+    /// Searches around the last decision built.
+    fn improve(&mut self, turns: usize, work: u64) {
+        let jobs = self.form.jobs.len();
+        if !self.form.jobs.iter().any(|job| job.is_gang()) {
+            return;
+        }
+        let Self { form, builder, placement, ruin, .. } = self;
+        self.pricing.work += ruin.run(form, builder, placement, turns * jobs, 2 + turns * jobs / 4, work);
+        if self.placement.value() > self.best_value {
+            self.best_value = self.placement.value();
+            self.best.clone_from(&self.placement.uses);
         }
     }
 

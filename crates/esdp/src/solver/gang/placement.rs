@@ -89,8 +89,7 @@ impl Placement {
         self.mean += form.v[e] * change;
         self.width += form.w[e] * change;
         let shift = |amount: &mut u64, a: u64| {
-            *amount =
-                amount.wrapping_add(a.wrapping_mul(u64::from(before))).wrapping_sub(a.wrapping_mul(u64::from(uses)));
+            *amount = amount.wrapping_add(a.wrapping_mul(u64::from(before))).wrapping_sub(a.wrapping_mul(u64::from(uses)));
         };
         let request = form.request(e);
         let room = &mut self.room[form.server[e] as usize * form.devices..];
@@ -127,8 +126,8 @@ impl Placement {
         }
     }
 
-    /// Whether a job has the tasks that its copies need.
-    pub fn is_whole(&self, form: &Form, job: usize) -> bool {
-        self.tasks[job] >= u64::from(form.jobs[job].minimum) * u64::from(self.copies[job])
+    /// The channels whose uses were set since the last commit.
+    pub fn changed(&self) -> impl Iterator<Item = u32> {
+        self.log.iter().map(|&(e, _)| e)
     }
 }

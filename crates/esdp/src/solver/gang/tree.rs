@@ -111,11 +111,7 @@ impl Gang {
     fn enter(&mut self, tree: &Tree, budget: u64) -> Option<f64> {
         let parent = tree.path.last()?;
         self.pricing.work += self.form.len() as u64;
-        if !self.limits.propagate(&self.form) {
-            return None;
-        }
-        if self.limits.is_decided() {
-            self.decided();
+        if !self.is_open() {
             return None;
         }
         self.descent.start(&self.form, &self.limits, &mut self.pricing, &parent.prices);
@@ -123,11 +119,21 @@ impl Gang {
         let stop = Stop { steps: STEPS, work: budget, target };
         self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
         let bound = self.descent.best.value.min(parent.bound);
-        self.beats(bound).then_some(bound)
+        if !self.beats(bound) || (self.fix() && !self.is_open()) {
+            return None;
+        }
+        Some(bound)
     }
 
-    /// The decision that is left when nothing is open.
-    fn decided(&mut self) {
+    /// Propagates the limits; whether they leave anything to decide. The only decision that they
+    /// leave, if so, is taken note of.
+    pub(super) fn is_open(&mut self) -> bool {
+        if !self.limits.propagate(&self.form) {
+            return false;
+        }
+        if !self.limits.is_decided() {
+            return true;
+        }
         let mut sums = (0.0, 0.0);
         for (e, &uses) in self.limits.low.iter().enumerate() {
             sums.0 += self.form.v[e] * f64::from(uses);
@@ -138,6 +144,7 @@ impl Gang {
             self.best_value = value;
             self.best.clone_from(&self.limits.low);
         }
+        false
     }
 
     /// The variable to branch on and the two sides, the likelier one first.

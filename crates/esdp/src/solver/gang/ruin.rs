@@ -1,0 +1,180 @@
+//! Ruin and recreate: a neighbourhood search over whole jobs.
+//!
+//! A turn takes a job, and a few running jobs that share servers with it, out of the decision, puts
+//! back what fits in another order, fills the servers that were touched with single tasks, and
+//! keeps the result unless it is worse. Turns follow a scrambled counter, so the search is the
+//! same for the same problem. A turn visits the channels of a handful of jobs.
+
+use super::build::Builder;
+use super::form::Form;
+use super::placement::Placement;
+
+/// The most jobs taken out in a turn.
+const MOST_RUINED: u64 = 5;
+/// Jobs that do not run and are tried in a turn.
+const OUTSIDERS: usize = 6;
+
+/// The search's buffers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ruin {
+    state: u64,
+    candidates: Vec<u32>,
+    before: Vec<u32>,
+    touched: Vec<u32>,
+    seed: usize,
+}
+
+impl Ruin {
+    /// Starts the sequence of turns anew.
+    pub fn reset(&mut self) {
+        self.state = 0x9E37_79B9_7F4A_7C15;
+        self.seed = 0;
+    }
+
+    /// A number below `limit`, the next of a fixed sequence.
+    fn next(&mut self, limit: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % limit.max(1)
+    }
+
+    /// Improves a decision by up to `turns` turns in `work` visits; stops after `patience` turns
+    /// without a gain. Returns the visits spent.
+    pub fn run(
+        &mut self,
+        form: &Form,
+        builder: &Builder,
+        placement: &mut Placement,
+        turns: usize,
+        patience: usize,
+        work: u64,
+    ) -> u64 {
+        let (mut spent, mut last_gain) = (0, 0);
+        placement.commit();
+        for turn in 0..turns {
+            if spent >= work || turn - last_gain > patience {
+                break;
+            }
+            let value = placement.value();
+            spent += self.turn(form, builder, placement);
+            if placement.value() > value {
+                last_gain = turn;
+            }
+        }
+        spent
+    }
+
+    fn turn(&mut self, form: &Form, builder: &Builder, placement: &mut Placement) -> u64 {
+        let jobs = form.jobs.len();
+        let value = placement.value();
+        self.seed = (self.seed + 1) % jobs;
+        let seed = self.seed;
+        let mut work = self.choose(form, builder, placement, seed);
+        self.before.clear();
+        self.before.extend(self.candidates.iter().map(|&job| placement.copies[job as usize]));
+        let was_out = placement.copies[seed] == 0;
+        for &job in &self.candidates {
+            let l = job as usize;
+            if form.jobs[l].is_gang() && placement.copies[l] > 0 {
+                form.channels_of_job(l).iter().for_each(|&e| placement.set(form, e as usize, 0));
+                placement.copies[l] = 0;
+                work += form.channels_of_job(l).len() as u64;
+            }
+        }
+        let skip = self.next(4) * (1 + self.next(8));
+        let first = usize::from(was_out);
+        let kept = std::mem::take(&mut self.candidates);
+        let mut order = std::mem::take(&mut self.touched);
+        order.clone_from(&kept);
+        for place in first..order.len() {
+            let other = place + self.next((order.len() - place) as u64) as usize;
+            order.swap(place, other);
+        }
+        for &l in &order {
+            let l = l as usize;
+            let salt = if skip == 0 { 0 } else { self.next(u64::MAX >> 34) | 1 };
+            while builder.insert(form, placement, l, salt) {
+                work += 2 * form.channels_of_job(l).len() as u64;
+            }
+            work += 2 * form.channels_of_job(l).len() as u64;
+        }
+        self.touched = order;
+        work += fill_touched(form, placement, &mut self.touched);
+        if placement.value() >= value - 1e-12 {
+            placement.commit();
+        } else {
+            placement.undo(form, 0);
+            for (&l, &copies) in kept.iter().zip(&self.before) {
+                placement.copies[l as usize] = copies;
+            }
+        }
+        self.candidates = kept;
+        8 * work
+    }
+
+    /// The seed, running jobs on its servers, and some that do not run. Returns the visits.
+    fn choose(&mut self, form: &Form, builder: &Builder, placement: &Placement, seed: usize) -> u64 {
+        self.candidates.clear();
+        self.candidates.push(seed as u32);
+        let ruined = 1 + self.next(MOST_RUINED) as usize;
+        let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
+        let from = self.next(channels.len() as u64) as usize;
+        let mut work = 0;
+        // From the better half of the ranking more often than not.
+        let from = if self.next(2) == 0 { from / 4 } else { from };
+        'found: for &e in channels[from.min(channels.len())..].iter().chain(&channels[..from.min(channels.len())]) {
+            for other in form.channels(form.server[e as usize] as usize) {
+                work += 1;
+                let job = form.job[other];
+                let runs = placement.uses[other] > 0 && form.jobs[job as usize].is_gang();
+                if runs && !self.candidates.contains(&job) {
+                    if self.candidates.len() > ruined {
+                        break 'found;
+                    }
+                    self.candidates.push(job);
+                }
+            }
+        }
+        let offset = self.next(form.jobs.len() as u64) as usize;
+        let mut outsiders = 0;
+        for place in 0..form.jobs.len() {
+            let job = builder.jobs[(offset + place) % form.jobs.len()];
+            let l = job as usize;
+            let out = placement.copies[l] < form.jobs[l].copies && form.jobs[l].is_gang();
+            if out && !self.candidates.contains(&job) {
+                self.candidates.push(job);
+                outsiders += 1;
+                if outsiders == OUTSIDERS {
+                    break;
+                }
+            }
+        }
+        work + form.jobs.len() as u64 / 4
+    }
+}
+
+/// Fills the servers that were touched since the last commit with single tasks of running jobs.
+fn fill_touched(form: &Form, placement: &mut Placement, servers: &mut Vec<u32>) -> u64 {
+    servers.clear();
+    servers.extend(placement.changed().map(|e| form.server[e as usize]));
+    servers.sort_unstable();
+    servers.dedup();
+    let mut work = 0;
+    for &server in servers.iter() {
+        loop {
+            let mut best = None;
+            let mut most = 0.0;
+            for e in form.channels(server as usize) {
+                work += 1;
+                if placement.copies[form.job[e] as usize] > 0 {
+                    let gain = placement.gain(form, e);
+                    if gain > most && placement.most_more(form, e) > 0 {
+                        (best, most) = (Some(e), gain);
+                    }
+                }
+            }
+            let Some(e) = best else { break };
+            placement.set(form, e, placement.uses[e] + 1);
+        }
+    }
+    work
+}
