@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
 pub struct EsdpSpec {
     /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0; 0.25 unless told.
     pub kappa: f64,
-    /// What the index stands on: `"pooled"` unless told, `"pooled-by-port"` or `"means"`.
+    /// What the index stands on: `"means"` unless told, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
 }
 
 impl Default for EsdpSpec {
     fn default() -> Self {
-        Self { kappa: 0.25, estimator: Estimator::Pooled }
+        Self { kappa: 0.25, estimator: Estimator::Means }
     }
 }
 

@@ -24,7 +24,7 @@
 use super::optimistic::Optimistic;
 use super::spec::{SpecError, check_number};
 use crate::model::Cluster;
-use crate::stats::{Discounted, Exploration, Pooled, Statistics, Windowed};
+use crate::stats::{Discounted, Exploration, Statistics, Windowed};
 use serde::{Deserialize, Serialize};
 
 /// The parameters of `esdp-drift`.
@@ -43,11 +43,6 @@ pub struct EsdpDriftSpec {
 pub enum Memory {
     /// Every observation fades by `gamma` a slot.
     Discounted {
-        /// What is left of a weight after a slot: above 0, at most 1.
-        gamma: f64,
-    },
-    /// The same on [`Pooled`] statistics: what fades makes room for what is known of channels like it.
-    Pooled {
         /// What is left of a weight after a slot: above 0, at most 1.
         gamma: f64,
     },
@@ -71,7 +66,6 @@ impl EsdpDriftSpec {
         check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
         match self.memory {
             Memory::Discounted { gamma } => check_number(Self::NAME, "memory.discounted.gamma", gamma, 1e-3..=1.0),
-            Memory::Pooled { gamma } => check_number(Self::NAME, "memory.pooled.gamma", gamma, 1e-3..=1.0),
             Memory::Windowed { slots: 0 } => Err(SpecError::Parameter {
                 policy: Self::NAME,
                 key: "memory.windowed.slots",
@@ -91,7 +85,6 @@ impl EsdpDriftSpec {
         let channels = cluster.channels().len();
         let statistics: Box<dyn Statistics> = match self.memory {
             Memory::Discounted { gamma } => Box::new(Discounted::new(channels, gamma)),
-            Memory::Pooled { gamma } => Box::new(Pooled::new(cluster, true, gamma)),
             Memory::Windowed { slots } => Box::new(Windowed::new(channels, slots)),
         };
         Ok(Optimistic::new(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))

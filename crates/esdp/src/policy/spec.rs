@@ -28,6 +28,7 @@ use super::escb::EscbSpec;
 use super::esdp::EsdpSpec;
 use super::esdp_drift::EsdpDriftSpec;
 use super::esdp_paper::EsdpPaperSpec;
+use super::esdp_pooled::EsdpPooledSpec;
 use super::hauf::HaufSpec;
 use super::{FirstFit, Lcf, Lwtf, Oracle, Policy, Random, Truth};
 use crate::model::Cluster;
@@ -48,6 +49,8 @@ pub enum PolicySpec {
     EsdpPaper(EsdpPaperSpec),
     /// See [`EsdpDriftSpec`].
     EsdpDrift(EsdpDriftSpec),
+    /// See [`EsdpPooledSpec`].
+    EsdpPooled(EsdpPooledSpec),
     /// See [`EscbSpec`].
     Escb(EscbSpec),
     /// See [`CucbSpec`].
@@ -103,6 +106,7 @@ impl PolicySpec {
             Self::Esdp(EsdpSpec::default()),
             Self::EsdpPaper(EsdpPaperSpec::default()),
             Self::EsdpDrift(EsdpDriftSpec::default()),
+            Self::EsdpPooled(EsdpPooledSpec::default()),
             Self::Escb(EscbSpec::default()),
             Self::Cucb(CucbSpec::default()),
             Self::Cts(CtsSpec::default()),
@@ -122,6 +126,7 @@ impl PolicySpec {
             Self::Esdp(_) => EsdpSpec::NAME,
             Self::EsdpPaper(_) => EsdpPaperSpec::NAME,
             Self::EsdpDrift(_) => EsdpDriftSpec::NAME,
+            Self::EsdpPooled(_) => EsdpPooledSpec::NAME,
             Self::Escb(_) => EscbSpec::NAME,
             Self::Cucb(_) => CucbSpec::NAME,
             Self::Cts(_) => CtsSpec::NAME,
@@ -141,6 +146,7 @@ impl PolicySpec {
             Self::Esdp(_) => "exact optimistic index over sets, little exploration; the default",
             Self::EsdpPaper(_) => "the paper's Algorithms 1 and 2 as printed, obvious slips mended",
             Self::EsdpDrift(_) => "esdp on statistics that forget, for speeds that drift",
+            Self::EsdpPooled(_) => "channels learn from each other; for fleets of thousands of servers",
             Self::Escb(_) => "exact optimistic index over sets with the printed exploration",
             Self::Cucb(_) => "a confidence bonus on every channel, linear",
             Self::Cts(_) => "combinatorial Thompson sampling, linear",
@@ -163,6 +169,7 @@ impl PolicySpec {
             Self::Esdp(spec) => spec.check(),
             Self::EsdpPaper(spec) => spec.check(),
             Self::EsdpDrift(spec) => spec.check(),
+            Self::EsdpPooled(spec) => spec.check(),
             Self::Escb(spec) => spec.check(),
             Self::Cucb(spec) => spec.check(),
             Self::Cts(spec) => spec.check(),
@@ -209,6 +216,7 @@ impl PolicySpec {
             Self::Esdp(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpPaper(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpDrift(spec) => boxed!(spec.policy(cluster)?),
+            Self::EsdpPooled(spec) => boxed!(spec.policy(cluster)?),
             Self::Escb(spec) => boxed!(spec.policy(cluster)?),
             Self::Cucb(spec) => boxed!(spec.policy(cluster)?),
             Self::Cts(spec) => boxed!(spec.policy(cluster, seed)?),

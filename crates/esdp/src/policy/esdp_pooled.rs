@@ -1,0 +1,115 @@
+//! `esdp-pooled`: optimism on channels that learn from each other. For fleets, and wherever few slots must do.
+//!
+//! On [`Pooled`] statistics, with the estimate and the variance of each channel, a slot is the linear problem
+//!
+//! ```text
+//! max  sum_e ( estimate_e + z(t) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
+//! ```
+//!
+//! solved exactly; *N* is the number of outcomes so far. The more channels there are for each outcome, the less it
+//! explores: where nobody can try them all, what pays is to find good ones among those that look good and to stay
+//! there; where each was tried often, the last difference counts. A constant *z* that suits one is wrong
+//! for the other (`docs/decisions/0006-pooled-learning.md`).
+//!
+//! With gamma below 1 old outcomes fade, and a channel falls back on what is known of others like it.
+//!
+//! Cost: *O(channels)*, one linear solve, and a sweep now and then; see [`Pooled`].
+
+use super::index::{Learner, Scope};
+use super::spec::{SpecError, check_number};
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{ChannelId, Cluster, Observation, SlotView};
+use crate::solver::{Exact, Solver};
+use crate::stats::{Pooled, StateError, Statistics};
+use serde::{Deserialize, Serialize};
+
+/// The parameters of `esdp-pooled`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EsdpPooledSpec {
+    /// How much it explores. At least 0; 0.1 unless told.
+    pub kappa: f64,
+    /// Whether it looks at the labels of the servers; yes unless told.
+    pub labels: bool,
+    /// What is left of an outcome's weight after a slot: above 0, at most 1; 1, nothing fades, unless told.
+    pub gamma: f64,
+}
+
+impl Default for EsdpPooledSpec {
+    fn default() -> Self {
+        Self { kappa: 0.1, labels: true, gamma: 1.0 }
+    }
+}
+
+impl EsdpPooledSpec {
+    pub(super) const NAME: &'static str = "esdp-pooled";
+
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
+        check_number(Self::NAME, "gamma", self.gamma, 1e-3..=1.0)
+    }
+
+    /// Builds the policy.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn policy(&self, cluster: &Cluster) -> Result<EsdpPooled, SpecError> {
+        self.check()?;
+        let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma));
+        let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
+        Ok(EsdpPooled { learner, kappa: self.kappa, channels: cluster.channels().len() })
+    }
+}
+
+/// A bonus on every channel that shrinks as its kind becomes known, one linear problem a slot.
+pub struct EsdpPooled {
+    learner: Learner,
+    kappa: f64,
+    channels: usize,
+}
+
+impl EsdpPooled {
+    /// Uses another solver.
+    #[must_use]
+    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
+        self.learner.index.set_solver(solver);
+        self
+    }
+
+    /// What has been learned so far.
+    pub fn statistics(&self) -> &dyn Statistics {
+        &*self.learner.statistics
+    }
+
+    /// `kappa ln(12 (1 + N / |E|))`.
+    fn rate(&self) -> f64 {
+        let outcomes: f64 = (0..self.channels).map(|index| self.statistics().count(ChannelId::at(index))).sum();
+        self.kappa * (12.0 * (1.0 + outcomes / self.channels as f64)).ln()
+    }
+}
+
+impl Policy for EsdpPooled {
+    fn name(&self) -> &str {
+        self.learner.name()
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let rate = self.rate();
+        self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
+            // The spread is the variance by 2 UNIT.
+            (statistics.estimate(channel) + (2.0 * rate * statistics.spread(channel)).sqrt(), 0.0)
+        })
+    }
+
+    fn learn(&mut self, seen: &Observation) {
+        self.learner.learn(seen);
+    }
+
+    fn state(&self) -> PolicyState {
+        self.learner.state()
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        self.learner.restore(state)
+    }
+}
