@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPooledSpec {
-    /// How much it explores. At least 0; 0.1 unless told.
+    /// How much it explores. At least 0; 0.08 unless told.
     pub kappa: f64,
     /// Whether it looks at the labels of the servers; yes unless told.
     pub labels: bool,
@@ -37,7 +37,7 @@ pub struct EsdpPooledSpec {
 
 impl Default for EsdpPooledSpec {
     fn default() -> Self {
-        Self { kappa: 0.1, labels: true, gamma: 1.0 }
+        Self { kappa: 0.08, labels: true, gamma: 1.0 }
     }
 }
 

@@ -26,7 +26,8 @@ impl Builder {
         let score = &self.score;
         for l in 0..form.jobs.len() {
             let range = form.job_start[l] as usize..form.job_start[l + 1] as usize;
-            self.ranked[range].sort_unstable_by(|&a, &b| score[b as usize].total_cmp(&score[a as usize]).then(a.cmp(&b)));
+            self.ranked[range]
+                .sort_unstable_by(|&a, &b| score[b as usize].total_cmp(&score[a as usize]).then(a.cmp(&b)));
         }
         self.jobs.clear();
         self.jobs.extend(0..form.jobs.len() as u32);

@@ -67,13 +67,13 @@ impl Descent {
             }
             let step = self.length * (self.best.value - stop.target) / square;
             self.trial.prices.clear();
-            self.trial.prices.extend(
-                self.best.prices.iter().zip(&self.gradient).enumerate().map(|(place, (price, gradient))| {
+            self.trial.prices.extend(self.best.prices.iter().zip(&self.gradient).enumerate().map(
+                |(place, (price, gradient))| {
                     // The multiplier of the widths must not jump by orders of magnitude.
                     let most = if place >= layout.lambda { 0.5 } else { f64::INFINITY };
                     project(layout, place, price - (step * gradient).clamp(-most, most))
-                }),
-            );
+                },
+            ));
             pricing.evaluate(form, limits, &mut self.trial);
             let agreement: f64 = self.gradient.iter().zip(&self.trial.gradient).map(|(a, b)| a * b).sum();
             self.average();

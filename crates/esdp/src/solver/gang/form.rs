@@ -161,9 +161,9 @@ impl Form {
     fn choose(&mut self, problem: &Problem<'_>) {
         let (mean, width) = (problem.mean(), problem.width());
         let needed = |channel: usize| {
-            problem.gangs().is_some_and(|gangs| {
-                gangs.jobs[gangs.groups[gangs.group[channel] as usize].job as usize].minimum > 1
-            })
+            problem
+                .gangs()
+                .is_some_and(|gangs| gangs.jobs[gangs.groups[gangs.group[channel] as usize].job as usize].minimum > 1)
         };
         // The place of each group; `order` is about to be used for channels.
         self.job_start.clear();

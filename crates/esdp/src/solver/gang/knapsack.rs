@@ -55,14 +55,7 @@ fn fits(request: &[Amount], room: &[Amount], most: u32) -> u32 {
 impl Knapsack {
     /// Solves for `items` (consumed), adds their uses to `uses`, and returns a value that is never
     /// below the optimum and equal to it unless more than `limit` visits would be needed.
-    pub fn solve(
-        &mut self,
-        requests: &[Amount],
-        devices: usize,
-        room: &[Amount],
-        limit: u64,
-        uses: &mut [u32],
-    ) -> f64 {
+    pub fn solve(&mut self, requests: &[Amount], devices: usize, room: &[Amount], limit: u64, uses: &mut [u32]) -> f64 {
         let request = |item: &Item| &requests[item.channel as usize * devices..][..devices];
         self.visits += self.items.len() as u64;
         if let [item] = &self.items[..] {
@@ -87,17 +80,15 @@ impl Knapsack {
             item.weight = request.iter().zip(inverse).map(|(&a, inverse)| a as f64 * inverse).sum();
             item.most > 0
         });
-        self.items.sort_unstable_by(|a, b| {
-            (b.r * a.weight).total_cmp(&(a.r * b.weight)).then(a.channel.cmp(&b.channel))
-        });
+        self.items
+            .sort_unstable_by(|a, b| (b.r * a.weight).total_cmp(&(a.r * b.weight)).then(a.channel.cmp(&b.channel)));
         self.search(requests, devices, room, limit, uses)
     }
 
     fn all_fit(&self, requests: &[Amount], devices: usize, room: &[Amount]) -> bool {
         (0..devices).all(|device| {
-            let need = |item: &Item| {
-                u128::from(requests[item.channel as usize * devices + device]) * u128::from(item.most)
-            };
+            let need =
+                |item: &Item| u128::from(requests[item.channel as usize * devices + device]) * u128::from(item.most);
             self.items.iter().map(need).sum::<u128>() <= u128::from(room[device])
         })
     }

@@ -124,8 +124,7 @@ impl Gang {
         self.start.clear();
         self.start.resize(layout.len, 0.0);
         if !self.form.linear {
-            let width: f64 =
-                self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
+            let width: f64 = self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
             self.start[layout.lambda] = libm::log(0.5 / (0.25 * width).max(1e-24).sqrt());
         }
     }

@@ -79,9 +79,8 @@ impl Pricing {
         let layout = Layout::of(form);
         let lambda = lambda(form, prices);
         self.offset.clear();
-        self.offset.extend(
-            form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu),
-        );
+        self.offset
+            .extend(form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu));
         self.r.clear();
         for e in 0..form.len() {
             let mut r = form.v[e] + lambda * form.w[e];
