@@ -254,3 +254,40 @@ fn keys_can_be_set() {
     assert!(changed.set("graf.count", "32").unwrap_err().to_string().starts_with("unknown key `graf`"));
     assert_eq!(scenario.points().unwrap().len(), 10);
 }
+
+#[test]
+fn labels_tell_the_kinds_of_servers_or_less() {
+    let fleet = Scenario::preset("fleet-200").unwrap();
+    let labels = |scenario: &Scenario| -> Vec<Vec<String>> {
+        let setting = scenario.setting(3).unwrap();
+        (0..200).map(|server| setting.cluster().labels(crate::model::ServerId(server)).to_vec()).collect()
+    };
+    let told = labels(&fleet);
+    let mut kinds: Vec<&String> = told.iter().flatten().collect();
+    assert_eq!(kinds.len(), 200);
+    kinds.sort();
+    kinds.dedup();
+    assert_eq!(kinds, ["kind-0", "kind-1", "kind-2", "kind-3"]);
+    let half = labels(&fleet.set("servers.labelled", "0.5").unwrap());
+    let known = half.iter().filter(|labels| !labels.is_empty()).count();
+    assert!((70..=130).contains(&known), "{known}");
+    assert!(half.iter().zip(&told).all(|(half, told)| half.is_empty() || half == told));
+    assert_ne!(labels(&fleet.set("servers.labels", "random").unwrap()), told);
+    assert!(labels(&fleet.set("servers.labels", "none").unwrap()).iter().all(Vec::is_empty));
+}
+
+#[test]
+fn labels_that_do_not_fit_are_told() {
+    let cases = [
+        ("[servers]\nlabels = \"kinds\"", "line 2: `servers.labels`: needs kinds of servers, give `speeds.kinds`"),
+        ("[servers]\nlabelled = 1.5", "line 2: `servers.labelled` is 1.5, expected a number from 0 to 1"),
+        ("[servers]\nlist = [[\"a\"]]", "line 2: `servers.list` is a list of 1, expected 40, one a server"),
+        ("[speeds]\nkinds = 0", "line 2: `speeds.kinds` is 0, expected a whole number from 1 to 1000"),
+        ("[speeds]\nkinds = [[1.0], [1.0, 0.5]]", "`speeds.kinds[1]` is a list of 2 numbers, expected 1, one a kind"),
+        ("[speeds]\nserver_deviation = 0.2", "`speeds.server_deviation` is 0.2, expected 0 unless `kinds` is given"),
+    ];
+    for (text, expected) in cases {
+        let found = refused(text);
+        assert!(found.contains(expected), "{found}, not {expected}");
+    }
+}

@@ -129,3 +129,13 @@ fn what_is_out_of_range_is_named() {
     assert!(refused(|s| s.drift = Drift::Switch { share: 2.0, factor: 0.4, every: 1 }).contains("`drift.share` is 2"));
     assert!(refused(|s| s.drift = Drift::Sine { amplitude: 0.5, period: 0 }).contains("`drift.period` is 0"));
 }
+
+#[test]
+fn kinds_of_servers_have_the_means_they_claim() {
+    check_truth(&SpeedSpec { kinds: Some(KindSpeeds::Drawn(2)), server_deviation: 0.2, ..paper() }, 1.0);
+    let table = KindSpeeds::Table(vec![vec![0.3, 0.7]]);
+    let kinds = table.of_servers(3, 5);
+    let mut exact = SpeedSpec { kinds: Some(table), deviation: 0.0, ..paper() }.build(&cluster(), 5).unwrap();
+    let expected: Vec<f64> = kinds.iter().map(|kind| [0.3, 0.7][*kind] - 0.1).collect();
+    assert!(exact.means(Slot(1)).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12));
+}
