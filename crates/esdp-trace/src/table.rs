@@ -15,62 +15,78 @@ use std::io::BufRead;
 /// The most fields of a row that are looked at; what follows is ignored.
 const MOST_FIELDS: usize = 64;
 
-/// The fields of one line.
-pub(crate) struct Fields<'l> {
-    fields: [&'l [u8]; MOST_FIELDS],
-    count: usize,
+/// Where the fields of a line are; used again for every line.
+#[derive(Default)]
+pub(crate) struct Fields {
+    ranges: Vec<(u32, u32)>,
 }
 
-impl<'l> Fields<'l> {
-    /// Splits a line; nothing where a quote is not closed.
+impl Fields {
+    /// Splits a line; false where a quote is not closed.
     #[inline]
-    pub(crate) fn split(line: &'l [u8], separator: u8) -> Option<Self> {
-        let mut fields: [&'l [u8]; MOST_FIELDS] = [&[]; MOST_FIELDS];
-        let mut count = 0;
+    pub(crate) fn split(&mut self, line: &[u8], separator: u8) -> bool {
+        self.ranges.clear();
         if memchr(b'"', line).is_some() {
-            return Self::quoted(line, separator);
+            return self.quoted(line, separator);
         }
         let mut start = 0;
         // Fields are a few bytes: a plain loop is faster than a search that has to be set up for each.
         for (at, &byte) in line.iter().enumerate() {
             if byte == separator {
-                fields[count] = &line[start..at];
-                count += 1;
-                start = at + 1;
-                if count == MOST_FIELDS {
-                    return Some(Self { fields, count });
+                self.ranges.push((start, at as u32));
+                start = at as u32 + 1;
+                if self.ranges.len() == MOST_FIELDS {
+                    return true;
                 }
             }
         }
-        fields[count] = &line[start..];
-        Some(Self { fields, count: count + 1 })
+        self.ranges.push((start, line.len() as u32));
+        true
     }
 
-    fn quoted(line: &'l [u8], separator: u8) -> Option<Self> {
-        let mut fields: [&'l [u8]; MOST_FIELDS] = [&[]; MOST_FIELDS];
-        let (mut count, mut rest) = (0, line);
-        while count < MOST_FIELDS {
-            let (field, after) = match rest {
-                [b'"', inner @ ..] => {
-                    let end = memchr(b'"', inner)?;
-                    (&inner[..end], &inner[end + 1..])
+    fn quoted(&mut self, line: &[u8], separator: u8) -> bool {
+        let mut start = 0;
+        while self.ranges.len() < MOST_FIELDS {
+            let rest = &line[start..];
+            let (from, to, after) = match rest {
+                [b'"', inner @ ..] => match memchr(b'"', inner) {
+                    Some(end) => (start + 1, start + 1 + end, start + end + 2),
+                    None => return false,
+                },
+                _ => {
+                    let end = start + memchr(separator, rest).unwrap_or(rest.len());
+                    (start, end, end)
                 }
-                _ => rest.split_at(memchr(separator, rest).unwrap_or(rest.len())),
             };
-            fields[count] = field;
-            count += 1;
-            match after {
-                [] => break,
-                [next, tail @ ..] if *next == separator => rest = tail,
+            self.ranges.push((from as u32, to as u32));
+            match line.get(after) {
+                None => break,
+                Some(next) if *next == separator => start = after + 1,
                 // A doubled quote, or text after a closing one.
-                _ => return None,
+                Some(_) => return false,
             }
         }
-        Some(Self { fields, count })
+        true
     }
 
-    pub(crate) fn as_slice(&self) -> &[&'l [u8]] {
-        &self.fields[..self.count]
+    /// Adds a field by its place in the line.
+    pub(crate) fn push(&mut self, from: usize, to: usize) {
+        self.ranges.push((from as u32, to as u32));
+    }
+
+    /// Forgets all fields.
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    /// How many fields there are.
+    pub(crate) fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The fields of a line.
+    fn of<'l>(&self, line: &'l [u8]) -> impl Iterator<Item = &'l [u8]> {
+        self.ranges.iter().map(|&(from, to)| &line[from as usize..to as usize])
     }
 }
 
@@ -91,27 +107,30 @@ impl From<TraceError> for Stop {
 /// A row: its fields by the format's columns.
 pub(crate) struct Row<'l> {
     line: &'l [u8],
-    fields: &'l [&'l [u8]],
+    fields: &'l Fields,
     /// Where each column of the format is in this file.
     places: &'l [Option<usize>],
 }
 
 impl<'l> Row<'l> {
-    pub(crate) fn new(line: &'l [u8], fields: &'l [&'l [u8]], places: &'l [Option<usize>]) -> Self {
+    pub(crate) fn new(line: &'l [u8], fields: &'l Fields, places: &'l [Option<usize>]) -> Self {
         Self { line, fields, places }
     }
 
     /// A field without the blanks around it; empty where the row or the file has no such column.
     #[inline]
     pub(crate) fn bytes(&self, column: usize) -> &'l [u8] {
-        let field = self.places[column].and_then(|place| self.fields.get(place));
-        field.map_or(&[], |field| field.trim_ascii())
+        self.range(column).map_or(&[], |(from, to)| self.line[from as usize..to as usize].trim_ascii())
     }
 
     /// A column's place in the line, from 1.
     pub(crate) fn column(&self, column: usize) -> u64 {
-        let field = self.places[column].and_then(|place| self.fields.get(place));
-        field.map_or(self.line.len(), |field| field.as_ptr() as usize - self.line.as_ptr() as usize) as u64 + 1
+        self.range(column).map_or(self.line.len() as u64, |(from, _)| u64::from(from)) + 1
+    }
+
+    #[inline]
+    fn range(&self, column: usize) -> Option<(u32, u32)> {
+        self.fields.ranges.get(self.places[column]?).copied()
     }
 
     fn skip(&self, reason: Reason, column: usize) -> Stop {
@@ -260,6 +279,7 @@ pub(crate) fn read<R: Rows>(
 ) -> Result<(), TraceError> {
     let mut places: Option<Vec<Option<usize>>> = None;
     let mut needed = R::REQUIRED;
+    let mut fields = Fields::default();
     input::lines(input, |number, line| {
         let line = match line {
             Line::Whole(line) => line,
@@ -270,10 +290,9 @@ pub(crate) fn read<R: Rows>(
                 return outcome;
             }
         };
-        let split = Fields::split(line, R::SEPARATOR);
-        if places.is_none() {
-            let header = split.as_ref().map(|fields| header::<R>(fields.as_slice(), number, line.len()));
-            if let Some(found) = header.transpose()?.flatten() {
+        let whole = fields.split(line, R::SEPARATOR);
+        if places.is_none() && whole {
+            if let Some(found) = header::<R>(&fields, number, line)? {
                 needed = 1 + found[..R::REQUIRED].iter().flatten().max().copied().unwrap_or(0);
                 places = Some(found);
                 return Ok(());
@@ -281,12 +300,12 @@ pub(crate) fn read<R: Rows>(
         }
         let places = places.get_or_insert_with(|| (0..R::COLUMNS.len()).map(Some).collect());
         ledger.open_row(number);
-        let outcome = match &split {
-            None => Err(Stop::Skip(Reason::NoText, 1, line.to_vec())),
-            Some(fields) if fields.count < needed => {
-                Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()))
-            }
-            Some(fields) => rows.row(&Row::new(line, fields.as_slice(), places), ledger, sink),
+        let outcome = if !whole {
+            Err(Stop::Skip(Reason::NoText, 1, line.to_vec()))
+        } else if fields.count() < needed {
+            Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()))
+        } else {
+            rows.row(&Row::new(line, &fields, places), ledger, sink)
         };
         let outcome = match outcome {
             Ok(()) => Ok(()),
@@ -299,8 +318,9 @@ pub(crate) fn read<R: Rows>(
 }
 
 /// The places of the columns, if these fields are their names.
-fn header<R: Rows>(fields: &[&[u8]], line: u64, length: usize) -> Result<Option<Vec<Option<usize>>>, TraceError> {
-    let found = |name: &&str| fields.iter().position(|field| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
+fn header<R: Rows>(fields: &Fields, number: u64, line: &[u8]) -> Result<Option<Vec<Option<usize>>>, TraceError> {
+    let found =
+        |name: &&str| fields.of(line).position(|field| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
     let places: Vec<Option<usize>> = R::COLUMNS.iter().map(found).collect();
     let named = places.iter().flatten().count();
     if named < 2.max(R::REQUIRED.div_ceil(2)) {
@@ -309,8 +329,8 @@ fn header<R: Rows>(fields: &[&[u8]], line: u64, length: usize) -> Result<Option<
     match places[..R::REQUIRED].iter().position(Option::is_none) {
         None => Ok(Some(places)),
         Some(missing) => Err(TraceError::Header {
-            line,
-            column: length as u64 + 1,
+            line: number,
+            column: line.len() as u64 + 1,
             missing: R::COLUMNS[missing],
             expected: R::COLUMNS[..R::REQUIRED].join(", "),
         }),
@@ -322,8 +342,9 @@ mod tests {
     use super::*;
 
     fn split(line: &str) -> Option<Vec<String>> {
-        let fields = Fields::split(line.as_bytes(), b',')?;
-        Some(fields.as_slice().iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+        let mut fields = Fields::default();
+        let whole = fields.split(line.as_bytes(), b',');
+        whole.then(|| fields.of(line.as_bytes()).map(|field| String::from_utf8_lossy(field).into_owned()).collect())
     }
 
     #[test]

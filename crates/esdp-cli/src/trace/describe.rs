@@ -62,7 +62,7 @@ pub(super) fn run(args: &DescribeArgs) -> anyhow::Result<()> {
         files::directory(out)?;
         let figures = page::figures(&document.told);
         let report = out.join("report.html");
-        files::write(&report, page::render(&document, &args.input.names(), &figures))?;
+        files::write(&report, page::render(&document, &args.input.titles(), &figures))?;
         files::write(&out.join("describe.json"), serde_json::to_string(&document)? + "\n")?;
         figures.iter().try_for_each(|figure: &Figure| figure.save(out).map(drop))?;
         text += &format!("\nReport: {}\n", report.display());

@@ -57,12 +57,13 @@ pub(crate) struct Cause {
 }
 
 impl InputArgs {
-    /// Files whose formats are found by their content.
-    pub(crate) fn of(files: &[PathBuf], strict: bool, quiet: bool) -> Self {
-        Self { files: files.to_vec(), from: None, strict, quiet }
+    /// The files without their folders, for a title.
+    pub(crate) fn titles(&self) -> String {
+        let title = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.files.iter().map(title).collect::<Vec<_>>().join(", ")
     }
 
-    /// The files in words, for a title.
+    /// The files in words, for an error.
     pub(crate) fn names(&self) -> String {
         self.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
     }

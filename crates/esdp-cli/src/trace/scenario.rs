@@ -114,10 +114,11 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
     let capacities = built.capacities.iter().map(|(name, units)| format!("{name} {units}")).collect::<Vec<_>>();
     let busy = built.busy.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
     output::print(&format!(
-        "{}: {} slots, {} ports ({} of the tasks), {} servers, {} channels\n\
+        "{}: {} slots with {} jobs, {} ports ({} of the tasks), {} servers, {} channels\n\
          capacities in units: {}\nslots with a job, by port: {}\nRun it: esdp run {}\n",
         args.output.display(),
         built.slots,
+        built.jobs,
         built.ports,
         percent(built.covered),
         built.servers,

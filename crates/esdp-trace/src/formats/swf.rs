@@ -9,7 +9,7 @@ use crate::event::{CPU, MEMORY, Machine, Sink, Task};
 use crate::input::{self, Line};
 use crate::ledger::{Ledger, Reason};
 use crate::number;
-use crate::table::{Order, Row, Stop};
+use crate::table::{Fields, Order, Row, Stop};
 use std::io::BufRead;
 
 const FIELDS: usize = 18;
@@ -26,6 +26,7 @@ pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn 
     let mut order = Order::default();
     let mut processors: Option<f64> = None;
     let mut jobs = false;
+    let mut fields = Fields::default();
     input::lines(input, |number, line| {
         let line = match line {
             Line::Whole(line) => line,
@@ -45,13 +46,8 @@ pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn 
             machine(processors, sink);
         }
         ledger.open_row(number);
-        let mut fields: [&[u8]; FIELDS] = [&[]; FIELDS];
-        let mut count = 0;
-        for field in text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).take(FIELDS) {
-            fields[count] = field;
-            count += 1;
-        }
-        let outcome = if count < FIELDS {
+        split(line, &mut fields);
+        let outcome = if fields.count() < FIELDS {
             Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()))
         } else {
             job(&Row::new(line, &fields, &places), &mut order, ledger, sink)
@@ -68,6 +64,25 @@ pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn 
         machine(processors, sink);
     }
     Ok(())
+}
+
+/// Fields with blanks between them.
+fn split(line: &[u8], fields: &mut Fields) {
+    fields.clear();
+    let mut start = None;
+    for (at, byte) in line.iter().chain(b" ").enumerate() {
+        match (byte.is_ascii_whitespace(), start) {
+            (false, None) => start = Some(at),
+            (true, Some(from)) => {
+                fields.push(from, at);
+                start = None;
+                if fields.count() == FIELDS {
+                    return;
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The processors that a comment of the header tells.

@@ -23,7 +23,7 @@ mod units;
 
 pub use edges::Edges;
 
-use crate::event::{MOST_DEVICES, Sink, Task};
+use crate::event::{Sink, Task};
 use crate::summary::{Devices, Key, Summary};
 use esdp::rng::{Purpose, stream};
 use rand::RngExt;
@@ -204,6 +204,8 @@ pub struct Built {
     pub capacities: Vec<(String, u64)>,
     /// The share of all tasks whose vector is a port.
     pub covered: f64,
+    /// How many jobs arrive in the slots.
+    pub jobs: u64,
     /// For every port, the share of slots with at least one job.
     pub busy: Vec<f64>,
 }
@@ -262,6 +264,7 @@ impl Draft {
             channels: self.channels.len(),
             capacities: names.zip(capacities).collect(),
             covered: self.covered,
+            jobs: self.jobs.iter().map(|jobs| u64::from(*jobs)).sum(),
             busy,
             toml,
         })
@@ -295,7 +298,6 @@ impl Sink for Draft {
             return;
         }
         let key = self.devices.key(task.request);
-        debug_assert!(self.devices.names().len() <= MOST_DEVICES);
         if let Some(port) = self.ports.iter().position(|known| *known == key) {
             let jobs = &mut self.jobs[slot as usize * self.ports.len() + port];
             *jobs = (*jobs + 1).min(self.plan.most);
