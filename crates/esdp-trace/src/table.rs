@@ -291,12 +291,13 @@ pub(crate) fn read<R: Rows>(
             }
         };
         let whole = fields.split(line, R::SEPARATOR);
-        if places.is_none() && whole {
-            if let Some(found) = header::<R>(&fields, number, line)? {
-                needed = 1 + found[..R::REQUIRED].iter().flatten().max().copied().unwrap_or(0);
-                places = Some(found);
-                return Ok(());
-            }
+        if places.is_none()
+            && whole
+            && let Some(found) = header::<R>(&fields, number, line)?
+        {
+            needed = 1 + found[..R::REQUIRED].iter().flatten().max().copied().unwrap_or(0);
+            places = Some(found);
+            return Ok(());
         }
         let places = places.get_or_insert_with(|| (0..R::COLUMNS.len()).map(Some).collect());
         ledger.open_row(number);

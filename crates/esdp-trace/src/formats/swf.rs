@@ -103,7 +103,7 @@ fn job(row: &Row<'_>, order: &mut Order, ledger: &mut Ledger, sink: &mut dyn Sin
     let arrival = row.time(SUBMIT, Reason::NoArrival)?;
     // -1 is "not known", and not a negative duration.
     let duration = match row.number(RUN)? {
-        run if run == -1.0 => {
+        -1.0 => {
             row.fault(ledger, Reason::NoEnd, RUN)?;
             None
         }
