@@ -1,6 +1,10 @@
-//! The facts that the generator is made from: numbers measured on an hour of Alibaba v2018.
+//! The numbers that the generator is made from.
 //!
-//! They are aggregates (shares, quantiles, moments); no row of the trace is here.
+//! Measured on rows of Alibaba v2018: the vectors, the shares of jobs and tasks of the first fourteen, the instances
+//! of the first eight, the rate of jobs, the hours. Fitted by hand, so that the whole comes near what was measured:
+//! durations of the first eight (some above their measured quantiles), the tables of tasks, [`STICKY`], the memory of
+//! the rate, the variation and the odd instances. Guessed: durations and instances of the vectors after the eighth, the
+//! weights of the last four. No row of the trace is here.
 
 /// A request vector: what an instance asks for, and what its tasks are like.
 #[derive(Debug, Clone, Copy, PartialEq)]
