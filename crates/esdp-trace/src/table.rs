@@ -2,7 +2,7 @@
 //!
 //! No row is copied and nothing is allocated for one. A field in quotes may hold separators; a doubled
 //! quote inside of one is refused, since no known trace has it and it would need a copy
-//! (`docs/decisions/0005-own-line-splitter.md`).
+//! (`docs/decisions/0007-own-line-splitter.md`).
 
 use crate::error::TraceError;
 use crate::event::Sink;

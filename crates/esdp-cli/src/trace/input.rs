@@ -57,6 +57,11 @@ pub(crate) struct Cause {
 }
 
 impl InputArgs {
+    /// Files whose formats are found by their content.
+    pub(crate) fn of(files: &[PathBuf], strict: bool, quiet: bool) -> Self {
+        Self { files: files.to_vec(), from: None, strict, quiet }
+    }
+
     /// The files without their folders, for a title.
     pub(crate) fn titles(&self) -> String {
         let title = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
