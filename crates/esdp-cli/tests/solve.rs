@@ -2,7 +2,7 @@
 
 mod util;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use util::esdp;
 
@@ -10,7 +10,7 @@ const GOOD: &str = r#"{"capacity": [6, 5, 8],
  "channels": [{"request": [1, 2, 1], "mean": 0.41, "width": 0.20},
               {"request": [2, 1, 1], "mean": 0.37, "width": 0.0}]}"#;
 
-fn json(problem: &str, args: &[&str]) -> Value {
+fn solved(problem: &str, args: &[&str]) -> Value {
     let args = [&["solve", "-", "--format", "json"], args].concat();
     let text = esdp(&args, problem.as_bytes()).fine();
     serde_json::from_str(&text).expect("one JSON document and nothing else")
@@ -46,8 +46,8 @@ fn the_answer_has_the_keys_of_the_contract_in_their_order() {
 fn every_solver_and_budget_answers() {
     for solver in ["auto", "exact", "paper", "exhaustive", "greedy"] {
         for budget in [&[][..], &["--budget-us", "0"], &["--budget-us", "18446744073709551615"]] {
-            let answer = json(GOOD, &[&["--solver", solver], budget].concat());
-            assert_eq!(answer["chosen"], serde_json::json!([0, 1]), "{solver}");
+            let answer = solved(GOOD, &[&["--solver", solver], budget].concat());
+            assert_eq!(answer["chosen"], json!([0, 1]), "{solver}");
             assert!(answer["bound"].as_f64() >= answer["value"].as_f64(), "{solver}");
         }
     }
@@ -63,7 +63,7 @@ fn files_and_pipes_give_the_same() {
     assert!(table.contains("0          3         6  50.0 %"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     let answer: Value = serde_json::from_str(&esdp(&["solve", path, "--format", "json"], b"").fine()).expect("JSON");
-    assert_eq!(answer["value"], json(GOOD, &[])["value"]);
+    assert_eq!(answer["value"], solved(GOOD, &[])["value"]);
 }
 
 #[test]
@@ -170,14 +170,14 @@ fn help_has_examples_and_no_colour_in_a_pipe() {
 
 #[test]
 fn nothing_to_choose_is_an_answer() {
-    let empty = json(r#"{"capacity": [3], "channels": []}"#, &[]);
+    let empty = solved(r#"{"capacity": [3], "channels": []}"#, &[]);
     assert_eq!((empty["value"].as_f64(), empty["bound"].as_f64()), (Some(0.0), Some(0.0)));
     assert_eq!(empty["guarantee"], "optimal");
     // No device limits anything; a negative mean is left alone unless its width makes up for it.
     let free = r#"{"capacity": [], "channels": [{"request": [], "mean": 1}, {"request": [], "mean": -1}]}"#;
-    assert_eq!(json(free, &[])["chosen"], serde_json::json!([0]));
-    assert_eq!(json(&one(r#"{"request": [1], "mean": -1, "width": 4}"#), &[])["value"].as_f64(), Some(1.0));
-    assert_eq!(json(&one(r#"{"request": [2], "mean": 1}"#), &[])["chosen"], serde_json::json!([]));
+    assert_eq!(solved(free, &[])["chosen"], json!([0]));
+    assert_eq!(solved(&one(r#"{"request": [1], "mean": -1, "width": 4}"#), &[])["value"].as_f64(), Some(1.0));
+    assert_eq!(solved(&one(r#"{"request": [2], "mean": 1}"#), &[])["chosen"], json!([]));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn numbers_near_overflow_are_solved_or_refused() {
         format!(r#"{{"capacity": [{max}], "channels": [{channel}, {channel}]}}"#)
     };
     for solver in ["exact", "exhaustive", "greedy"] {
-        let answer = json(&pair("1"), &["--solver", solver]);
+        let answer = solved(&pair("1"), &["--solver", solver]);
         assert_eq!(
             (answer["chosen"].as_array().map(Vec::len), answer["value"].as_f64()),
             (Some(1), Some(1.0)),
@@ -198,12 +198,12 @@ fn numbers_near_overflow_are_solved_or_refused() {
     let sentence = refusal(&pair("1e308"));
     assert!(sentence.contains("the sum of `mean` over all channels is not a finite number"), "{sentence}");
     for mean in ["8e307", "-8e307", "5e-324", "1e-300"] {
-        let answer = json(&pair(mean), &[]);
+        let answer = solved(&pair(mean), &[]);
         let (value, bound) = (answer["value"].as_f64().expect("finite"), answer["bound"].as_f64().expect("finite"));
         assert!(value >= 0.0 && bound >= value, "{mean}: {answer}");
     }
-    let wide = json(&one(r#"{"request": [1], "mean": 0, "width": 1.7e308}"#), &[]);
-    assert_eq!(wide["chosen"], serde_json::json!([0]));
+    let wide = solved(&one(r#"{"request": [1], "mean": 0, "width": 1.7e308}"#), &[]);
+    assert_eq!(wide["chosen"], json!([0]));
     // The paper's table would not fit any machine: refused before anything is allocated.
     let sentence = esdp(&["solve", "-", "--solver", "paper"], pair("1").as_bytes()).refused();
     assert!(sentence.contains("paper") && sentence.contains("limit"), "{sentence}");
@@ -215,7 +215,7 @@ fn a_problem_too_large_for_a_solver_is_refused() {
     let problem = format!(r#"{{"capacity": [40], "channels": [{channels}]}}"#);
     let sentence = esdp(&["solve", "-", "--solver", "exhaustive"], problem.as_bytes()).refused();
     assert!(sentence.contains("1099511627776 sets, its limit is 16777216"), "{sentence}");
-    assert_eq!(json(&problem, &[])["value"].as_f64(), Some(40.0));
+    assert_eq!(solved(&problem, &[])["value"].as_f64(), Some(40.0));
 }
 
 #[test]
@@ -264,4 +264,80 @@ fn a_reader_that_leaves_is_no_failure_and_a_full_disk_is_one() {
         let (code, message) = run(full.into());
         assert!(code == Some(2) && message > 0);
     }
+}
+
+const GANGS: &str = r#"{"servers": [{"capacity": [8, 4]}, {"capacity": [4, 4]}],
+ "jobs": [{"min": 3, "tasks": [{"count": 4, "request": [1, 1],
+           "channels": [{"server": 0, "mean": 0.4, "width": 0.0}, {"server": 1, "mean": 0.3, "width": 0.1}]}]}]}"#;
+
+#[test]
+fn gangs_are_placed_by_job_task_and_server() {
+    let text = esdp(&["solve", "--format", "json", "-"], GANGS.as_bytes()).fine();
+    assert!(text.starts_with("{\"placements\":[{\"job\":0,\"task\":0,\"server\":"), "{text}");
+    for solver in ["auto", "exact", "exhaustive", "greedy"] {
+        let answer = solved(GANGS, &["--solver", solver]);
+        let keys: Vec<&String> = answer.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["bound", "guarantee", "micros", "placements", "solver", "value"], "{solver}");
+        let counts = answer["placements"].as_array().expect("a list").iter().map(|placed| placed["count"].as_u64());
+        assert_eq!(counts.sum::<Option<u64>>(), Some(4), "{solver}: {answer}");
+        assert!(answer["bound"].as_f64() >= answer["value"].as_f64(), "{solver}");
+    }
+    let exact = solved(GANGS, &[]);
+    assert_eq!(
+        (&exact["guarantee"], &exact["value"]),
+        (&json!("optimal"), &solved(GANGS, &["--solver", "exhaustive"])["value"])
+    );
+    let table = esdp(&["solve", "-"], GANGS.as_bytes()).fine();
+    assert!(table.contains("placed     4 tasks of 1 jobs"), "{table}");
+    let refused = esdp(&["solve", "-", "--solver", "paper"], GANGS.as_bytes()).refused();
+    assert!(refused.contains("does not support gangs"), "{refused}");
+}
+
+#[test]
+fn copies_and_a_capacity_of_the_cluster_count() {
+    let twice = GANGS.replace(r#""min": 3"#, r#""copies": 2, "min": 4"#);
+    let tasks = |problem: &str| {
+        let answer = solved(problem, &[]);
+        answer["placements"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|placed| placed["count"].as_u64())
+            .sum::<Option<u64>>()
+    };
+    assert_eq!(tasks(&twice), Some(8));
+    assert_eq!(tasks(&twice.replace(r#"{"servers""#, r#"{"capacity": [7, 99], "servers""#)), Some(4));
+    assert_eq!(tasks(&twice.replace(r#"{"servers""#, r#"{"capacity": [3, 99], "servers""#)), Some(0));
+}
+
+#[test]
+fn bad_gangs_are_refused_with_the_key() {
+    let change = |from: &str, to: &str| {
+        assert!(GANGS.contains(from));
+        refusal(&GANGS.replacen(from, to, 1))
+    };
+    for (from, to, said) in [
+        (r#""min": 3"#, r#""min": 5"#, "jobs[0].min: 5, expected a whole number from 1 to 4"),
+        (r#""min": 3"#, r#""min": 0"#, "jobs[0].min: 0, expected a whole number from 1 to 4"),
+        (r#""min": 3"#, r#""min": -1"#, "jobs[0].min: invalid value"),
+        (r#""min": 3"#, r#""max": 3"#, "unknown field `max`"),
+        (r#""count": 4"#, r#""count": 0"#, "jobs[0].tasks[0].count: 0, expected"),
+        (r#""count": 4"#, r#""count": 99999999999"#, "jobs[0].tasks[0].count: 99999999999, expected"),
+        (r#""request": [1, 1]"#, r#""request": [1]"#, "jobs[0].tasks[0].request: 1 entries, expected 2"),
+        (r#""capacity": [4, 4]"#, r#""capacity": [4]"#, "servers[1].capacity: 1 entries, expected 2"),
+        (r#""server": 1"#, r#""server": 2"#, "jobs[0].tasks[0].channels[1].server: 2, expected"),
+        (r#""width": 0.1"#, r#""width": -0.1"#, "jobs[0].tasks[0].channels[1].width: -0.1 is negative"),
+        (r#""mean": 0.3"#, r#""mean": NaN"#, "jobs[0].tasks[0].channels[1].mean"),
+        (r#""mean": 0.3"#, r#""mean": 1e999"#, "out of range"),
+        (r#"{"servers""#, r#"{"channels": [], "servers""#, "unknown field `channels`"),
+        (r#"{"servers""#, r#"{"jobs": [], "servers""#, "duplicate field `jobs`"),
+        (r#""min": 3"#, r#""copies": 99999999, "min": 3"#, "jobs[0].copies: 99999999, expected"),
+        (r#""min": 3"#, r#""copies": 60000000, "min": 3"#, "240000000 tasks in all"),
+    ] {
+        let sentence = change(from, to);
+        assert!(sentence.contains(said), "{to}: {sentence}");
+    }
+    assert!(refusal(r#"{"servers": []}"#).contains("missing field `jobs`"));
+    assert!(refusal(r#"{"servers": [], "jobs": [{"min": 1, "tasks": []}]}"#).contains("jobs[0].tasks: an empty list"));
+    assert_eq!(solved(r#"{"servers": [], "jobs": []}"#, &[])["value"], json!(0.0));
 }

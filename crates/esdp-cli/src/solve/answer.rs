@@ -1,5 +1,6 @@
 //! The decision, as JSON and as a table.
 
+use super::gangs::Origin;
 use crate::table::{self, Table};
 use esdp::model::Amount;
 use esdp::solver::{Guarantee, Problem, Solution};
@@ -14,8 +15,9 @@ const LINE: usize = 80;
 /// only the table shows is not part of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// The chosen channels' positions, ascending.
-    pub chosen: Vec<u32>,
+    /// What was chosen: `chosen` or `placements`.
+    #[serde(flatten)]
+    pub choice: Choice,
     /// The objective there.
     pub value: f64,
     /// Never below the optimum.
@@ -34,30 +36,76 @@ pub struct Answer {
     devices: Vec<Use>,
 }
 
+/// What was chosen, in the terms of the input.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// The chosen channels' positions, ascending.
+    Chosen(Vec<u32>),
+    /// Where tasks run, by job, group of tasks and server.
+    Placements(Vec<Placed>),
+}
+
+/// How many tasks of a group run on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Placed {
+    /// The job's position in `jobs`.
+    pub job: u32,
+    /// The group's position in the job's `tasks`.
+    pub task: u32,
+    /// The server's position in `servers`.
+    pub server: u32,
+    /// How many tasks.
+    pub count: u32,
+}
+
 /// What is used of a device.
 #[derive(Debug, Clone, PartialEq)]
 struct Use {
     used: u128,
-    capacity: Amount,
+    capacity: u128,
 }
 
 impl Answer {
     /// Of a solution that took this long.
-    pub fn new(problem: &Problem<'_>, solution: Solution, elapsed: Duration) -> Self {
+    pub fn new(problem: &Problem<'_>, origins: Option<&[Origin]>, solution: Solution, elapsed: Duration) -> Self {
         let used = |device: usize| {
             let requests = solution.chosen.iter().map(|&channel| problem.request(channel as usize)[device]);
-            Use { used: requests.map(u128::from).sum(), capacity: problem.capacity()[device] }
+            let servers =
+                |row: &[Amount]| row.iter().skip(device).step_by(problem.devices()).map(|&c| u128::from(c)).sum();
+            let all = problem.servers().map_or(u128::MAX, |servers_| servers(servers_.capacity));
+            Use { used: requests.map(u128::from).sum(), capacity: all.min(u128::from(problem.capacity()[device])) }
         };
         let devices = (0..problem.devices()).map(used).collect();
         // Everything good at once is a bound too, and a finite one where a solver's overflows:
         // JSON has no infinity.
-        let good = problem.mean().iter().map(|mean| mean.max(0.0)).sum::<f64>();
-        let everything = good + problem.width().iter().sum::<f64>().sqrt();
+        let most = |channel: usize| problem.most(channel) as f64;
+        let good = problem.mean().iter().enumerate().map(|(channel, mean)| mean.max(0.0) * most(channel)).sum::<f64>();
+        let wide = problem.width().iter().enumerate().map(|(channel, width)| width * most(channel)).sum::<f64>();
+        let everything = good + wide.sqrt();
         let bound = solution.bound.min(everything).max(solution.value);
         let gap = Solution { bound, ..solution.clone() }.gap();
         let Solution { chosen, value, guarantee, method: solver, .. } = solution;
         let (micros, channels) = (elapsed.as_nanos() as f64 / 1e3, problem.len());
-        Self { chosen, value, bound, guarantee, solver, micros, gap, channels, devices }
+        let choice =
+            origins.map_or_else(|| Choice::Chosen(chosen.clone()), |origins| placements(problem, origins, &chosen));
+        Self { choice, value, bound, guarantee, solver, micros, gap, channels, devices }
+    }
+
+    /// The chosen channels' positions; nothing in the gang form.
+    pub fn chosen(&self) -> &[u32] {
+        match &self.choice {
+            Choice::Chosen(chosen) => chosen,
+            Choice::Placements(_) => &[],
+        }
+    }
+
+    /// Where tasks run; nothing in the plain form.
+    pub fn placements(&self) -> &[Placed] {
+        match &self.choice {
+            Choice::Chosen(_) => &[],
+            Choice::Placements(placements) => placements,
+        }
     }
 
     /// The table of `--format table`.
@@ -77,8 +125,13 @@ impl Answer {
         for (key, value) in facts {
             text.push_str(&format!("{key:<10} {value}\n"));
         }
-        text.push_str(&format!("{:<10} {} of {} channels\n", "chosen", self.chosen.len(), self.channels));
-        text.push_str(&wrapped(&self.chosen));
+        match &self.choice {
+            Choice::Chosen(chosen) => {
+                text.push_str(&format!("{:<10} {} of {} channels\n", "chosen", chosen.len(), self.channels));
+                text.push_str(&wrapped(chosen));
+            }
+            Choice::Placements(placements) => text.push_str(&placement_table(placements)),
+        }
         if !self.devices.is_empty() {
             text.push('\n');
             text.push_str(&self.device_table());
@@ -98,6 +151,40 @@ impl Answer {
         }
         text
     }
+}
+
+/// Counts the tasks of each group on each server. Several channels of a group may lead to the same
+/// server; they are one placement.
+fn placements(problem: &Problem<'_>, origins: &[Origin], chosen: &[u32]) -> Choice {
+    let mut placed: Vec<Placed> = Vec::new();
+    for &channel in chosen {
+        let Origin { job, task } = origins[channel as usize];
+        let server = problem.servers().map_or(0, |servers| servers.of[channel as usize]);
+        placed.push(Placed { job, task, server, count: 1 });
+    }
+    placed.sort_unstable_by_key(|placed| (placed.job, placed.task, placed.server));
+    placed.dedup_by(|next, first| {
+        let same = (next.job, next.task, next.server) == (first.job, first.task, first.server);
+        first.count += if same { next.count } else { 0 };
+        same
+    });
+    Choice::Placements(placed)
+}
+
+fn placement_table(placements: &[Placed]) -> String {
+    let tasks: u64 = placements.iter().map(|placed| u64::from(placed.count)).sum();
+    let mut jobs: Vec<u32> = placements.iter().map(|placed| placed.job).collect();
+    jobs.dedup();
+    let mut text = format!("{:<10} {tasks} tasks of {} jobs\n\n", "placed", jobs.len());
+    let mut table = Table::new(&["job", "task", "server", "count"]);
+    for placed in placements.iter().take(SHOWN) {
+        table.row([placed.job, placed.task, placed.server, placed.count].map(|number| number.to_string()));
+    }
+    text.push_str(&table.render());
+    if placements.len() > SHOWN {
+        text.push_str(&format!("... and {} more, `--format json` lists them all\n", placements.len() - SHOWN));
+    }
+    text
 }
 
 /// The first positions, in lines of at most 80 characters.

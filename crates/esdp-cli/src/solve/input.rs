@@ -1,10 +1,11 @@
 //! The problem as JSON, checked key by key.
 
+use super::gangs::{self, Origin, RawGangs};
 use anyhow::{anyhow, ensure};
 use esdp::model::Amount;
 use esdp::solver::Instance;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::marker::PhantomData;
@@ -35,13 +36,13 @@ impl Described for RawChannel {
 }
 
 /// What an object holds, for errors.
-trait Described {
+pub(super) trait Described {
     const WHAT: &'static str;
 }
 
 /// A JSON object. A derived `Deserialize` would take a list of the values as well.
 #[derive(Debug)]
-struct Object<T>(T);
+pub(super) struct Object<T>(pub(super) T);
 
 struct ObjectVisitor<T>(PhantomData<T>);
 
@@ -65,11 +66,11 @@ impl<'de, T: Deserialize<'de> + Described> Deserialize<'de> for Object<T> {
 
 /// An amount of devices, with an error that says what is accepted.
 #[derive(Debug, Clone, Copy)]
-struct Whole(Amount);
+pub(super) struct Whole(pub(super) Amount);
 
 /// A number that JSON can hold, with an error that says what is accepted.
 #[derive(Debug, Clone, Copy, Default)]
-struct Real(f64);
+pub(super) struct Real(pub(super) f64);
 
 struct WholeVisitor;
 
@@ -123,17 +124,47 @@ impl<'de> Deserialize<'de> for Real {
     }
 }
 
+/// A problem that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// The numbers, for a solver.
+    pub instance: Instance,
+    /// In the gang form, the job and group of tasks of each channel.
+    pub origins: Option<Vec<Origin>>,
+}
+
+/// The keys of the document, whatever they hold: `jobs` or `servers` make it the gang form.
+#[derive(Deserialize)]
+struct Keys {
+    jobs: Option<IgnoredAny>,
+    servers: Option<IgnoredAny>,
+}
+
+impl Described for Keys {
+    const WHAT: &'static str = RawProblem::WHAT;
+}
+
 /// Reads a problem.
 ///
 /// # Errors
 /// With the place, the key, the value and what is accepted.
-pub fn parse(json: &[u8]) -> anyhow::Result<Instance> {
-    ensure!(!json.trim_ascii().is_empty(), "the input is empty, expected {}", RawProblem::WHAT);
+pub fn parse(json: &[u8]) -> anyhow::Result<Input> {
+    ensure!(!json.trim_ascii().is_empty(), "the input is empty, expected {} or {}", RawProblem::WHAT, RawGangs::WHAT);
+    // A document that cannot be read at all is refused below, with its place.
+    let keys: Option<Object<Keys>> = serde_json::from_slice(json).ok();
+    if keys.is_some_and(|Object(keys)| keys.jobs.is_some() || keys.servers.is_some()) {
+        let (instance, origins) = gangs::instance(&read(json)?)?;
+        return Ok(Input { instance, origins: Some(origins) });
+    }
+    Ok(Input { instance: instance(read(json)?)?, origins: None })
+}
+
+fn read<'a, T: Deserialize<'a> + Described>(json: &'a [u8]) -> anyhow::Result<T> {
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let raw: Object<RawProblem> = serde_path_to_error::deserialize(&mut reader)
+    let raw: Object<T> = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| located(json, &error.path().to_string(), error.inner()))?;
     reader.end().map_err(|error| located(json, ".", &error))?;
-    instance(raw.0)
+    Ok(raw.0)
 }
 
 /// `key: what is wrong (line, column)`.
@@ -145,6 +176,7 @@ fn located(json: &[u8], path: &str, error: &serde_json::Error) -> anyhow::Error 
     let key = path.trim_end_matches(['.', '?']);
     let accepted = match key.rsplit('.').next().and_then(|last| last.split('[').next()) {
         Some("mean" | "width") => ", expected a finite number",
+        Some("server" | "count" | "min" | "copies") => ", expected a whole number",
         Some("capacity" | "request") => ", expected a list of whole numbers",
         _ => "",
     };

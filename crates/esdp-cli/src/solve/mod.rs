@@ -1,10 +1,12 @@
 //! `esdp solve`: one slot's problem as JSON in, a decision with a certified bound out.
 
 mod answer;
+mod gangs;
 mod input;
 
-pub use answer::Answer;
-pub use input::parse;
+pub use answer::{Answer, Choice, Placed};
+pub use gangs::Origin;
+pub use input::{Input, parse};
 
 use crate::output::{self, Format};
 use anyhow::Context;
@@ -33,8 +35,24 @@ Output of --format json, one JSON document:
 `chosen` are positions in `channels`; `bound` is never below the best possible value;
 `guarantee` is "optimal" or "bounded"; `micros` is the time the solver took.
 
+Jobs of several tasks that run together or not at all, on servers with capacities of
+their own, are another form of the input:
+  {"servers": [{"capacity": [8, 4]}, {"capacity": [4, 4]}],
+   "jobs": [{"min": 3,
+             "tasks": [{"count": 4, "request": [1, 1],
+                        "channels": [{"server": 0, "mean": 0.4, "width": 0.0},
+                                     {"server": 1, "mean": 0.3, "width": 0.1}]}]}]}
+A job runs with at least `min` of its tasks or not at all. `tasks` are groups of `count`
+identical tasks with the same `request`; `channels` say on which servers (positions in
+`servers`) a task may run and what it then adds. `copies`, 1 if left out, is how many such
+jobs there are; a `capacity` beside `servers` limits the cluster as a whole. The answer has
+`placements` in the place of `chosen`:
+  {"placements": [{"job": 0, "task": 0, "server": 0, "count": 4}], "value": 1.6, ...}
+The solver `paper` does not take this form.
+
 Examples:
   esdp solve problem.json
+  esdp solve --format json gangs.json
   esdp solve --format json - < problem.json
   esdp solve --solver paper problem.json
   esdp solve --budget-us 500 large.json"#;
@@ -75,7 +93,7 @@ pub enum SolverName {
     Exact,
     /// The paper's dynamic programme, on rounded means and widths; small capacities only
     Paper,
-    /// Every feasible set; up to 24 channels
+    /// Every feasible set; up to 24 channels, or as many decisions of tasks
     Exhaustive,
     /// Fast and feasible, with a certified bound
     Greedy,
@@ -108,17 +126,17 @@ impl SolverName {
 ///
 /// let json = br#"{"capacity": [1], "channels": [{"request": [1], "mean": 0.5}]}"#;
 /// let answer = solve_json(json, SolverName::Auto, None)?;
-/// assert_eq!((answer.chosen, answer.value), (vec![0], 0.5));
+/// assert_eq!((answer.chosen(), answer.value), (&[0][..], 0.5));
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 pub fn solve_json(json: &[u8], solver: SolverName, budget_us: Option<u64>) -> anyhow::Result<Answer> {
-    let instance = parse(json)?;
-    let problem = instance.problem()?;
+    let input = parse(json)?;
+    let problem = input.instance.problem()?;
     let mut solver = solver.build(budget_us);
     let started = Instant::now();
     let solution = solver.solve(&problem)?;
     let elapsed = started.elapsed();
-    Ok(Answer::new(&problem, solution, elapsed))
+    Ok(Answer::new(&problem, input.origins.as_deref(), solution, elapsed))
 }
 
 /// Runs the command.

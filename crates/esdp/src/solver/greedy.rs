@@ -4,8 +4,12 @@
 //! the multipliers price devices, so a channel that is dear in scarce devices comes late.
 //! What does not fit is skipped; a channel is taken only if it raises the objective.
 //! [`Exact`](super::Exact) starts from the same set.
+//!
+//! With gangs: task by task, the best first, wherever it fits, then the jobs that came short of their
+//! minimum are dropped. What a scheduler without a joint view does; the bound is the decomposition's.
 
 use super::dual::Dual;
+use super::gang::Gang;
 use super::problem::Room;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
@@ -19,6 +23,7 @@ pub struct Greedy {
     reduced: Reduced,
     dual: Dual,
     pass: Pass,
+    gang: Gang,
 }
 
 impl Solver for Greedy {
@@ -28,7 +33,8 @@ impl Solver for Greedy {
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         if problem.gangs().is_some() {
-            return Err(SolveError::Unsupported { solver: self.name(), what: "gangs" });
+            self.gang.solve_greedily(problem, solution);
+            return Ok(());
         }
         self.reduced.fill(problem);
         self.dual.minimise(&self.reduced, u64::MAX);

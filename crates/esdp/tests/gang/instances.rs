@@ -119,12 +119,15 @@ pub fn learned(rng: &mut impl Rng, size: Size, linear: bool) -> Instance {
             }
         }
     }
+    // Half of what all jobs request, but at least 2 on a server and device: then more copies request it.
+    let share = |sum: u64| 0.5 * sum as f64 / f64::from(servers);
+    let copies = requested.iter().map(|&sum| 2.0 / share(sum)).fold(1.0, f64::max).round() as u32;
+    instance.jobs.iter_mut().for_each(|job| job.copies = copies);
     for _ in 0..servers {
         for &sum in &requested {
-            // On average half of what all jobs together request.
-            let mean = 0.5 * sum as f64 / f64::from(servers);
+            let mean = share(sum) * f64::from(copies);
             let room = (mean * rng.random_range(0.5..1.5)).round().max(1.0) as u64;
-            instance.server_capacity.push(room.max(2));
+            instance.server_capacity.push(room);
         }
     }
     instance

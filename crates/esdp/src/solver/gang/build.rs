@@ -4,6 +4,10 @@
 use super::form::Form;
 use super::placement::Placement;
 
+/// Uses that fall short of a server's best ones by more than this, in the scaled objective, are only
+/// taken to bring a job to its minimum, or where room is left in the end.
+const DEAREST: f64 = 0.05;
+
 /// Orders in which jobs and their channels are tried; buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Builder {
@@ -15,13 +19,9 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Ranks channels and jobs: by the relaxation's share first, then by value.
-    pub fn rank(&mut self, form: &Form, uses: &[f64], copies: &[f64], lambda: f64) {
-        self.score.clear();
-        self.score.extend((0..form.len()).map(|e| {
-            let value = form.v[e] + lambda * form.w[e];
-            4.0 * (uses[e] / f64::from(form.most[e])).min(1.0) + value
-        }));
+    /// Ranks jobs by the share of their copies in the relaxation, and channels by `score`: what a use
+    /// falls short of the server's best ones by, at the relaxation's prices.
+    pub fn rank(&mut self, form: &Form, copies: &[f64]) {
         self.ranked.clone_from(&form.of_job);
         let score = &self.score;
         for l in 0..form.jobs.len() {
@@ -56,12 +56,20 @@ impl Builder {
         placement.copies[l] += 1;
         let need = u64::from(job.minimum) * u64::from(placement.copies[l]);
         let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+        let mut open: u64 = form
+            .groups_of_job(l)
+            .map(|g| u64::from(form.groups[g].count) * u64::from(placement.copies[l]) - placement.group[g])
+            .sum();
         for &e in channels {
             let e = e as usize;
+            if open == 0 || self.score[e] < -DEAREST {
+                break;
+            }
             let passed = salt != 0 && (e as u64 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60 < 2;
             if !passed && placement.gain(form, e) > 0.0 {
                 let more = placement.most_more(form, e);
                 placement.set(form, e, placement.uses[e] + more);
+                open -= u64::from(more);
             }
         }
         for &e in channels {
@@ -79,6 +87,27 @@ impl Builder {
         placement.copies[l] -= 1;
         placement.undo(form, mark);
         false
+    }
+
+    /// Brings a running job to its minimum, or cuts its copies to those that reach it.
+    pub fn complete(&self, form: &Form, placement: &mut Placement, l: usize) {
+        let minimum = u64::from(form.jobs[l].minimum);
+        let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+        let copies = placement.copies[l];
+        for &e in channels {
+            let missing = (minimum * u64::from(copies)).saturating_sub(placement.tasks[l]);
+            if missing == 0 {
+                return;
+            }
+            let more = u64::from(placement.most_more(form, e as usize)).min(missing) as u32;
+            placement.set(form, e as usize, placement.uses[e as usize] + more);
+        }
+        // Cutting a copy may take tasks too: as often as it needs.
+        while placement.copies[l] > 0 && placement.tasks[l] < minimum * u64::from(placement.copies[l]) {
+            let fewer = placement.copies[l] - 1;
+            placement.copies[l] = fewer;
+            placement.keep_copies(form, form.channels_of_job(l), 0, fewer);
+        }
     }
 
     /// Single tasks of running jobs, wherever one fits and raises the objective.

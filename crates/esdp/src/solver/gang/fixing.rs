@@ -25,6 +25,27 @@ impl Gang {
         moved
     }
 
+    /// Scores every channel at the best prices: what one use of it falls short of its server's best
+    /// uses by, 0 or less.
+    pub(super) fn score(&mut self) {
+        let Self { form, limits, pricing, scratch, descent, builder, .. } = self;
+        pricing.reduce(form, &descent.best.prices);
+        scratch.clear();
+        scratch.resize(form.len(), 0);
+        builder.score.clear();
+        for server in 0..form.servers() {
+            let base = pricing.server(form, limits, server, scratch);
+            for e in form.channels(server) {
+                let fits = limits.high[e] > limits.low[e] && take(form, limits, e, 1);
+                let rest = if fits { pricing.server(form, limits, server, scratch) } else { f64::NEG_INFINITY };
+                if fits {
+                    give(form, limits, e, 1);
+                }
+                builder.score.push(pricing.r[e] + rest - base);
+            }
+        }
+    }
+
     fn fix_jobs(&mut self, gap: f64) -> bool {
         let mut moved = false;
         for l in 0..self.form.jobs.len() {

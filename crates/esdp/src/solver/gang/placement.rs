@@ -50,6 +50,11 @@ impl Placement {
         form.v[e] + (width + form.w[e]).sqrt() - width.sqrt()
     }
 
+    /// What is left of a server.
+    pub fn room(&self, form: &Form, server: usize) -> &[Amount] {
+        &self.room[server * form.devices..][..form.devices]
+    }
+
     /// How many more uses of a channel the capacities and its group allow.
     pub fn most_more(&self, form: &Form, e: usize) -> u32 {
         let mut most = u64::from(form.most[e] - self.uses[e]);
@@ -130,5 +135,20 @@ impl Placement {
     /// The channels whose uses were set since the last commit.
     pub fn changed(&self) -> impl Iterator<Item = u32> {
         self.log.iter().map(|&(e, _)| e)
+    }
+
+    /// Leaves `copies` copies of a job, taking uses from a place of its channels on. Groups keep at
+    /// least their share of the tasks, so the minimum of the copies that are left holds if it held.
+    pub fn keep_copies(&mut self, form: &Form, channels: &[u32], from: usize, copies: u32) {
+        for &e in channels[from..].iter().chain(&channels[..from]) {
+            let e = e as usize;
+            let g = form.group[e] as usize;
+            self.copies[form.job[e] as usize] = copies;
+            let over = self.group[g].saturating_sub(u64::from(form.groups[g].count) * u64::from(copies));
+            let uses = self.uses[e];
+            if over > 0 && uses > 0 {
+                self.set(form, e, uses - u64::from(uses).min(over) as u32);
+            }
+        }
     }
 }

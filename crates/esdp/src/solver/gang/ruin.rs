@@ -72,12 +72,14 @@ impl Ruin {
         self.before.clear();
         self.before.extend(self.candidates.iter().map(|&job| placement.copies[job as usize]));
         let was_out = placement.copies[seed] == 0;
+        let from = self.next(1 << 30);
         for &job in &self.candidates {
             let l = job as usize;
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
-                form.channels_of_job(l).iter().for_each(|&e| placement.set(form, e as usize, 0));
-                placement.copies[l] = 0;
-                work += form.channels_of_job(l).len() as u64;
+                let fewer = if placement.copies[l] > 1 && from & 3 != 0 { placement.copies[l] - 1 } else { 0 };
+                let channels = form.channels_of_job(l);
+                placement.keep_copies(form, channels, from as usize % channels.len().max(1), fewer);
+                work += channels.len() as u64 / 4;
             }
         }
         let skip = self.next(4) * (1 + self.next(8));
@@ -108,7 +110,7 @@ impl Ruin {
             }
         }
         self.candidates = kept;
-        8 * work
+        4 * work
     }
 
     /// The seed, running jobs on its servers, and some that do not run. Returns the visits.

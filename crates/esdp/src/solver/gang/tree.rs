@@ -67,7 +67,10 @@ impl Gang {
                 let open = tree.path.iter().filter(|node| node.other.is_some()).map(|node| node.bound);
                 return open.fold(bound, f64::max);
             }
-            self.candidate();
+            if self.nodes.is_multiple_of(4) {
+                self.candidate();
+            }
+            self.nodes += 1;
             let change = if self.beats(bound) { self.choose() } else { None };
             if let Some((first, other)) = change {
                 let mut node = tree.spare.pop().unwrap_or_default();

@@ -1,0 +1,62 @@
+//! Task-by-task placement, the baseline: it knows nothing of whole jobs until the end.
+
+use super::descent::Stop;
+use super::{Gang, STEPS};
+use crate::solver::{Guarantee, Problem, Solution};
+
+/// Dual steps for the bound, in rounds of [`STEPS`].
+const ROUNDS: usize = 6;
+
+impl Gang {
+    /// Places tasks one by one by what they add, drops jobs that are short of their minimum, and
+    /// certifies with the dual's bound.
+    pub fn solve_greedily(&mut self, problem: &Problem<'_>, solution: &mut Solution) {
+        let is_open = self.begin(problem, u64::MAX);
+        let mut bound = 0.0;
+        if is_open {
+            self.place_tasks();
+            self.first_prices();
+            self.descent.start(&self.form, &self.limits, &mut self.pricing, &self.start);
+            let stop = Stop { steps: ROUNDS * STEPS, work: u64::MAX, target: self.best_value };
+            self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
+            self.root.prices.clone_from(&self.descent.best.prices);
+            bound = self.pricing.certify(&self.form, &self.limits, &mut self.root);
+        }
+        self.write(solution);
+        solution.seal(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
+    }
+
+    fn place_tasks(&mut self) {
+        let Self { form, placement, scratch, .. } = self;
+        placement.reset(form);
+        placement.copies.iter_mut().zip(&form.jobs).for_each(|(copies, job)| *copies = job.copies);
+        scratch.clear();
+        scratch.extend(0..form.len() as u32);
+        let alone = |e: u32| form.v[e as usize] + form.w[e as usize].sqrt();
+        scratch.sort_by(|&a, &b| alone(b).total_cmp(&alone(a)).then(a.cmp(&b)));
+        for &e in &*scratch {
+            let e = e as usize;
+            if placement.gain(form, e) > 0.0 {
+                placement.set(form, e, placement.most_more(form, e));
+            }
+        }
+        for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
+            let reached = |copies: u32| placement.tasks[l] >= u64::from(job.minimum) * u64::from(copies);
+            let needed =
+                form.groups_of_job(l).map(|g| placement.group[g].div_ceil(u64::from(form.groups[g].count).max(1)));
+            let copies = needed.max().unwrap_or(0) as u32;
+            if reached(copies) {
+                placement.copies[l] = copies;
+                continue;
+            }
+            // Copies that are short give their tasks back, one after the other.
+            placement.copies[l] = copies;
+            while placement.copies[l] > 0
+                && placement.tasks[l] < u64::from(job.minimum) * u64::from(placement.copies[l])
+            {
+                placement.keep_copies(form, form.channels_of_job(l), 0, placement.copies[l] - 1);
+            }
+        }
+        self.keep();
+    }
+}

@@ -1,0 +1,55 @@
+//! Builds a decision server by server: each one's own knapsack at the relaxation's prices, for the
+//! tasks that are still to be placed; then jobs short of their minimum are completed or cut.
+//!
+//! Packs servers better than job by job (`build.rs`), and jobs worse; the better of the two is kept.
+
+use super::Gang;
+use super::knapsack::Item;
+
+impl Gang {
+    /// Sweeps over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
+    pub(super) fn sweep(&mut self, first: usize) {
+        let Self { form, pricing, builder, placement, descent, scratch, .. } = self;
+        placement.reset(form);
+        for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
+            placement.copies[l] = ((descent.copies[l] + 0.5) as u32).min(job.copies);
+        }
+        let servers = form.servers();
+        for server in (first..servers).chain(0..first.min(servers)) {
+            pricing.knapsack.items.clear();
+            for e in form.channels(server) {
+                scratch[e] = 0;
+                if pricing.r[e] > 0.0 {
+                    let more = placement.most_more(form, e);
+                    if more > 0 {
+                        pricing.knapsack.items.push(Item::new(pricing.r[e], more, e));
+                    }
+                }
+            }
+            if pricing.knapsack.items.is_empty() {
+                continue;
+            }
+            let before = pricing.knapsack.visits;
+            let room = placement.room(form, server);
+            pricing.knapsack.solve(&form.requests, form.devices, room, pricing.server_limit, scratch);
+            pricing.work += 2 * (pricing.knapsack.visits - before);
+            for e in form.channels(server) {
+                // Several channels of a group share its tasks, and all servers the cluster's rows.
+                let uses = scratch[e].min(placement.most_more(form, e));
+                placement.set(form, e, uses);
+            }
+        }
+        pricing.work += 4 * form.len() as u64;
+        for place in 0..builder.jobs.len() {
+            let l = builder.jobs[place] as usize;
+            if form.jobs[l].is_gang() && placement.copies[l] > 0 {
+                builder.complete(form, placement, l);
+            }
+        }
+        for &l in &builder.jobs {
+            while builder.insert(form, placement, l as usize, 0) {}
+        }
+        builder.fill(form, placement);
+        placement.commit();
+    }
+}
