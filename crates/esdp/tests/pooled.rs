@@ -3,7 +3,7 @@
 //! Each test prints nothing and asserts a figure; the plain learner `esdp` stands beside it where it
 //! tells something. A change that leaves a range deserves a look, not a wider range.
 
-use esdp::model::{Arrivals, Capacity, Cluster, PortId, ServerId, Slot};
+use esdp::model::{Arrivals, Capacity, Cluster, Observation, Outcome, PortId, ServerId, Slot};
 use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
 use esdp::sim::{ArrivalSpec, Delay, Environment, OracleTrack, Setting, Simulation, SpeedSpec, Summary, Workload};
@@ -75,7 +75,7 @@ fn share(setting: &Setting, from: u64, policy: &str, see: impl Fn(u64, &mut Arri
         let mut scheduler = setting.scheduler(&spec(policy)).unwrap();
         let (mut workload, mut environment) = (setting.workload(), setting.environment());
         let mut arrivals = Arrivals::everywhere(setting.cluster().ports().len());
-        let (mut seen, mut total) = (Vec::new(), 0.0);
+        let (mut utilities, mut total) = (Vec::new(), 0.0);
         for slot in (1..=SLOTS).map(Slot) {
             workload.arrivals(slot, &mut arrivals);
             let mut free = setting.cluster().capacity().clone();
@@ -84,9 +84,12 @@ fn share(setting: &Setting, from: u64, policy: &str, see: impl Fn(u64, &mut Arri
             if slot.0 >= from {
                 total += decision.channels().iter().map(|&channel| environment.mean(slot, channel)).sum::<f64>();
             }
-            seen.clear();
-            environment.run(decision, &mut seen);
-            seen.iter().for_each(|seen| scheduler.observe(seen).unwrap());
+            let chosen = decision.channels().to_vec();
+            utilities.clear();
+            environment.run(slot, &chosen, &mut utilities);
+            for (&channel, &utility) in chosen.iter().zip(&utilities) {
+                scheduler.observe(&Observation { slot, channel, outcome: Outcome::Ran(utility) }).unwrap();
+            }
         }
         total
     };

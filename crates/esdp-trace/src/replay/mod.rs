@@ -215,14 +215,14 @@ impl Replay {
         let fits = |port: usize, server: usize| requests[port].iter().zip(&capacities[server]).all(|(a, c)| a <= c);
         let mut channels = Vec::new();
         let mut means = Vec::new();
-        for port in 0..self.ports.len() {
+        for (port, request) in requests.iter().enumerate() {
             let before = channels.len();
             for server in (0..self.servers.len()).filter(|&server| fits(port, server)) {
                 channels.push((port, server));
                 means.push(table.mean(port, self.ports.len(), kinds[server]));
             }
             if channels.len() == before {
-                let request = names.iter().zip(&requests[port]).map(|(name, units)| format!("{units} {name}"));
+                let request = names.iter().zip(request).map(|(name, units)| format!("{units} {name}"));
                 return Err(ReplayError::NoServer { port, request: request.collect::<Vec<_>>().join(", ") });
             }
         }
