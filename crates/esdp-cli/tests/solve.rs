@@ -290,7 +290,7 @@ fn gangs_are_placed_by_job_task_and_server() {
     let table = esdp(&["solve", "-"], GANGS.as_bytes()).fine();
     assert!(table.contains("placed     4 tasks of 1 jobs"), "{table}");
     let refused = esdp(&["solve", "-", "--solver", "paper"], GANGS.as_bytes()).refused();
-    assert!(refused.contains("does not support gangs"), "{refused}");
+    assert!(refused.contains("does not support per-server capacities"), "{refused}");
 }
 
 #[test]

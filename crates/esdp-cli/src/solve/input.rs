@@ -7,6 +7,7 @@ use esdp::solver::Instance;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -133,15 +134,34 @@ pub struct Input {
     pub origins: Option<Vec<Origin>>,
 }
 
-/// The keys of the document, whatever they hold: `jobs` or `servers` make it the gang form.
-#[derive(Deserialize)]
-struct Keys {
-    jobs: Option<IgnoredAny>,
-    servers: Option<IgnoredAny>,
+/// Notes whether a document has a key of the gang form. It stops there, so that what is wrong
+/// later in the document is found, and named, by the form that it is in.
+struct GangKeys<'a>(&'a Cell<bool>);
+
+impl<'de> Visitor<'de> for GangKeys<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "jobs" || key == "servers" {
+                self.0.set(true);
+                break;
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
 }
 
-impl Described for Keys {
-    const WHAT: &'static str = RawProblem::WHAT;
+fn has_gangs(json: &[u8]) -> bool {
+    let found = Cell::new(false);
+    // An error, be it that the rest was not read, is for the form to report.
+    let _ = serde_json::Deserializer::from_slice(json).deserialize_map(GangKeys(&found));
+    found.get()
 }
 
 /// Reads a problem.
@@ -150,9 +170,7 @@ impl Described for Keys {
 /// With the place, the key, the value and what is accepted.
 pub fn parse(json: &[u8]) -> anyhow::Result<Input> {
     ensure!(!json.trim_ascii().is_empty(), "the input is empty, expected {} or {}", RawProblem::WHAT, RawGangs::WHAT);
-    // A document that cannot be read at all is refused below, with its place.
-    let keys: Option<Object<Keys>> = serde_json::from_slice(json).ok();
-    if keys.is_some_and(|Object(keys)| keys.jobs.is_some() || keys.servers.is_some()) {
+    if has_gangs(json) {
         let (instance, origins) = gangs::instance(&read(json)?)?;
         return Ok(Input { instance, origins: Some(origins) });
     }
