@@ -6,7 +6,8 @@
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
 //!    table up to a larger size, else by [`core`] with all the budget that is left.
 //!
-//! Per-server capacities, and weights too wide to pack, are searched by [`branch`].
+//! Gangs and per-server capacities are solved by a decomposition, `solver/gang/`. Weights too wide to
+//! pack are searched by [`branch`].
 //!
 //! Work is counted in visits (a label, a few table cells, a channel in a dual step), never
 //! in time: the same problem gives the same answer on any machine. A solver carries

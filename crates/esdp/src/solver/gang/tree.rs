@@ -25,18 +25,18 @@ struct Node {
 #[derive(Debug, Clone, Copy)]
 enum Change {
     MostCopies(usize, u32),
-    LeastCopies(usize, u32),
+    FewestCopies(usize, u32),
     MostUses(usize, u32),
-    LeastUses(usize, u32),
+    FewestUses(usize, u32),
 }
 
 impl Change {
     fn apply(self, limits: &mut Limits) {
         match self {
             Self::MostCopies(job, most) => limits.most[job] = most,
-            Self::LeastCopies(job, fewest) => limits.fewest[job] = fewest,
+            Self::FewestCopies(job, fewest) => limits.fewest[job] = fewest,
             Self::MostUses(e, high) => limits.high[e] = high,
-            Self::LeastUses(e, low) => limits.low[e] = low,
+            Self::FewestUses(e, low) => limits.low[e] = low,
         }
     }
 }
@@ -155,10 +155,10 @@ impl Gang {
         let limits = &self.limits;
         let jobs = most_doubtful(&limits.fewest, &limits.most, &self.descent.copies);
         if let Some((job, floor, up)) = jobs {
-            return Some(sides(Change::MostCopies(job, floor), Change::LeastCopies(job, floor + 1), up));
+            return Some(sides(Change::MostCopies(job, floor), Change::FewestCopies(job, floor + 1), up));
         }
         let (e, floor, up) = most_doubtful(&limits.low, &limits.high, &self.descent.uses)?;
-        Some(sides(Change::MostUses(e, floor), Change::LeastUses(e, floor + 1), up))
+        Some(sides(Change::MostUses(e, floor), Change::FewestUses(e, floor + 1), up))
     }
 }
 
