@@ -102,7 +102,8 @@ impl Found {
 impl Exact {
     /// Limits a decision to about this many visits of labels, table cells and channels;
     /// a visit takes some nanoseconds. However small, the answer is feasible and its bound
-    /// holds. Without a limit of yours: 4 million, or 100 for every channel where that is more.
+    /// holds. Without a limit of yours: 4 million, or 100 for every channel where that is more; with
+    /// gangs or per-server capacities 20 million, or 1,000 for every channel.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
         self.work_budget = Some(visits);
