@@ -69,11 +69,7 @@ impl Tree {
             let port = &cluster.ports()[channel.port.index()];
             let family = match cluster.is_gang(channel.port) {
                 true => format!("{}, tasks {}", port, cluster.task_group(id)),
-<<<<<<< HEAD
-                false => port.to_string(),
-=======
                 false => port.clone(),
->>>>>>> 5bb5ac5 (Pooled statistics: tidy)
             };
             // Ports may share a name, so their position is part of the key.
             let mut group = child(0, format!("{}: {family}", channel.port.index()));
