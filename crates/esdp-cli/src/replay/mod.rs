@@ -169,7 +169,7 @@ fn tell(accounts: &[Account]) {
 /// The generated trace, as long as the replay.
 fn generated(args: &ReplayArgs, sink: &mut dyn Sink) -> anyhow::Result<()> {
     let seconds = (args.start + args.slot * args.slots as f64).clamp(1.0, 1e8).ceil() as u64;
-    let mut generator = Generator { seconds, ..Generator::new(args.seed) };
+    let mut generator = Generator { seconds, machines: 0, ..Generator::new(args.seed) };
     Ok(generator.stream(&mut Ledger::new(false), sink)?)
 }
 

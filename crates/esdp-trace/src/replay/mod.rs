@@ -209,8 +209,7 @@ impl Replay {
         self.jobs.iter_mut().for_each(|job| job.port = number[job.port as usize]);
 
         let (table, fluctuation) = (SpeedTable::of(&self.speeds), Fluctuation::of(&self.speeds));
-        let gpus = self.servers.iter().any(|server| server.amount(GPU) > 0.0) && table.needs_gpu();
-        let (names, requests, capacities) = self.in_units(gpus);
+        let (names, requests, capacities) = self.in_units();
         let kinds: Vec<usize> = table.kinds(&self.servers, self.plan.seed);
         let fits = |port: usize, server: usize| requests[port].iter().zip(&capacities[server]).all(|(a, c)| a <= c);
         let mut channels = Vec::new();
@@ -268,7 +267,7 @@ impl Replay {
 
     /// The devices that count, each port's request and each server's capacity, in whole units. A unit is the smallest
     /// amount that any port asks for.
-    fn in_units(&self, gpus: bool) -> (Vec<String>, Vec<Vec<u64>>, Vec<Vec<u64>>) {
+    fn in_units(&self) -> (Vec<String>, Vec<Vec<u64>>, Vec<Vec<u64>>) {
         let asked: Vec<Vec<f64>> = self.ports.iter().map(|key| self.devices.amounts(key)).collect();
         let has = |name: &str| self.servers.iter().any(|server| server.amount(name) > 0.0);
         let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
@@ -278,8 +277,8 @@ impl Replay {
                 columns.push((name.clone(), column));
             }
         }
-        if columns.iter().all(|(name, _)| name != GPU) && gpus {
-            // The speeds are those of GPUs: a task has one.
+        if columns.iter().all(|(name, _)| name != GPU) && has(GPU) {
+            // The tasks ask for none, but speeds are measured on GPUs: a task has one.
             columns.push((GPU.to_owned(), vec![1.0; self.ports.len()]));
         }
         let unit = |column: &[f64]| column.iter().copied().filter(|amount| *amount > 0.0).fold(f64::INFINITY, f64::min);

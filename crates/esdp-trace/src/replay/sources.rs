@@ -22,7 +22,7 @@ impl Server {
 }
 
 /// Machines drawn without replacement while there are any, then again from all. Where some have GPUs, only those are
-/// drawn. Without a machine table: the shape of the published v2018 machines.
+/// drawn. Without a machine table: the processors and memory of the published v2018 machines, with 4 or 8 GPUs.
 pub(super) fn draw_servers(plan: &ReplayPlan, machines: &Machines) -> Vec<Server> {
     let server = |position: usize| {
         let known = machines.known[position];
@@ -32,11 +32,15 @@ pub(super) fn draw_servers(plan: &ReplayPlan, machines: &Machines) -> Vec<Server
     let all: Vec<Server> = (0..machines.known.len()).map(server).collect();
     let with_gpus: Vec<Server> = all.iter().filter(|server| server.amount(GPU) > 0.0).cloned().collect();
     let pool = if with_gpus.is_empty() { all } else { with_gpus };
-    if pool.is_empty() {
-        let capacity = vec![(CPU.to_owned(), 96.0), (MEMORY_SHARE.to_owned(), 100.0)];
-        return vec![Server { capacity, kind: String::new() }; plan.servers];
-    }
     let mut rng = stream(plan.seed, Purpose::Cluster, 0, 0);
+    if pool.is_empty() {
+        let mut server = |_| {
+            let gpus = if rng.random_bool(0.5) { 8.0 } else { 4.0 };
+            let capacity = [(CPU, 96.0), (MEMORY_SHARE, 100.0), (GPU, gpus)];
+            Server { capacity: capacity.map(|(name, amount)| (name.to_owned(), amount)).to_vec(), kind: String::new() }
+        };
+        return (0..plan.servers).map(&mut server).collect();
+    }
     let mut left: Vec<usize> = Vec::new();
     let mut draw = |_| {
         if left.is_empty() {

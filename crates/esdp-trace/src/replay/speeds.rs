@@ -91,11 +91,6 @@ impl SpeedTable {
         Self { kinds, rows, measured: false }
     }
 
-    /// Whether a task needs a GPU to run that fast.
-    pub(super) fn needs_gpu(&self) -> bool {
-        self.measured
-    }
-
     pub(super) fn kind_name(&self, kind: usize) -> String {
         self.kinds[kind].clone()
     }
