@@ -2,11 +2,12 @@
 
 mod jobs;
 mod schedule;
+mod verdict;
 
 use crate::engine::MakeSink;
 use crate::expect::Expectation;
 use crate::rows::KEYS;
-use crate::run::{self, CommonArgs, ResultFormat};
+use crate::run::{self, CommonArgs, Reporting};
 use crate::trace::input::{Account, InputArgs};
 use crate::{files, output};
 use anyhow::Context;
@@ -112,19 +113,22 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     let outcome = run::simulate(&scenario, &args.common, Some(&sink as &MakeSink<'_>))?;
     jobs.join(&outcome.seeds, outcome.policies.len())?;
     files::write(&out.join("schedule.json"), schedule::render(&scenario, &outcome, args.slot)?)?;
-    if args.common.format == ResultFormat::Table {
-        output::print(&format!(
-            "{} of {} tasks, {} slots of {} s, load {:.2}, {} servers\n{}\n\n",
-            built.jobs,
-            built.tasks,
-            scenario.slots(),
-            args.slot,
-            built.load,
-            args.servers,
-            built.origin
-        ))?;
-    }
-    run::report(&scenario, &outcome, args.common.format, &out, &args.expect)
+    let played = format!(
+        "{} of {} tasks, {} slots of {} s, load {:.2}, {} servers; {}",
+        built.jobs,
+        built.tasks,
+        scenario.slots(),
+        args.slot,
+        built.load,
+        args.servers,
+        built.origin
+    );
+    let remarks: Vec<String> = [played].into_iter().chain(verdict::sentences(&outcome)).collect();
+    run::report(
+        &scenario,
+        &outcome,
+        &Reporting { format: args.common.format, out: &out, expect: &args.expect, remarks: &remarks },
+    )
 }
 
 fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {

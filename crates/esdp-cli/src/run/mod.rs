@@ -145,23 +145,31 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(slots) = slots {
         slots.join(&outcome.seeds, outcome.policies.len())?;
     }
-    report(&scenario, &outcome, args.common.format, &out, &args.expect)
+    let (format, expect) = (args.common.format, args.expect.as_slice());
+    report(&scenario, &outcome, &Reporting { format, out: &out, expect, remarks: &[] })
+}
+
+/// How a result is told.
+pub(crate) struct Reporting<'a> {
+    /// On standard output.
+    pub(crate) format: ResultFormat,
+    /// The directory of the files.
+    pub(crate) out: &'a Path,
+    /// What must be reached.
+    pub(crate) expect: &'a [Expectation],
+    /// Sentences to put beside the table.
+    pub(crate) remarks: &'a [String],
 }
 
 /// Writes and prints the result of a run; an error where it is not complete or not good enough.
 ///
 /// # Errors
 /// When a file cannot be written, seeds are missing, or a threshold was not met.
-pub(crate) fn report(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    format: ResultFormat,
-    out: &Path,
-    expect: &[Expectation],
-) -> anyhow::Result<()> {
+pub(crate) fn report(scenario: &Scenario, outcome: &Outcome, how: &Reporting<'_>) -> anyhow::Result<()> {
+    let (out, expect) = (how.out, how.expect);
     let document = Document::new(scenario, outcome);
-    write(out, scenario, outcome, &document)?;
-    print(format, scenario, outcome, &document, out)?;
+    write(how, scenario, outcome, &document)?;
+    print(how, scenario, outcome, &document)?;
     if !outcome.is_complete() {
         let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), out.display());
         return Err(End::Interrupted(format!("{done} of {asked} seeds are done, and in {out}")).into());
@@ -199,29 +207,30 @@ pub(crate) fn simulate(
     Ok(outcome)
 }
 
-fn write(out: &Path, scenario: &Scenario, outcome: &Outcome, document: &Document<'_>) -> anyhow::Result<()> {
+fn write(
+    &Reporting { out, remarks, .. }: &Reporting<'_>,
+    scenario: &Scenario,
+    outcome: &Outcome,
+    document: &Document<'_>,
+) -> anyhow::Result<()> {
     let resolved = resolved(scenario);
     files::write(&out.join("summary.json"), document.json()?)?;
     files::write(&out.join("summary.csv"), document.csv())?;
     files::write(&out.join("scenario.toml"), &resolved)?;
-    files::write(&out.join("report.html"), page::render(scenario, outcome, document.rows(), &resolved))
+    files::write(&out.join("report.html"), page::render(scenario, outcome, document.rows(), &resolved, remarks))
 }
 
-fn print(
-    format: ResultFormat,
-    scenario: &Scenario,
-    outcome: &Outcome,
-    document: &Document<'_>,
-    out: &Path,
-) -> anyhow::Result<()> {
-    match format {
+fn print(how: &Reporting<'_>, scenario: &Scenario, outcome: &Outcome, document: &Document<'_>) -> anyhow::Result<()> {
+    match how.format {
         ResultFormat::Json => output::print_json(document),
         ResultFormat::Csv => output::print(&document.csv()),
         ResultFormat::Table => {
-            let report = out.join("report.html");
+            let report = how.out.join("report.html");
             let table = table::render(scenario, outcome, output::colour());
+            let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
+            let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
             output::print(&format!(
-                "{table}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                "{table}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
                 report.display()
             ))
         }

@@ -23,7 +23,13 @@ const JOB_TERMS: &str = "Deferred counts a job once for every slot in which it w
      arrival to end, waiting and makespan are in slots, of jobs that hold their devices until they are done.";
 
 /// The page.
-pub(super) fn render(scenario: &Scenario, outcome: &Outcome, rows: &[Row], resolved: &str) -> String {
+pub(super) fn render(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    rows: &[Row],
+    resolved: &str,
+    remarks: &[String],
+) -> String {
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
     let seeds = seeds_in_words(&outcome.seeds);
     let subtitle = match scenario.description() {
@@ -34,12 +40,14 @@ pub(super) fn render(scenario: &Scenario, outcome: &Outcome, rows: &[Row], resol
     if done < asked {
         result = result.text(format!("The run was interrupted: {done} of {asked} seeds are done and shown."));
     }
+    result = result.table(results(outcome, rows));
+    result = remarks.iter().fold(result, |result, remark| result.text(remark.clone()));
     let bands = if done > 1 { format!("Mean of {done} seeds; bands show one standard error.") } else { String::new() };
     Report::new("esdp run", subtitle)
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Slots", outcome.slots.to_string())
         .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds })
-        .section(result.table(results(outcome, rows)).text(TERMS))
+        .section(result.text(TERMS))
         .section(over_time(outcome, &bands))
         .section(Section::new("Jobs").table(jobs(outcome, rows)).text(JOB_TERMS))
         .section(Section::new("Behaviour").table(behaviour(outcome, rows)).text(MORE_TERMS).figure(utilisation(rows)))
