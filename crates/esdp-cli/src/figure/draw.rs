@@ -175,11 +175,15 @@ pub(super) fn marker(shapes: &mut Vec<Shape>, look: &Look, (x, y): Place) {
     const DIAMOND: [Place; 4] = [(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)];
     const UP: [Place; 3] = [(0.0, -1.25), (1.15, 0.85), (-1.15, 0.85)];
     const DOWN: [Place; 3] = [(0.0, 1.25), (1.15, -0.85), (-1.15, -0.85)];
+    const RIGHT: [Place; 3] = [(1.25, 0.0), (-0.85, 1.15), (-0.85, -1.15)];
+    const LEFT: [Place; 3] = [(-1.25, 0.0), (0.85, 1.15), (0.85, -1.15)];
     match look.marker {
         Marker::Square => poly(&SQUARE, full),
         Marker::Diamond => poly(&DIAMOND, full),
         Marker::Up => poly(&UP, full),
         Marker::Down => poly(&DOWN, full),
+        Marker::Right => poly(&RIGHT, full),
+        Marker::HollowLeft => poly(&LEFT, hollow),
         Marker::HollowSquare => poly(&SQUARE, hollow),
         Marker::HollowDiamond => poly(&DIAMOND, hollow),
         Marker::HollowUp => poly(&UP, hollow),

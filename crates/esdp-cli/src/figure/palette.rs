@@ -1,7 +1,7 @@
 //! What a series looks like: colour, dash and marker, the same in every figure.
 //!
 //! The first colours are those of Okabe and Ito, the others Paul Tol's: chosen to stay apart for
-//! colour-blind readers. Twelve lines are more than colours alone can carry, and papers are
+//! colour-blind readers. So many lines are more than colours alone can carry, and papers are
 //! printed in black and white, so each has its own dash and marker too.
 
 use super::scene::Color;
@@ -14,6 +14,7 @@ pub(super) enum Marker {
     Diamond,
     Up,
     Down,
+    Right,
     Cross,
     Plus,
     Ring,
@@ -21,6 +22,7 @@ pub(super) enum Marker {
     HollowDiamond,
     HollowUp,
     HollowDown,
+    HollowLeft,
 }
 
 /// What a series looks like.
@@ -52,7 +54,7 @@ const fn rgb(hex: u32) -> Color {
 }
 
 /// The places of the known policies. Ours stands out by its weight, the oracle by being black.
-const KNOWN: [(&str, Look); 12] = [
+const KNOWN: [(&str, Look); 14] = [
     ("esdp", Look { width: 2.4, ..look(0x0072b2, 0x4db2f0, SOLID, Marker::Circle) }),
     ("esdp-paper", look(0xd55e00, 0xff8b3d, DASHED, Marker::Square)),
     ("esdp-drift", look(0x3fa3dc, 0x9bd8ff, DASH_DOT, Marker::Diamond)),
@@ -65,6 +67,9 @@ const KNOWN: [(&str, Look); 12] = [
     ("lcf", look(0x88882a, 0xc8c860, LONG, Marker::HollowUp)),
     ("lwtf", look(0x8c510a, 0xcf9550, DASH_DOT_DOT, Marker::HollowDown)),
     ("oracle", look(0x111111, 0xf2f2f2, DOTTED, Marker::Ring)),
+    // After the others, whose positions `OTHERS` names.
+    ("esdp-pooled", Look { width: 2.4, ..look(0xcc3311, 0xff7a5c, SOLID, Marker::Right) }),
+    ("first-fit", look(0x555566, 0x9a9ab0, SHORT, Marker::HollowLeft)),
 ];
 
 /// Which places a stranger takes: those whose colours differ most come first.
@@ -105,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_of_a_dozen_look_alike_even_in_grey() {
+    fn no_two_policies_look_alike_even_in_grey() {
         let names = KNOWN.map(|(name, _)| name);
         let all = looks(names);
         for (at, one) in all.iter().enumerate() {
