@@ -6,7 +6,7 @@ use super::placement::Placement;
 
 /// Uses that fall short of a server's best ones by more than this, in the scaled objective, are only
 /// taken to bring a job to its minimum, or where room is left in the end.
-const DEAREST: f64 = 0.05;
+pub(super) const DEAREST: f64 = 0.05;
 
 /// Orders in which jobs and their channels are tried; buffers are reused.
 #[derive(Debug, Clone, Default)]

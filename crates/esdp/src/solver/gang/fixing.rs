@@ -28,16 +28,23 @@ impl Gang {
     /// Scores every channel at the best prices: what one use of it falls short of its server's best
     /// uses by, 0 or less.
     pub(super) fn score(&mut self) {
-        let Self { form, limits, pricing, scratch, descent, builder, .. } = self;
+        let Self { form, limits, pricing, scratch, other, descent, builder, .. } = self;
         pricing.reduce(form, &descent.best.prices);
         scratch.clear();
         scratch.resize(form.len(), 0);
+        other.clear();
+        other.resize(form.len(), 0);
         builder.score.clear();
         for server in 0..form.servers() {
             let base = pricing.server(form, limits, server, scratch);
             for e in form.channels(server) {
+                // A score is never above the value; and uses that are among the best fall short of nothing.
+                if pricing.r[e] < -super::build::DEAREST || scratch[e] > 0 {
+                    builder.score.push(pricing.r[e].min(0.0));
+                    continue;
+                }
                 let fits = limits.high[e] > limits.low[e] && take(form, limits, e, 1);
-                let rest = if fits { pricing.server(form, limits, server, scratch) } else { f64::NEG_INFINITY };
+                let rest = if fits { pricing.server(form, limits, server, other) } else { f64::NEG_INFINITY };
                 if fits {
                     give(form, limits, e, 1);
                 }

@@ -2,7 +2,8 @@
 //!
 //! 1. `form.rs` lays the problem out by server; `prices.rs` is its dual, in which every server is a
 //!    small exact knapsack (`knapsack.rs`) and every job a part of its own; `descent.rs` minimises it.
-//! 2. `build.rs` makes decisions from the relaxation's averages: a lower bound.
+//! 2. `build.rs` and `sweep.rs` make decisions from the relaxation's averages: a lower bound. `polish.rs`
+//!    improves them server by server, `ruin.rs` job by job.
 //! 3. `tree.rs` branches on jobs and channels until the two meet or the work is spent.
 
 mod baseline;
@@ -13,6 +14,7 @@ mod form;
 mod knapsack;
 mod limits;
 mod placement;
+mod polish;
 mod prices;
 mod ruin;
 mod sweep;
@@ -23,26 +25,42 @@ use self::descent::{Descent, Stop};
 use self::form::Form;
 use self::limits::Limits;
 use self::placement::Placement;
+use self::polish::Polish;
 use self::prices::{Layout, Pricing};
 use self::ruin::Ruin;
 use self::tree::Tree;
 use super::{Guarantee, Problem, Solution};
 
-/// A decision's visits by default: this many for each channel, or this many where that is more.
-const VISITS_PER_CHANNEL: u64 = 1_000;
-const LEAST_VISITS: u64 = 20_000_000;
+/// A decision's visits by default: what proves nearly all problems of 8 jobs and 40 servers, ...
+const LEAST_VISITS: u64 = 6_000_000;
+/// ... or this many for each channel up to this many in all, ...
+const MIDDLE_VISITS_PER_CHANNEL: u64 = 8_000;
+const MIDDLE_VISITS: u64 = 40_000_000;
+/// ... or this many for each channel, whichever is most.
+const VISITS_PER_CHANNEL: u64 = 2_000;
 /// Visits of one server's knapsack before its bound is taken instead.
 const SERVER_VISITS: u64 = 4_000;
 
 /// Rounds of dual steps at the root, each followed by a decision.
 const ROUNDS: usize = 8;
+/// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.
+const SLOWEST: f64 = 0.2;
 /// Dual steps in a round.
 const STEPS: usize = 35;
 
 /// Problems of more channels than this get fewer decisions while the dual goes down.
 const LARGE: usize = 20_000;
+/// The share of what a group's last task would bring on free servers that is its first price in
+/// problems this large: closer to the end than nothing, which the first 100 steps of 200 would make up for.
+const FIRST_PRICE: f64 = 0.6;
 /// Visits for each channel below which branching is not worth a try.
-const TREE: u64 = 10_000;
+const TREE: u64 = 20_000;
+
+/// A decision's visits by default.
+fn default_budget(channels: u64) -> u64 {
+    let middle = MIDDLE_VISITS.min(MIDDLE_VISITS_PER_CHANNEL * channels);
+    LEAST_VISITS.max(middle).max(VISITS_PER_CHANNEL * channels)
+}
 
 /// The decomposition and its buffers.
 #[derive(Debug, Clone, Default)]
@@ -55,10 +73,12 @@ pub(super) struct Gang {
     placement: Placement,
     rival: Placement,
     ruin: Ruin,
+    polish: Polish,
     tree: Tree,
     start: Vec<f64>,
     root: prices::Point,
     scratch: Vec<u32>,
+    other: Vec<u32>,
     best: Vec<u32>,
     best_value: f64,
     /// Nodes of the tree so far.
@@ -68,7 +88,7 @@ pub(super) struct Gang {
 impl Gang {
     /// Solves within a budget of visits, if one is given.
     pub fn solve(&mut self, problem: &Problem<'_>, budget: Option<u64>, solution: &mut Solution) {
-        let budget = budget.unwrap_or_else(|| (VISITS_PER_CHANNEL * problem.len() as u64).max(LEAST_VISITS));
+        let budget = budget.unwrap_or_else(|| default_budget(problem.len() as u64));
         let bound = if self.begin(problem, budget) { self.search(budget) } else { 0.0 };
         self.write(solution);
         let optimal = bound <= self.best_value + self.tolerance();
@@ -86,6 +106,7 @@ impl Gang {
         self.pricing.work = 0;
         self.pricing.server_limit = (budget / self.form.servers().max(1) as u64).clamp(64, SERVER_VISITS);
         self.limits.reset(&self.form);
+        self.polish.reset(&self.form);
         self.form.len() > 0 && self.limits.propagate(&self.form)
     }
 
@@ -110,22 +131,31 @@ impl Gang {
     fn search(&mut self, budget: u64) -> f64 {
         self.first_prices();
         self.descent.start(&self.form, &self.limits, &mut self.pricing, &self.start);
-        self.candidate();
         self.ruin.reset();
         let is_large = self.form.len() > LARGE;
+        if !is_large {
+            self.candidate();
+        }
+        let has_tree = self.form.len() as u64 * TREE <= budget;
+        let mut last = f64::INFINITY;
         for round in 1..=ROUNDS {
-            let stop = Stop { steps: STEPS, work: budget / 2, target: self.best_value };
+            let work = if is_large { budget / 10 * 6 } else { budget / 2 };
+            let stop = Stop { steps: STEPS, work, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             // Scoring all channels costs as much as many dual steps where servers are crowded.
-            if !is_large || round == 2 || round == ROUNDS {
+            if !is_large || round == 3 || round == ROUNDS {
                 self.candidate();
                 self.improve(4, budget / 20);
             }
+            let bound = self.descent.best.value;
+            if has_tree && last - bound < SLOWEST * (bound - self.best_value) {
+                break;
+            }
+            last = bound;
             if !self.beats(self.descent.best.value) {
                 break;
             }
         }
-        let has_tree = self.form.len() as u64 * TREE <= budget;
         if has_tree {
             self.improve(20, budget / 4);
         } else {
@@ -147,7 +177,8 @@ impl Gang {
         root.min(proved.max(self.best_value))
     }
 
-    /// Prices to start from: a group's are what its last task would bring if servers were free.
+    /// Prices to start from: nothing, or in large problems a share of what each group's last task would
+    /// bring if servers were free.
     fn first_prices(&mut self) {
         let layout = Layout::of(&self.form);
         self.start.clear();
@@ -155,6 +186,26 @@ impl Gang {
         if !self.form.linear {
             let width: f64 = self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
             self.start[layout.lambda] = libm::log(0.5 / (0.25 * width).max(1e-24).sqrt());
+        }
+        if self.form.len() <= LARGE {
+            return;
+        }
+        let lambda = prices::lambda(&self.form, &self.start);
+        let Self { form, polish, start, .. } = self;
+        let worth = |e: u32| form.v[e as usize] + lambda * form.w[e as usize];
+        for (g, group) in form.groups.iter().enumerate() {
+            let channels = polish.ranked(g, worth);
+            let mut left = u64::from(group.count) * u64::from(form.jobs[group.job as usize].copies);
+            for &e in channels {
+                start[g] = FIRST_PRICE * worth(e).max(0.0);
+                left = left.saturating_sub(u64::from(form.most[e as usize]));
+                if left == 0 {
+                    break;
+                }
+            }
+            if left > 0 {
+                start[g] = 0.0;
+            }
         }
     }
 
@@ -164,8 +215,21 @@ impl Gang {
         if !self.form.jobs.iter().any(|job| job.is_gang()) {
             return;
         }
-        let Self { form, builder, placement, ruin, .. } = self;
-        self.pricing.work += ruin.run(form, builder, placement, turns * jobs, 2 + turns * jobs / 4, work);
+        self.polish(work / 2);
+        let Self { form, pricing, builder, placement, ruin, polish, .. } = self;
+        let stop = ruin::Stop { turns: turns * jobs, patience: 2 + turns * jobs / 4, work };
+        pricing.work += ruin.run(form, builder, (polish, &mut pricing.knapsack), placement, stop);
+        self.keep();
+        self.polish(work / 2);
+    }
+
+    /// Improves the last decision built, server by server.
+    fn polish(&mut self, work: u64) {
+        if self.form.len() > LARGE {
+            return;
+        }
+        let Self { form, pricing, placement, polish, .. } = self;
+        pricing.work += polish.run(form, &mut pricing.knapsack, placement, work);
         self.keep();
     }
 
@@ -184,6 +248,7 @@ impl Gang {
                 std::mem::swap(&mut self.placement, &mut self.rival);
             }
             self.keep();
+            self.polish(self.form.len() as u64 * 100);
         }
     }
 

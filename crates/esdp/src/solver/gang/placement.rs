@@ -39,6 +39,18 @@ impl Placement {
         self.commit();
     }
 
+    /// Becomes a copy of a decision that is committed.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.uses.clone_from(&other.uses);
+        self.copies.clone_from(&other.copies);
+        self.tasks.clone_from(&other.tasks);
+        self.group.clone_from(&other.group);
+        self.room.clone_from(&other.room);
+        self.cluster.clone_from(&other.cluster);
+        (self.mean, self.width) = (other.mean, other.width);
+        self.commit();
+    }
+
     /// The scaled objective.
     pub fn value(&self) -> f64 {
         Form::value(self.mean, self.width)
@@ -53,6 +65,15 @@ impl Placement {
     /// What is left of a server.
     pub fn room(&self, form: &Form, server: usize) -> &[Amount] {
         &self.room[server * form.devices..][..form.devices]
+    }
+
+    /// Whether the capacities allow one more use of a channel.
+    pub fn fits_more(&self, form: &Form, e: usize) -> bool {
+        let request = form.request(e);
+        let room = &self.room[form.server[e] as usize * form.devices..];
+        self.uses[e] < form.most[e]
+            && request.iter().zip(room).all(|(a, room)| a <= room)
+            && form.rows.iter().zip(&self.cluster).all(|(row, room)| request[row.device] <= *room)
     }
 
     /// How many more uses of a channel the capacities and its group allow.
@@ -132,9 +153,9 @@ impl Placement {
         }
     }
 
-    /// The channels whose uses were set since the last commit.
-    pub fn changed(&self) -> impl Iterator<Item = u32> {
-        self.log.iter().map(|&(e, _)| e)
+    /// The channels whose uses were set since a mark.
+    pub fn changed(&self, mark: usize) -> impl Iterator<Item = u32> {
+        self.log[mark..].iter().map(|&(e, _)| e)
     }
 
     /// Leaves `copies` copies of a job, taking uses from a place of its channels on. Groups keep at

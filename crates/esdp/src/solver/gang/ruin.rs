@@ -1,18 +1,23 @@
 //! Ruin and recreate: a neighbourhood search over whole jobs.
 //!
 //! A turn takes a job, and a few running jobs that share servers with it, out of the decision, puts
-//! back what fits in another order, fills the servers that were touched with single tasks, and
-//! keeps the result unless it is worse. Turns follow a scrambled counter, so the search is the
-//! same for the same problem. A turn visits the channels of a handful of jobs.
+//! back what fits in another order, fills the servers that were touched with single tasks, polishes
+//! them (`polish.rs`), and keeps the result unless it is worse; at first also if it is a little worse.
+//! Turns follow a scrambled counter, so the search is the same for the same problem. A turn visits the
+//! channels of a handful of jobs.
 
 use super::build::Builder;
 use super::form::Form;
+use super::knapsack::Knapsack;
 use super::placement::Placement;
+use super::polish::Polish;
 
 /// The most jobs taken out in a turn.
 const MOST_RUINED: u64 = 5;
 /// Jobs that do not run and are tried in a turn.
 const OUTSIDERS: usize = 6;
+/// The share of the objective that a turn may lose before its servers are polished.
+const POLISHED: f64 = 0.04;
 
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +27,19 @@ pub(super) struct Ruin {
     before: Vec<u32>,
     touched: Vec<u32>,
     seed: usize,
+    best: Placement,
+}
+
+/// The share of the objective that a turn may lose at first and still be kept.
+const WORSE: f64 = 0.01;
+
+/// When to stop a search.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stop {
+    pub turns: usize,
+    /// Turns without a gain.
+    pub patience: usize,
+    pub work: u64,
 }
 
 impl Ruin {
@@ -37,33 +55,49 @@ impl Ruin {
         (self.state >> 33) % limit.max(1)
     }
 
-    /// Improves a decision by up to `turns` turns in `work` visits; stops after `patience` turns
-    /// without a gain. Returns the visits spent.
+    /// Improves a decision until a stop. Returns the visits spent.
     pub fn run(
         &mut self,
         form: &Form,
         builder: &Builder,
+        (polish, knapsack): (&mut Polish, &mut Knapsack),
         placement: &mut Placement,
-        turns: usize,
-        patience: usize,
-        work: u64,
+        stop: Stop,
     ) -> u64 {
         let (mut spent, mut last_gain) = (0, 0);
         placement.commit();
-        for turn in 0..turns {
-            if spent >= work || turn - last_gain > patience {
+        self.best.copy_from(placement);
+        // Copies of large decisions cost more than they bring.
+        let patient = if form.len() <= super::LARGE { WORSE } else { 0.0 };
+        for turn in 0..stop.turns {
+            if spent >= stop.work || turn - last_gain > stop.patience {
                 break;
             }
-            let value = placement.value();
-            spent += self.turn(form, builder, placement);
-            if placement.value() > value {
+            let left = 1.0 - (spent as f64 / stop.work as f64).max(turn as f64 / stop.turns as f64);
+            let accepted = (self.best.value() * (1.0 - patient * left * left)).min(placement.value());
+            spent += self.turn(form, builder, (polish, knapsack), placement, accepted);
+            if placement.value() > self.best.value() {
                 last_gain = turn;
+                if patient > 0.0 {
+                    self.best.copy_from(placement);
+                    spent += form.len() as u64 / 2;
+                }
             }
+        }
+        if placement.value() < self.best.value() {
+            placement.copy_from(&self.best);
         }
         spent
     }
 
-    fn turn(&mut self, form: &Form, builder: &Builder, placement: &mut Placement) -> u64 {
+    fn turn(
+        &mut self,
+        form: &Form,
+        builder: &Builder,
+        (polish, knapsack): (&mut Polish, &mut Knapsack),
+        placement: &mut Placement,
+        accepted: f64,
+    ) -> u64 {
         let jobs = form.jobs.len();
         let value = placement.value();
         self.seed = (self.seed + 1) % jobs;
@@ -100,8 +134,12 @@ impl Ruin {
             work += 2 * form.channels_of_job(l).len() as u64;
         }
         self.touched = order;
-        work += fill_touched(form, placement, &mut self.touched);
-        if placement.value() >= value - 1e-12 {
+        work += fill_touched(form, placement, 0, &mut self.touched);
+        // Not worth its visits where the loss is large.
+        if form.len() <= super::LARGE && placement.value() > value * (1.0 - POLISHED) {
+            work += polish.touched(form, knapsack, placement, &self.touched) / 4;
+        }
+        if placement.value() >= accepted - 1e-12 {
             placement.commit();
         } else {
             placement.undo(form, 0);
@@ -154,10 +192,10 @@ impl Ruin {
     }
 }
 
-/// Fills the servers that were touched since the last commit with single tasks of running jobs.
-fn fill_touched(form: &Form, placement: &mut Placement, servers: &mut Vec<u32>) -> u64 {
+/// Fills the servers that were touched since a mark with single tasks of running jobs.
+pub(super) fn fill_touched(form: &Form, placement: &mut Placement, mark: usize, servers: &mut Vec<u32>) -> u64 {
     servers.clear();
-    servers.extend(placement.changed().map(|e| form.server[e as usize]));
+    servers.extend(placement.changed(mark).map(|e| form.server[e as usize]));
     servers.sort_unstable();
     servers.dedup();
     let mut work = 0;

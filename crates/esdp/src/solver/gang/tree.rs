@@ -9,7 +9,7 @@ use super::descent::Stop;
 use super::limits::Limits;
 
 /// Dual steps at a node.
-const STEPS: usize = 40;
+const STEPS: usize = 15;
 
 /// What is kept of a node while its children are searched.
 #[derive(Debug, Clone, Default)]
