@@ -29,15 +29,41 @@ fn json_has_the_documented_keys() {
 }
 
 #[test]
+fn gangs_are_measured_beside_the_milp() {
+    let args = ["bench", "--quick", "--sizes", "4x10", "--slots", "40", "--format", "json"];
+    let report: Value = serde_json::from_str(&esdp(&args, b"").fine()).expect("one JSON document");
+    let cases = report["cases"].as_array().expect("a list");
+    assert_eq!(cases.len(), 2);
+    for case in cases {
+        assert_eq!((&case["size"], &case["capacity"]), (&"4x10".into(), &Value::Null));
+        assert!(case["exact"]["decisions"].as_u64() > Some(20), "{case}");
+        assert_eq!(case["exact"]["proved_share"].as_f64(), Some(1.0), "{case}");
+        assert_eq!(case["exact"]["mean_gap"].as_f64(), Some(0.0), "{case}");
+        // The paper's DP knows no gangs. The MILP sees the same problems, jobs and servers included.
+        assert_eq!(case["rivals"][0]["decisions"].as_u64(), Some(0), "{case}");
+        assert!(case["rivals"][0]["refused"].as_u64() > Some(0), "{case}");
+        assert!(case["rivals"][1]["decisions"].as_u64() > Some(0), "{case}");
+        assert!(case["rivals"][1]["largest_difference"].as_f64() < Some(1e-6), "{case}");
+    }
+}
+
+#[test]
 fn tables_fit_a_terminal() {
-    let table = esdp(&["bench", "--quick", "--sizes", "32:2,128:40", "--slots", "20", "--quiet"], b"").fine();
-    assert!(table.contains("paper refused problems at\n  128:40;"), "{table}");
+    let table = esdp(&["bench", "--quick", "--sizes", "32:2,128:40,4x10", "--slots", "20", "--quiet"], b"").fine();
+    assert!(table.contains("paper refused problems at\n  128:40, 4x10;"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
 
 #[test]
 fn bad_flags_are_refused() {
-    for args in [["--sizes", "32"], ["--sizes", "0:1"], ["--slots", "0"], ["--slots", "-5"], ["--seed", "x"]] {
+    for args in [
+        ["--sizes", "32"],
+        ["--sizes", "0:1"],
+        ["--sizes", "0x4"],
+        ["--slots", "0"],
+        ["--slots", "-5"],
+        ["--seed", "x"],
+    ] {
         esdp(&["bench", args[0], args[1]], b"").refused();
     }
 }

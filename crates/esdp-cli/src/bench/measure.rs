@@ -1,10 +1,11 @@
 //! Times the exact solver while it decides for a learner.
 
 use super::memory;
-use super::plan::Case;
+use super::plan::{Case, Size, edges};
 use super::summary::{percentile, sorted};
 use anyhow::Context;
 use esdp::policy::PolicySpec;
+use esdp::scenario::Scenario;
 use esdp::sim::{ChannelCount, RandomCluster, Setting, trajectory};
 use esdp::solver::{Exact, Guarantee, Instance, Problem, Solution, SolveError, Solver};
 use serde::Serialize;
@@ -28,7 +29,8 @@ pub(super) struct ExactFigures {
     pub(super) max_us: f64,
     /// The share of decisions proved optimal.
     pub(super) proved_share: f64,
-    /// The largest relative distance of a value to its bound.
+    /// The mean and the largest relative distance of a value to its bound.
+    pub(super) mean_gap: f64,
     pub(super) largest_gap: f64,
     pub(super) peak_memory_bytes: Option<u64>,
 }
@@ -78,28 +80,39 @@ impl Solver for Timed {
     }
 }
 
-/// The paper's cluster, grown evenly in both directions to the number of channels.
-fn recipe(case: &Case) -> RandomCluster {
+/// The paper's cluster, grown evenly in both directions to the number of channels; of gangs the
+/// preset `gang`, with other numbers of ports and servers.
+fn setting(size: Size, seed: u64) -> anyhow::Result<Setting> {
+    let (channels, capacity) = match size {
+        Size::Channels { channels, capacity } => (channels, capacity),
+        Size::Gangs { ports, servers } => {
+            let scenario = Scenario::preset("gang").context("there is no preset `gang`")?;
+            let scenario = scenario.set("graph.ports", &ports.to_string())?;
+            let scenario = scenario.set("graph.servers", &servers.to_string())?;
+            return Ok(scenario.set("graph.probability", &edges(servers).to_string())?.setting(seed)?);
+        }
+    };
     let paper = RandomCluster::default();
-    let growth = (case.size.channels as f64 / 32.0).sqrt();
+    let growth = (channels as f64 / 32.0).sqrt();
     let scaled = |count: usize| ((count as f64 * growth).round() as usize).max(1);
-    RandomCluster {
-        ports: scaled(paper.ports).min(case.size.channels),
+    let recipe = RandomCluster {
+        ports: scaled(paper.ports).min(channels),
         servers: scaled(paper.servers),
-        channels: ChannelCount::Exactly(case.size.channels),
-        capacity: (case.size.capacity, case.size.capacity),
+        channels: ChannelCount::Exactly(channels),
+        capacity: (capacity, capacity),
         ..paper
-    }
+    };
+    Ok(Setting::new(&recipe, RHO, seed)?)
 }
 
 /// Runs a case; `tick` is called after every slot that had a problem.
 pub(super) fn measure(case: &Case, seed: u64, mut tick: impl FnMut()) -> anyhow::Result<Measured> {
     memory::reset_peak();
-    let setting = Setting::new(&recipe(case), RHO, seed).with_context(|| case.to_string())?;
+    let setting = setting(case.size, seed).with_context(|| case.to_string())?;
     let policy: PolicySpec = case.index.policy().parse()?;
     let calls = Arc::new(Mutex::new(Vec::new()));
     let solver = Timed { inner: Exact::default(), calls: Arc::clone(&calls) };
-    let stride = case.slots.div_ceil((SAMPLED_CHANNELS / case.size.channels).clamp(1, SAMPLE) as u64);
+    let stride = case.slots.div_ceil((SAMPLED_CHANNELS / case.size.channels().max(1)).clamp(1, SAMPLE) as u64);
     let mut sample = Vec::new();
     trajectory(&setting, &policy, Box::new(solver), case.slots, |slot, problem| {
         tick();
@@ -107,7 +120,7 @@ pub(super) fn measure(case: &Case, seed: u64, mut tick: impl FnMut()) -> anyhow:
         if slot.0 % stride == stride / 2 {
             let last = calls.lock().unwrap_or_else(PoisonError::into_inner).last().copied();
             if let Some(Call { micros, value, .. }) = last {
-                sample.push(Sampled { instance: copy(problem), micros, value });
+                sample.push(Sampled { instance: Instance::from(problem), micros, value });
             }
         }
     })
@@ -128,15 +141,8 @@ fn figures(calls: &[Call], peak_memory_bytes: Option<u64>) -> ExactFigures {
         p99_us,
         max_us,
         proved_share: calls.iter().filter(|call| call.proved).count() as f64 / calls.len().max(1) as f64,
+        mean_gap: calls.iter().map(|call| call.gap).sum::<f64>() / calls.len().max(1) as f64,
         largest_gap: calls.iter().map(|call| call.gap).fold(0.0, f64::max),
         peak_memory_bytes,
     }
-}
-
-fn copy(problem: &Problem<'_>) -> Instance {
-    let mut instance = Instance::new(problem.capacity().to_vec());
-    for channel in 0..problem.len() {
-        instance.push(problem.request(channel), problem.mean()[channel], problem.width()[channel]);
-    }
-    instance
 }

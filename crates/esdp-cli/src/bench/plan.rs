@@ -5,15 +5,18 @@ use std::fmt;
 use std::time::Duration;
 
 /// The sizes of the project's own targets.
-pub(super) const SIZES: [Size; 8] = [
-    Size { channels: 32, capacity: 2 },
-    Size { channels: 32, capacity: 6 },
-    Size { channels: 32, capacity: 12 },
-    Size { channels: 32, capacity: 30 },
-    Size { channels: 128, capacity: 40 },
-    Size { channels: 1_000, capacity: 200 },
-    Size { channels: 10_000, capacity: 2_000 },
-    Size { channels: 100_000, capacity: 20_000 },
+pub(super) const SIZES: [Size; 11] = [
+    Size::Channels { channels: 32, capacity: 2 },
+    Size::Channels { channels: 32, capacity: 6 },
+    Size::Channels { channels: 32, capacity: 12 },
+    Size::Channels { channels: 32, capacity: 30 },
+    Size::Channels { channels: 128, capacity: 40 },
+    Size::Channels { channels: 1_000, capacity: 200 },
+    Size::Channels { channels: 10_000, capacity: 2_000 },
+    Size::Channels { channels: 100_000, capacity: 20_000 },
+    Size::Gangs { ports: 8, servers: 40 },
+    Size::Gangs { ports: 50, servers: 500 },
+    Size::Gangs { ports: 200, servers: 5_000 },
 ];
 
 /// More channels than this would not fit the memory of an ordinary machine.
@@ -21,16 +24,45 @@ const LARGEST: usize = 10_000_000;
 
 /// A cluster's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
-    /// The number of channels, *|E|*.
-    pub(super) channels: usize,
-    /// The capacity of each device, *c_k*.
-    pub(super) capacity: u64,
+pub(super) enum Size {
+    /// Jobs of one task, a pooled capacity.
+    Channels {
+        /// The number of channels, *|E|*.
+        channels: usize,
+        /// The capacity of each device, *c_k*.
+        capacity: u64,
+    },
+    /// Jobs of several tasks on servers with capacities of their own.
+    Gangs { ports: usize, servers: usize },
+}
+
+impl Size {
+    /// The number of channels; of gangs about how many.
+    pub(super) fn channels(self) -> usize {
+        match self {
+            Self::Channels { channels, .. } => channels,
+            // A job has one or two task groups.
+            Self::Gangs { ports, servers } => (1.5 * edges(servers) * (ports * servers) as f64) as usize,
+        }
+    }
+}
+
+/// The chance that a port of gangs reaches a server: that of the presets `gang` and `gang-large`, less
+/// where there are more servers.
+pub(super) fn edges(servers: usize) -> f64 {
+    match servers {
+        0..=100 => 0.4,
+        101..=1_000 => 0.2,
+        _ => 0.1,
+    }
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.channels, self.capacity)
+        match self {
+            Self::Channels { channels, capacity } => write!(f, "{channels}:{capacity}"),
+            Self::Gangs { ports, servers } => write!(f, "{ports}x{servers}"),
+        }
     }
 }
 
@@ -106,28 +138,43 @@ impl Plan {
 
     /// Whether rivals get their turn.
     pub(super) fn has_rivals(&self, size: Size) -> bool {
-        !(self.quick && size.channels > SLOW_RIVALS)
+        match size {
+            Size::Channels { channels, .. } => !(self.quick && channels > SLOW_RIVALS),
+            Size::Gangs { .. } => size.channels() <= if self.quick { 1_000 } else { SLOW_RIVALS },
+        }
     }
 
-    /// So many that a case takes seconds and its learner has seen every channel several times.
+    /// So many that a case takes seconds and its learner has seen every channel several times; of large
+    /// gangs a handful after the slots in which the learner tries every channel once.
     fn slots_of(&self, size: Size) -> u64 {
-        let full = match size.channels {
-            0..=99 => 2_000,
-            100..=999 => 1_000,
-            1_000..=9_999 => 500,
-            10_000..=99_999 => 200,
+        let full = match (size, size.channels()) {
+            (Size::Gangs { .. }, 0..=999) => 300,
+            (Size::Gangs { .. }, _) => return self.slots.unwrap_or(if self.quick { 32 } else { 64 }),
+            (_, 0..=99) => 2_000,
+            (_, 100..=999) => 1_000,
+            (_, 1_000..=9_999) => 500,
+            (_, 10_000..=99_999) => 200,
             _ => 60,
         };
         self.slots.unwrap_or(if self.quick { full / 5 } else { full })
     }
 }
 
-/// Reads `channels:capacity`.
+/// Reads `channels:capacity`, or `ports` x `servers` of gangs.
 pub(super) fn size(text: &str) -> Result<Size, String> {
-    let parts = text.split_once(':').and_then(|(e, c)| Some((e.parse().ok()?, c.parse().ok()?)));
-    match parts {
-        Some((channels, capacity)) if (1..=LARGEST).contains(&channels) => Ok(Size { channels, capacity }),
-        _ => Err(format!("expected channels:capacity, such as 32:6, with 1 to {LARGEST} channels")),
+    let channels = text.split_once(':').and_then(|(e, c)| Some((e.parse().ok()?, c.parse().ok()?)));
+    let gangs = text.split_once('x').and_then(|(l, r)| Some((l.parse().ok()?, r.parse().ok()?)));
+    let fits =
+        |ports: usize, servers: usize| ports.checked_mul(servers).is_some_and(|all| (1..=LARGEST).contains(&all));
+    match (channels, gangs) {
+        (Some((channels, capacity)), _) if (1..=LARGEST).contains(&channels) => {
+            Ok(Size::Channels { channels, capacity })
+        }
+        (_, Some((ports, servers))) if fits(ports, servers) => Ok(Size::Gangs { ports, servers }),
+        _ => Err(format!(
+            "expected channels:capacity, such as 32:6, with 1 to {LARGEST} channels, or ports x servers of gangs, \
+             such as 8x40, with a product of 1 to {LARGEST}"
+        )),
     }
 }
 
@@ -146,7 +193,9 @@ mod tests {
         for known in SIZES {
             assert_eq!(size(&known.to_string()), Ok(known));
         }
-        for bad in ["", "32", "32:", ":6", "0:6", "32:-1", "32:6:1", "1e9:1", "99999999999:1"] {
+        for bad in
+            ["", "32", "32:", ":6", "0:6", "32:-1", "32:6:1", "1e9:1", "99999999999:1", "8x", "0x4", "9999999x99"]
+        {
             assert!(size(bad).is_err(), "{bad}");
         }
     }

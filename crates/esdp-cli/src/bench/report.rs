@@ -1,7 +1,7 @@
 //! The result, as JSON and as tables of at most 80 columns.
 
 use super::measure::ExactFigures;
-use super::plan::{Case, Index};
+use super::plan::{Case, Index, Size};
 use super::rivals::{self, RivalFigures};
 use crate::table::{self, Table};
 use serde::Serialize;
@@ -16,8 +16,12 @@ pub(super) struct Report {
 
 #[derive(Debug, Serialize)]
 struct CaseReport {
+    /// `channels:capacity`, or ports x servers of gangs.
+    size: String,
+    /// Of gangs about how many.
     channels: usize,
-    capacity: u64,
+    /// None of gangs, whose servers have their own.
+    capacity: Option<u64>,
     index: Index,
     slots: u64,
     exact: ExactFigures,
@@ -31,12 +35,19 @@ impl Report {
 
     pub(super) fn add(&mut self, case: &Case, exact: ExactFigures, rivals: Vec<RivalFigures>) {
         let Case { size, index, slots } = *case;
-        let (channels, capacity) = (size.channels, size.capacity);
-        self.cases.push(CaseReport { channels, capacity, index, slots, exact, rivals });
+        let capacity = match size {
+            Size::Channels { capacity, .. } => Some(capacity),
+            Size::Gangs { .. } => None,
+        };
+        let channels = size.channels();
+        self.cases.push(CaseReport { size: size.to_string(), channels, capacity, index, slots, exact, rivals });
     }
 
     pub(super) fn table(&self) -> String {
-        let mut text = String::from("Time per decision of `exact` on learned problems (E:c, 3 devices, one thread)\n");
+        let mut text = String::from(
+            "Time per decision of `exact` on learned problems, one thread\n\
+             (E:c: channels and capacity, 3 devices; LxR: gangs of L ports on R servers)\n",
+        );
         for index in Index::ALL {
             text.push_str(&format!("\n{index} index\n{}", self.exact_table(index)));
         }
@@ -53,21 +64,22 @@ impl Report {
     }
 
     fn exact_table(&self, index: Index) -> String {
-        let mut table = Table::new(&["E:c", "slots", "p50", "p95", "p99", "max", "proved", "gap", "memory"]);
+        let mut table = Table::new(&["size", "slots", "p50", "p95", "p99", "max", "proved", "gap", "memory"]);
         for case in self.of(index) {
             let exact = &case.exact;
             let times = [exact.p50_us, exact.p95_us, exact.p99_us, exact.max_us].map(time);
             let gap = if exact.largest_gap > 0.0 { format!("{:.0e}", exact.largest_gap) } else { "0".to_owned() };
             let memory = exact.peak_memory_bytes.map_or("-".to_owned(), |bytes| format!("{} MB", bytes / 1_000_000));
             let proved = if exact.decisions > 0 { table::percent(exact.proved_share) } else { "-".to_owned() };
-            let cells = [case.name(), case.slots.to_string()].into_iter().chain(times).chain([proved, gap, memory]);
+            let cells =
+                [case.size.clone(), case.slots.to_string()].into_iter().chain(times).chain([proved, gap, memory]);
             table.row(cells);
         }
         table.render()
     }
 
     fn rival_table(&self, index: Index) -> String {
-        let mut table = Table::new(&["E:c", "paper p50", "n", "ratio", "milp p50", "n", "ratio"]);
+        let mut table = Table::new(&["size", "paper p50", "n", "ratio", "milp p50", "n", "ratio"]);
         for case in self.of(index).filter(|case| !case.rivals.is_empty()) {
             let cells = case.rivals.iter().flat_map(|rival| {
                 // With half of them stopped, the median is only a lower bound.
@@ -79,7 +91,7 @@ impl Report {
                 let n = if n == all { n.to_string() } else { format!("{n}/{all}") };
                 [shown(rival.p50_us, time), n, shown(rival.ratio_p50, ratio)]
             });
-            table.row([case.name()].into_iter().chain(cells));
+            table.row([case.size.clone()].into_iter().chain(cells));
         }
         table.render()
     }
@@ -109,19 +121,13 @@ fn places<'a>(
     cases: impl Iterator<Item = (&'a CaseReport, &'a RivalFigures)>,
     remark: impl Fn(&RivalFigures) -> String,
 ) -> String {
-    let mut words: Vec<String> = cases.map(|(case, rival)| format!("{}{}", case.name(), remark(rival))).collect();
+    let mut words: Vec<String> = cases.map(|(case, rival)| format!("{}{}", case.size.clone(), remark(rival))).collect();
     words.dedup();
     let mut text = String::new();
     for line in words.chunks(4) {
         text.push_str(&format!("\n  {}", line.join(", ")));
     }
     text
-}
-
-impl CaseReport {
-    fn name(&self) -> String {
-        format!("{}:{}", self.channels, self.capacity)
-    }
 }
 
 fn time(micros: f64) -> String {

@@ -78,24 +78,7 @@ impl Solver for Recorder {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(copy(problem));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instance::from(problem));
         self.inner.solve_into(problem, solution)
     }
-}
-
-fn copy(problem: &Problem<'_>) -> Instance {
-    let mut instance = Instance::new(problem.capacity().to_vec());
-    for channel in 0..problem.len() {
-        instance.push(problem.request(channel), problem.mean()[channel], problem.width()[channel]);
-    }
-    if let Some(servers) = problem.servers() {
-        instance.server = servers.of.to_vec();
-        instance.server_capacity = servers.capacity.to_vec();
-    }
-    if let Some(gangs) = problem.gangs() {
-        instance.group = gangs.group.to_vec();
-        instance.groups = gangs.groups.to_vec();
-        instance.jobs = gangs.jobs.to_vec();
-    }
-    instance
 }

@@ -274,6 +274,26 @@ pub struct Instance {
     pub jobs: Vec<Gang>,
 }
 
+impl From<&Problem<'_>> for Instance {
+    /// A copy of a problem, to be solved later.
+    fn from(problem: &Problem<'_>) -> Self {
+        let mut instance = Self::new(problem.capacity().to_vec());
+        for channel in 0..problem.len() {
+            instance.push(problem.request(channel), problem.mean()[channel], problem.width()[channel]);
+        }
+        if let Some(servers) = problem.servers() {
+            instance.server = servers.of.to_vec();
+            instance.server_capacity = servers.capacity.to_vec();
+        }
+        if let Some(gangs) = problem.gangs() {
+            instance.group = gangs.group.to_vec();
+            instance.groups = gangs.groups.to_vec();
+            instance.jobs = gangs.jobs.to_vec();
+        }
+        instance
+    }
+}
+
 impl Instance {
     /// No channels yet, and a cluster-wide capacity.
     pub fn new(capacity: Vec<Amount>) -> Self {
