@@ -50,9 +50,6 @@ const STEPS: usize = 35;
 
 /// Problems of more channels than this get fewer decisions while the dual goes down.
 const LARGE: usize = 20_000;
-/// The share of what a group's last task would bring on free servers that is its first price in
-/// problems this large: closer to the end than nothing, which the first 100 steps of 200 would make up for.
-const FIRST_PRICE: f64 = 0.6;
 /// Visits for each channel below which branching is not worth a try.
 const TREE: u64 = 20_000;
 
@@ -177,8 +174,7 @@ impl Gang {
         root.min(proved.max(self.best_value))
     }
 
-    /// Prices to start from: nothing, or in large problems a share of what each group's last task would
-    /// bring if servers were free.
+    /// Prices to start from: nothing, and the multiplier of the widths at a guess of their sum.
     fn first_prices(&mut self) {
         let layout = Layout::of(&self.form);
         self.start.clear();
@@ -186,26 +182,6 @@ impl Gang {
         if !self.form.linear {
             let width: f64 = self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
             self.start[layout.lambda] = libm::log(0.5 / (0.25 * width).max(1e-24).sqrt());
-        }
-        if self.form.len() <= LARGE {
-            return;
-        }
-        let lambda = prices::lambda(&self.form, &self.start);
-        let Self { form, polish, start, .. } = self;
-        let worth = |e: u32| form.v[e as usize] + lambda * form.w[e as usize];
-        for (g, group) in form.groups.iter().enumerate() {
-            let channels = polish.ranked(g, worth);
-            let mut left = u64::from(group.count) * u64::from(form.jobs[group.job as usize].copies);
-            for &e in channels {
-                start[g] = FIRST_PRICE * worth(e).max(0.0);
-                left = left.saturating_sub(u64::from(form.most[e as usize]));
-                if left == 0 {
-                    break;
-                }
-            }
-            if left > 0 {
-                start[g] = 0.0;
-            }
         }
     }
 

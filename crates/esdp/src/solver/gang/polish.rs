@@ -44,13 +44,6 @@ impl Polish {
         self.uses.resize(form.len(), 0);
     }
 
-    /// A group's channels by falling worth.
-    pub fn ranked(&mut self, group: usize, worth: impl Fn(u32) -> f64) -> &[u32] {
-        let channels = &mut self.of_group[self.group_start[group] as usize..self.group_start[group + 1] as usize];
-        channels.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
-        channels
-    }
-
     /// Goes over the servers until none improves or the work is spent. Returns the visits.
     pub fn run(&mut self, form: &Form, knapsack: &mut Knapsack, placement: &mut Placement, work: u64) -> u64 {
         placement.commit();
