@@ -21,6 +21,10 @@
 //! `1 + t / 20` slots at first and never less often than every [`LONGEST_PAUSE`] slots where old outcomes fade:
 //! *O(channels)* each, amortised over those slots. Memory is *O(channels + servers)*.
 //!
+//! Where nothing fades, estimates and spreads change only with an event of their channel and with a sweep. So they
+//! are kept, and reading one is reading a number; where old outcomes fade they change every slot and are
+//! computed when read. Both go through the same arithmetic: kept and computed numbers are equal to the last bit.
+//!
 //! Limits: Gaussian, so a few outliers among many alike channels are found late; and one sweep is one step of
 //! the iteration that fits the prior, which converges over the first sweeps, not in the first slot.
 
@@ -63,6 +67,15 @@ pub struct Pooled {
     freedom: Vec<f64>,
     prior: Prior,
     scratch: Scratch,
+    /// What each channel reads as; empty where old outcomes fade.
+    readings: Vec<Reading>,
+}
+
+/// What a channel reads as until its next event or sweep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Reading {
+    estimate: f64,
+    spread: f64,
 }
 
 /// What was learned of a group of channels, for people.
@@ -84,7 +97,7 @@ impl Pooled {
         let tree = Tree::new(cluster, labelled);
         let channels = cluster.channels().len();
         let prior = Prior::new(&tree);
-        Self {
+        let mut pooled = Self {
             tree,
             gamma,
             slot: Slot(0),
@@ -94,7 +107,10 @@ impl Pooled {
             freedom: vec![0.0; channels],
             prior,
             scratch: Scratch::default(),
-        }
+            readings: Vec::new(),
+        };
+        pooled.read_all();
+        pooled
     }
 
     /// What is expected of channels before they are tried: everything together first, then every port,
@@ -113,6 +129,38 @@ impl Pooled {
         let place = self.tree.places[index];
         self.prior.channel_noise(place, self.residuals[index], self.freedom[index])
     }
+
+    fn compute_estimate(&self, index: usize) -> f64 {
+        let place = self.tree.places[index];
+        let (count, total) = self.seen.faded(index);
+        self.prior.estimate(place, self.noise(index), count, total + count * place.cost) - place.cost
+    }
+
+    fn compute_spread(&self, index: usize) -> f64 {
+        let count = self.seen.faded_uses(index);
+        self.prior.variance(self.tree.places[index], self.noise(index), count) / (2.0 * UNIT)
+    }
+
+    fn compute(&self, index: usize) -> Reading {
+        Reading { estimate: self.compute_estimate(index), spread: self.compute_spread(index) }
+    }
+
+    /// Keeps what every channel reads as, where that lasts.
+    fn read_all(&mut self) {
+        let mut readings = std::mem::take(&mut self.readings);
+        readings.clear();
+        if self.gamma >= 1.0 {
+            readings.extend((0..self.tree.places.len()).map(|index| self.compute(index)));
+        }
+        self.readings = readings;
+    }
+
+    /// The same for a channel that something happened to.
+    fn read_again(&mut self, index: usize) {
+        if !self.readings.is_empty() {
+            self.readings[index] = self.compute(index);
+        }
+    }
 }
 
 impl Statistics for Pooled {
@@ -127,20 +175,18 @@ impl Statistics for Pooled {
             prior.sweep(&Data { tree, seen, residuals, freedom }, scratch);
             let pause = 1 + slot.0 / 20;
             self.next = Slot(slot.0.saturating_add(if self.gamma < 1.0 { pause.min(LONGEST_PAUSE) } else { pause }));
+            self.read_all();
         }
     }
 
     fn estimate(&self, channel: ChannelId) -> f64 {
         let index = channel.index();
-        let place = self.tree.places[index];
-        let (count, total) = self.seen.faded(index);
-        self.prior.estimate(place, self.noise(index), count, total + count * place.cost) - place.cost
+        self.readings.get(index).map_or_else(|| self.compute_estimate(index), |kept| kept.estimate)
     }
 
     fn spread(&self, channel: ChannelId) -> f64 {
         let index = channel.index();
-        let count = self.seen.faded_uses(index);
-        self.prior.variance(self.tree.places[index], self.noise(index), count) / (2.0 * UNIT)
+        self.readings.get(index).map_or_else(|| self.compute_spread(index), |kept| kept.spread)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
@@ -153,6 +199,7 @@ impl Statistics for Pooled {
 
     fn commit(&mut self, channel: ChannelId) {
         self.seen.commit(channel);
+        self.read_again(channel.index());
     }
 
     fn observe(&mut self, seen: &Observation) {
@@ -166,10 +213,11 @@ impl Statistics for Pooled {
             self.freedom[index] += 1.0;
         }
         self.seen.observe(seen);
+        self.read_again(index);
     }
 
     fn state(&self) -> StatisticsState {
-        let Self { tree: _, gamma: _, slot, next, seen, residuals, freedom, prior, scratch: _ } = self.clone();
+        let Self { slot, next, seen, residuals, freedom, prior, .. } = self.clone();
         let seen = Box::new(seen.state().learned);
         let learned = Learned::Pooled(PooledState { slot, next, seen, residuals, freedom, prior });
         StatisticsState { version: STATE_VERSION, learned }
@@ -189,6 +237,7 @@ impl Statistics for Pooled {
         // Last, for it changes this.
         self.seen.restore(StatisticsState { version: STATE_VERSION, learned: *seen })?;
         (self.slot, self.next, self.residuals, self.freedom, self.prior) = (slot, next, residuals, freedom, prior);
+        self.read_all();
         Ok(())
     }
 }

@@ -183,13 +183,17 @@ fn what_fades_falls_back_on_the_prior() {
 /// Copies through JSON at every 25th slot of a random life agree bit for bit ever after.
 #[test]
 fn save_and_restore_is_exact() {
+    [0.97, 1.0].into_iter().for_each(saved_and_restored);
+}
+
+fn saved_and_restored(gamma: f64) {
     let cluster = forty();
     let mut rng = stream(5, Purpose::Policy, 0, 0);
-    let mut lives = vec![Pooled::new(&cluster, true, 0.97)];
+    let mut lives = vec![Pooled::new(&cluster, true, gamma)];
     for slot in 1..=150u64 {
         if slot % 25 == 0 {
             let saved = serde_json::to_string(&lives[0].state()).unwrap();
-            let mut copy = Pooled::new(&cluster, true, 0.97);
+            let mut copy = Pooled::new(&cluster, true, gamma);
             copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
             lives.push(copy);
         }
@@ -205,6 +209,13 @@ fn save_and_restore_is_exact() {
             seen.iter().for_each(|seen| life.observe(seen));
         }
         assert!(lives.iter().all(|life| life.state() == lives[0].state()), "slot {slot}");
+        // What is kept is what would be computed now, to the last bit, in every life.
+        for (life, index) in lives.iter().flat_map(|life| (0..80).map(move |index| (life, index))) {
+            let read =
+                Reading { estimate: life.estimate(ChannelId::at(index)), spread: life.spread(ChannelId::at(index)) };
+            assert_eq!(read, life.compute(index), "slot {slot}, channel {index}, gamma {gamma}");
+            assert_eq!(read, lives[0].compute(index), "slot {slot}, channel {index}, gamma {gamma}");
+        }
     }
 }
 
