@@ -17,7 +17,7 @@ pub(super) struct Entry {
     pub(super) draw: fn(&Evidence) -> Vec<Figure>,
 }
 
-pub(super) const FIGURES: [Entry; 13] = [
+pub(super) const FIGURES: [Entry; 14] = [
     Entry {
         name: "aou",
         caption: "The AOU vs. time slots",
@@ -50,6 +50,12 @@ pub(super) const FIGURES: [Entry; 13] = [
         caption: "Gangs over time (the paper's extension, without a figure there)",
         sources: &[Source::Gang],
         draw: draw::gang,
+    },
+    Entry {
+        name: "fleet",
+        caption: "AOU vs. |R|, continued to 5,000 servers (not in the paper)",
+        sources: &[Source::FleetServers, Source::Fleet],
+        draw: draw::fleet,
     },
 ];
 
@@ -92,7 +98,7 @@ mod tests {
     #[test]
     fn a_source_is_simulated_once() {
         let all: Vec<&Entry> = FIGURES.iter().collect();
-        assert_eq!(sources(&all).len(), 12);
+        assert_eq!(sources(&all).len(), 14);
         assert_eq!(sources(&all[..3]), [Source::Time, Source::Literal]);
     }
 }

@@ -126,14 +126,27 @@ pub(super) fn horizon(evidence: &Evidence) -> Vec<Figure> {
 }
 
 pub(super) fn gang(evidence: &Evidence) -> Vec<Figure> {
-    let Some(run) = evidence.single(Source::Gang) else { return Vec::new() };
+    oracle_ratio_over_time(evidence, Source::Gang, "gang", "Gangs: oracle ratio over time").into_iter().collect()
+}
+
+pub(super) fn fleet(evidence: &Evidence) -> Vec<Figure> {
+    let (x, y) = (Axis::new("servers |R|").log(), Axis::new("AOU / oracle's AOU").including(0.0));
+    let figure = Figure::new("fleet-servers", "Fleets: oracle ratio against the number of servers", x, y);
+    let caption =
+        "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from each other.";
+    let mut figures = swept(evidence, Source::FleetServers, figure, caption, PolicyOutcome::oracle_ratio);
+    figures.extend(oracle_ratio_over_time(evidence, Source::Fleet, "fleet", "1000 servers: oracle ratio over time"));
+    figures
+}
+
+fn oracle_ratio_over_time(evidence: &Evidence, source: Source, id: &str, title: &str) -> Option<Figure> {
+    let run = evidence.single(source)?;
     let ratio = |point: &Point| match point.oracle {
         Some(oracle) if oracle > 0.0 => point.aou / oracle,
         _ => 1.0,
     };
-    let figure =
-        Figure::new("gang", "Gangs: oracle ratio over time", Axis::new("slot"), Axis::new("AOU / oracle's AOU"));
-    vec![curves(figure, run, ratio)]
+    let figure = Figure::new(id, title, Axis::new("slot"), Axis::new("AOU / oracle's AOU"));
+    Some(curves(figure, run, ratio))
 }
 
 fn aou_against(evidence: &Evidence, source: Source, id: &str, title: &str, x: Axis) -> Vec<Figure> {

@@ -24,7 +24,13 @@ pub(super) fn render(scale: Scale, quick: bool, drawn: &[Drawn], claims: &[Claim
     let mut report = Report::new("esdp reproduce", "The figures and claims of the paper's evaluation")
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Size", size)
-        .meta("Seeds", format!("{} ({} where decisions are timed)", scale.seeds, scale.timed_seeds))
+        .meta(
+            "Seeds",
+            format!(
+                "{} ({} where decisions are timed, {} of fleets)",
+                scale.seeds, scale.timed_seeds, scale.fleet_seeds
+            ),
+        )
         .meta("Slots", format!("{} over time, {} a point elsewhere", scale.time_slots, scale.slots))
         .section(Section::new("Claims").text(TERMS).table(table(claims)));
     for Drawn { entry, figures } in drawn {

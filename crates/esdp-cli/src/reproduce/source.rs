@@ -19,11 +19,34 @@ pub(super) struct Scale {
     /// Algorithm 2 takes milliseconds: fewer seeds and slots, where decisions are timed.
     pub(super) timed_seeds: u64,
     pub(super) timed_slots: u64,
+    /// A slot with thousands of servers takes milliseconds: fewer seeds and slots there too.
+    pub(super) fleet_seeds: u64,
+    pub(super) fleet_slots: u64,
+    /// The numbers of servers of the fleets.
+    pub(super) fleet_servers: &'static [u64],
 }
 
 impl Scale {
-    pub(super) const FULL: Scale = Scale { seeds: 10, time_slots: 8000, slots: 2000, timed_seeds: 5, timed_slots: 200 };
-    pub(super) const QUICK: Scale = Scale { seeds: 5, time_slots: 3000, slots: 600, timed_seeds: 3, timed_slots: 80 };
+    pub(super) const FULL: Scale = Scale {
+        seeds: 10,
+        time_slots: 8000,
+        slots: 2000,
+        timed_seeds: 5,
+        timed_slots: 200,
+        fleet_seeds: 5,
+        fleet_slots: 2000,
+        fleet_servers: &[40, 80, 200, 500, 1000, 2000, 5000],
+    };
+    pub(super) const QUICK: Scale = Scale {
+        seeds: 5,
+        time_slots: 3000,
+        slots: 600,
+        timed_seeds: 3,
+        timed_slots: 80,
+        fleet_seeds: 2,
+        fleet_slots: 200,
+        fleet_servers: &[40, 200, 1000, 5000],
+    };
 
     /// The same with what flags say instead.
     pub(super) fn with(self, seeds: Option<u64>, slots: Option<u64>) -> Self {
@@ -34,6 +57,9 @@ impl Scale {
             slots: slots.unwrap_or(self.slots),
             timed_seeds: self.timed_seeds.min(most_seeds),
             timed_slots: self.timed_slots.min(most_slots),
+            fleet_seeds: self.fleet_seeds.min(most_seeds),
+            fleet_slots: self.fleet_slots.min(most_slots),
+            fleet_servers: self.fleet_servers,
         }
     }
 }
@@ -53,6 +79,8 @@ pub(super) enum Source {
     Ports,
     Servers,
     Gang,
+    FleetServers,
+    Fleet,
 }
 
 /// A value of what a source varies.
@@ -78,6 +106,8 @@ impl Source {
             Source::Ports => "ports",
             Source::Servers => "servers",
             Source::Gang => "gang",
+            Source::FleetServers => "fleet-servers",
+            Source::Fleet => "fleet-1000",
         }
     }
 
@@ -90,7 +120,7 @@ impl Source {
     pub(super) fn curve_points(self) -> usize {
         match self {
             // A point every 25 of 8000 slots.
-            Source::Time | Source::Literal | Source::Delta | Source::G | Source::Gang => 320,
+            Source::Time | Source::Literal | Source::Delta | Source::G | Source::Gang | Source::Fleet => 320,
             _ => 0,
         }
     }
@@ -102,12 +132,14 @@ impl Source {
         let (seeds, slots) = match self {
             _ if self.is_timed() => (scale.timed_seeds, scale.timed_slots),
             Source::Time | Source::Literal => (scale.seeds, scale.time_slots),
+            Source::FleetServers | Source::Fleet => (scale.fleet_seeds, scale.fleet_slots),
             _ => (scale.seeds, scale.slots),
         };
         scenario = set(&scenario, "seeds.count", seeds)?;
         scenario = set(&scenario, "slots", slots)?;
         match self {
-            Source::Overhead | Source::Delta | Source::G => Ok(scenario),
+            Source::Overhead | Source::Delta | Source::G | Source::Fleet => Ok(scenario),
+            Source::FleetServers => set(&scenario, "sweep.values", format!("{:?}", scale.fleet_servers)),
             Source::DeltaOverhead => with_algorithm_2(&scenario),
             _ => set(&scenario, "policies", POLICIES),
         }
@@ -128,9 +160,8 @@ impl Source {
         };
         let middle = |path: &str| Ok((number(&format!("{path}/0"))? + number(&format!("{path}/1"))?) / 2.0);
         match self {
-            Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead | Source::G | Source::Gang => {
-                Ok(0.0)
-            }
+            Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead => Ok(0.0),
+            Source::G | Source::Gang | Source::Fleet => Ok(0.0),
             Source::Overhead => Ok(number("/graph/ports")? * number("/graph/servers")? * number("/graph/probability")?),
             Source::SolutionSpace => {
                 let (capacity, request): (anyhow::Result<f64>, _) =
@@ -140,7 +171,7 @@ impl Source {
             Source::Rho => number("/arrivals/rho"),
             Source::Edges => number("/graph/count"),
             Source::Ports => number("/graph/ports"),
-            Source::Servers => number("/graph/servers"),
+            Source::Servers | Source::FleetServers => number("/graph/servers"),
         }
     }
 }
@@ -163,7 +194,7 @@ mod tests {
     use super::*;
     use esdp::policy::RoundedSolver;
 
-    const ALL: [Source; 12] = [
+    const ALL: [Source; 14] = [
         Source::Time,
         Source::Literal,
         Source::Overhead,
@@ -176,6 +207,8 @@ mod tests {
         Source::Ports,
         Source::Servers,
         Source::Gang,
+        Source::FleetServers,
+        Source::Fleet,
     ];
 
     #[test]
@@ -184,7 +217,11 @@ mod tests {
             for scale in [Scale::FULL, Scale::QUICK, Scale::QUICK.with(Some(1), Some(7))] {
                 let places = source.places(scale).unwrap();
                 assert!(places.windows(2).all(|pair| pair[0].x < pair[1].x), "{source:?}: {places:?}");
-                let seeds = if source.is_timed() { scale.timed_seeds } else { scale.seeds };
+                let seeds = match source {
+                    Source::FleetServers | Source::Fleet => scale.fleet_seeds,
+                    _ if source.is_timed() => scale.timed_seeds,
+                    _ => scale.seeds,
+                };
                 assert!(places.iter().all(|place| place.scenario.seeds().len() as u64 == seeds), "{source:?}");
             }
         }
@@ -195,6 +232,7 @@ mod tests {
         let xs = |source: Source, scale| source.places(scale).unwrap().iter().map(|place| place.x).collect::<Vec<_>>();
         assert_eq!(xs(Source::SolutionSpace, Scale::FULL), [1.0, 2.0, 4.0, 6.0, 8.0, 12.0]);
         assert_eq!(xs(Source::Overhead, Scale::FULL)[2], 32.0);
+        assert_eq!(xs(Source::FleetServers, Scale::QUICK), [40.0, 200.0, 1000.0, 5000.0]);
     }
 
     #[test]
