@@ -95,11 +95,12 @@ fn an_interrupted_reproduction_goes_on() {
 #[test]
 fn what_is_not_a_figure_is_refused() {
     let refused = esdp(&["reproduce", "fig7"], b"").refused();
-    let known = "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, horizon, gang";
+    let known =
+        "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, horizon, gang, fleet";
     assert_eq!(refused, format!("unknown figure `fig7`, expected one or several of {known}"));
     let refused = esdp(&["reproduce", "rho", "--seeds", "0"], b"").refused();
     assert!(refused.contains("--seeds") && refused.contains("from 1 to"), "{refused}");
     let list = esdp(&["reproduce", "--list"], b"").fine();
-    assert_eq!(list.lines().count(), 13);
+    assert_eq!(list.lines().count(), 14);
     assert!(list.starts_with("aou             The AOU vs. time slots\n"), "{list}");
 }

@@ -9,7 +9,7 @@
 //!    job, which prefers channels that were never tried;
 //! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
 //!    With several jobs at a port a channel comes once a job, but never more often than it fits;
-//!    where jobs are gangs or servers have limits it comes once, and the problem knows the jobs;
+//!    where jobs are gangs or only servers limit it comes once, and the problem knows the jobs;
 //! 4. *commit*: what was chosen counts as pending. Only now, so that an error leaves the
 //!    statistics as they were.
 //!
@@ -152,7 +152,8 @@ impl Index {
         }
         instance.server_capacity.extend_from_slice(room.servers());
         let per_server = !room.servers().is_empty();
-        let whole = cluster.has_gangs() || per_server;
+        // With a limit of the whole cluster a set of channels is easier to search than numbers of uses.
+        let whole = cluster.has_gangs() || (per_server && room.cluster().is_none());
         if whole {
             // All ports and groups are there, so that positions are ids.
             let groups = cluster.task_groups().iter().map(|group| Group { job: group.port.0, count: group.count });

@@ -6,8 +6,8 @@
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
 //!    table up to a larger size, else by [`core`] with all the budget that is left.
 //!
-//! Gangs and per-server capacities are solved by a decomposition, `solver/gang/`. Weights too wide to
-//! pack are searched by [`branch`].
+//! Gangs, and servers with capacities of their own where the cluster as a whole has none, are solved by a
+//! decomposition, `solver/gang/`. Limits of both, and weights too wide to pack, are searched by [`branch`].
 //!
 //! Work is counted in visits (a label, a few table cells, a channel in a dual step), never
 //! in time: the same problem gives the same answer on any machine. A solver carries
@@ -26,6 +26,7 @@ use super::gang::Gang;
 use super::greedy::Pass;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
+use crate::model::Amount;
 
 /// Boxes of at most this many cells, times channels, are solved without minimising the dual.
 const TINY_BOX: u64 = 1_000;
@@ -103,7 +104,7 @@ impl Exact {
     /// Limits a decision to about this many visits of labels, table cells and channels;
     /// a visit takes some nanoseconds. However small, the answer is feasible and its bound
     /// holds. Without a limit of yours: 4 million, or 100 for every channel where that is more; with
-    /// gangs or per-server capacities 8,000 for every channel, but at least 6 and at most 40 million, or
+    /// gangs, or limits of servers alone, 8,000 for every channel, but at least 6 and at most 40 million, or
     /// 2,000 for every channel where that is more.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
@@ -114,6 +115,10 @@ impl Exact {
     /// Searches the core; the name of the method that ended it.
     fn search(&mut self, problem: &Problem<'_>, budget: u64) -> &'static str {
         let Self { reduced, dual, order, core, tab, branch, found, .. } = self;
+        if problem.servers().is_some() {
+            branch.search(problem, reduced, dual, budget, found);
+            return "exact/branch";
+        }
         if found.is_optimal() {
             return "exact/greedy";
         }
@@ -171,7 +176,10 @@ impl Solver for Exact {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
-        if problem.gangs().is_some() || problem.servers().is_some() {
+        // Where the cluster as a whole limits, servers do not decouple: its price is as good there, and a set of
+        // channels is easier to search than whole numbers of uses.
+        let limited = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
+        if problem.gangs().is_some() || (problem.servers().is_some() && !limited) {
             self.gang.solve(problem, self.work_budget, solution);
             return Ok(());
         }
