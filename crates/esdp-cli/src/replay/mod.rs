@@ -67,7 +67,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
     slot: f64,
     /// How many slots
-    #[arg(long, value_name = "T", default_value_t = 2000)]
+    #[arg(long, value_name = "T", default_value_t = 300)]
     slots: u64,
     /// Where to start, after the first arrival
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
@@ -85,7 +85,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// How many seeds: resamplings of the fluctuation
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
     /// Which policies
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]

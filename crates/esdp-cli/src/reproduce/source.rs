@@ -19,7 +19,7 @@ pub(super) struct Scale {
     /// Algorithm 2 takes milliseconds: fewer seeds and slots, where decisions are timed.
     pub(super) timed_seeds: u64,
     pub(super) timed_slots: u64,
-    /// A slot with thousands of servers takes milliseconds: fewer seeds and slots there too.
+    /// A slot with thousands of servers, or with gangs, takes milliseconds: fewer seeds and slots there too.
     pub(super) fleet_seeds: u64,
     pub(super) fleet_slots: u64,
     /// The numbers of servers of the fleets.
@@ -132,7 +132,7 @@ impl Source {
         let (seeds, slots) = match self {
             _ if self.is_timed() => (scale.timed_seeds, scale.timed_slots),
             Source::Time | Source::Literal => (scale.seeds, scale.time_slots),
-            Source::FleetServers | Source::Fleet => (scale.fleet_seeds, scale.fleet_slots),
+            Source::FleetServers | Source::Fleet | Source::Gang => (scale.fleet_seeds, scale.fleet_slots),
             _ => (scale.seeds, scale.slots),
         };
         scenario = set(&scenario, "seeds.count", seeds)?;
@@ -218,7 +218,7 @@ mod tests {
                 let places = source.places(scale).unwrap();
                 assert!(places.windows(2).all(|pair| pair[0].x < pair[1].x), "{source:?}: {places:?}");
                 let seeds = match source {
-                    Source::FleetServers | Source::Fleet => scale.fleet_seeds,
+                    Source::FleetServers | Source::Fleet | Source::Gang => scale.fleet_seeds,
                     _ if source.is_timed() => scale.timed_seeds,
                     _ => scale.seeds,
                 };
