@@ -4,7 +4,6 @@ use super::memory;
 use super::plan::{Case, Size, edges};
 use super::summary::{percentile, sorted};
 use anyhow::Context;
-use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
 use esdp::sim::{ChannelCount, RandomCluster, Setting, trajectory};
 use esdp::solver::{Exact, Guarantee, Instance, Problem, Solution, SolveError, Solver};
@@ -109,7 +108,7 @@ fn setting(size: Size, seed: u64) -> anyhow::Result<Setting> {
 pub(super) fn measure(case: &Case, seed: u64, mut tick: impl FnMut()) -> anyhow::Result<Measured> {
     memory::reset_peak();
     let setting = setting(case.size, seed).with_context(|| case.to_string())?;
-    let policy: PolicySpec = case.index.policy().parse()?;
+    let policy = case.index.policy(case.size);
     let calls = Arc::new(Mutex::new(Vec::new()));
     let solver = Timed { inner: Exact::default(), calls: Arc::clone(&calls) };
     let stride = case.slots.div_ceil((SAMPLED_CHANNELS / case.size.channels().max(1)).clamp(1, SAMPLE) as u64);

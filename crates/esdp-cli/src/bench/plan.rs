@@ -1,5 +1,6 @@
 //! Which problems to measure, and how many slots of each.
 
+use esdp::policy::{CucbSpec, EsdpSpec, Estimator, PolicySpec};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -79,11 +80,13 @@ pub(super) enum Index {
 impl Index {
     pub(super) const ALL: [Index; 2] = [Index::Optimistic, Index::Linear];
 
-    /// The policy that asks such problems.
-    pub(super) fn policy(self) -> &'static str {
+    /// The policy that asks such problems. Of gangs one that learns across channels: others would spend their
+    /// first slots on trying every channel once.
+    pub(super) fn policy(self, size: Size) -> PolicySpec {
+        let estimator = if matches!(size, Size::Gangs { .. }) { Estimator::Pooled } else { Estimator::Means };
         match self {
-            Index::Optimistic => "esdp",
-            Index::Linear => "cucb",
+            Index::Optimistic => PolicySpec::Esdp(EsdpSpec { estimator, ..EsdpSpec::default() }),
+            Index::Linear => PolicySpec::Cucb(CucbSpec { estimator, ..CucbSpec::default() }),
         }
     }
 }
@@ -144,12 +147,13 @@ impl Plan {
         }
     }
 
-    /// So many that a case takes seconds and its learner has seen every channel several times; of large
-    /// gangs a handful after the slots in which the learner tries every channel once.
+    /// So many that a case takes seconds and its learner has seen every channel several times; of large gangs, whose
+    /// decisions take up to seconds, a handful.
     fn slots_of(&self, size: Size) -> u64 {
         let full = match (size, size.channels()) {
             (Size::Gangs { .. }, 0..=999) => 300,
-            (Size::Gangs { .. }, _) => return self.slots.unwrap_or(if self.quick { 32 } else { 64 }),
+            (Size::Gangs { .. }, 0..=99_999) => 20,
+            (Size::Gangs { .. }, _) => 5,
             (_, 0..=99) => 2_000,
             (_, 100..=999) => 1_000,
             (_, 1_000..=9_999) => 500,
