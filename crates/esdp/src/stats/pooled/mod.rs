@@ -21,9 +21,8 @@
 //! `1 + t / 20` slots at first and never less often than every [`LONGEST_PAUSE`] slots where old outcomes fade:
 //! *O(channels)* each, amortised over those slots. Memory is *O(channels + servers)*.
 //!
-//! Where nothing fades, estimates and spreads change only with an event of their channel and with a sweep. So they
-//! are kept, and reading one is reading a number; where old outcomes fade they change every slot and are
-//! computed when read. Both go through the same arithmetic: kept and computed numbers are equal to the last bit.
+//! What every channel reads as is kept. Where nothing fades it changes only with an event of the channel and with a
+//! sweep; where old outcomes fade it is computed anew in every slot, in one pass.
 //!
 //! Limits: Gaussian, so a few outliers among many alike channels are found late; and one sweep is one step of
 //! the iteration that fits the prior, which converges over the first sweeps, not in the first slot.
@@ -67,15 +66,16 @@ pub struct Pooled {
     freedom: Vec<f64>,
     prior: Prior,
     scratch: Scratch,
-    /// What each channel reads as; empty where old outcomes fade.
+    /// What each channel reads as in the open slot.
     readings: Vec<Reading>,
 }
 
-/// What a channel reads as until its next event or sweep.
+/// What a channel reads as.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reading {
     estimate: f64,
     spread: f64,
+    worth: f64,
 }
 
 /// What was learned of a group of channels, for people.
@@ -125,41 +125,26 @@ impl Pooled {
         &self.prior.servers
     }
 
-    fn noise(&self, index: usize) -> f64 {
-        let place = self.tree.places[index];
-        self.prior.channel_noise(place, self.residuals[index], self.freedom[index])
-    }
-
-    fn compute_estimate(&self, index: usize) -> f64 {
-        let place = self.tree.places[index];
-        let (count, total) = self.seen.faded(index);
-        self.prior.estimate(place, self.noise(index), count, total + count * place.cost) - place.cost
-    }
-
-    fn compute_spread(&self, index: usize) -> f64 {
-        let count = self.seen.faded_uses(index);
-        self.prior.variance(self.tree.places[index], self.noise(index), count) / (2.0 * UNIT)
-    }
-
     fn compute(&self, index: usize) -> Reading {
-        Reading { estimate: self.compute_estimate(index), spread: self.compute_spread(index) }
+        let place = self.tree.places[index];
+        let noise = self.prior.channel_noise(place, self.residuals[index], self.freedom[index]);
+        let (count, total) = self.seen.faded(index);
+        let speed = self.prior.estimate(place, noise, count, total + count * place.cost);
+        let variance = self.prior.variance(place, noise, self.seen.faded_uses(index));
+        Reading { estimate: speed - place.cost, spread: variance / (2.0 * UNIT), worth: noise / variance }
     }
 
-    /// Keeps what every channel reads as, where that lasts.
+    /// Reads every channel.
     fn read_all(&mut self) {
         let mut readings = std::mem::take(&mut self.readings);
         readings.clear();
-        if self.gamma >= 1.0 {
-            readings.extend((0..self.tree.places.len()).map(|index| self.compute(index)));
-        }
+        readings.extend((0..self.tree.places.len()).map(|index| self.compute(index)));
         self.readings = readings;
     }
 
-    /// The same for a channel that something happened to.
+    /// Reads a channel that something happened to.
     fn read_again(&mut self, index: usize) {
-        if !self.readings.is_empty() {
-            self.readings[index] = self.compute(index);
-        }
+        self.readings[index] = self.compute(index);
     }
 }
 
@@ -176,17 +161,22 @@ impl Statistics for Pooled {
             let pause = 1 + slot.0 / 20;
             self.next = Slot(slot.0.saturating_add(if self.gamma < 1.0 { pause.min(LONGEST_PAUSE) } else { pause }));
             self.read_all();
+        } else if self.gamma < 1.0 {
+            // Every count is smaller than in the slot before.
+            self.read_all();
         }
     }
 
     fn estimate(&self, channel: ChannelId) -> f64 {
-        let index = channel.index();
-        self.readings.get(index).map_or_else(|| self.compute_estimate(index), |kept| kept.estimate)
+        self.readings[channel.index()].estimate
     }
 
     fn spread(&self, channel: ChannelId) -> f64 {
-        let index = channel.index();
-        self.readings.get(index).map_or_else(|| self.compute_spread(index), |kept| kept.spread)
+        self.readings[channel.index()].spread
+    }
+
+    fn worth(&self, channel: ChannelId) -> f64 {
+        self.readings[channel.index()].worth
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
