@@ -15,8 +15,7 @@ impl Gang {
         let mut bound = 0.0;
         if is_open {
             self.place_tasks();
-            self.first_prices();
-            self.descent.start(&self.form, &self.limits, &mut self.pricing, &self.start);
+            self.price(u64::MAX);
             let stop = Stop { steps: ROUNDS * STEPS, work: u64::MAX, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             self.root.prices.clone_from(&self.descent.best.prices);

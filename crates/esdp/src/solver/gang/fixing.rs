@@ -121,7 +121,7 @@ impl Gang {
 }
 
 /// Takes uses of a channel out of its server's room, if they fit.
-fn take(form: &Form, limits: &mut Limits, e: usize, uses: u32) -> bool {
+pub(super) fn take(form: &Form, limits: &mut Limits, e: usize, uses: u32) -> bool {
     let room = &mut limits.room[form.server[e] as usize * form.devices..][..form.devices];
     let fits = |(&a, &room): (&u64, &u64)| a.checked_mul(u64::from(uses)).is_some_and(|need| need <= room);
     if !form.request(e).iter().zip(&*room).all(fits) {

@@ -17,7 +17,10 @@ pub(super) struct Limits {
     pub room: Vec<Amount>,
     /// What they leave of each cluster-wide row.
     pub cluster: Vec<Amount>,
-    group_low: Vec<u64>,
+    /// The job that allowed nothing, if one did.
+    pub failed: Option<usize>,
+    /// The lower bounds of each group's channels together, as last propagated.
+    pub group_low: Vec<u64>,
     group_high: Vec<u64>,
 }
 
@@ -40,13 +43,15 @@ impl Limits {
 
     /// Tightens all bounds; false when they allow nothing.
     pub fn propagate(&mut self, form: &Form) -> bool {
+        self.failed = None;
         loop {
             let before = self.mark();
             if !self.take_low(form) || !self.jobs(form) {
                 return false;
             }
             self.channels(form);
-            if self.low.iter().zip(&self.high).any(|(low, high)| low > high) {
+            if let Some(e) = self.low.iter().zip(&self.high).position(|(low, high)| low > high) {
+                self.failed = Some(form.job[e] as usize);
                 return false;
             }
             if self.mark() == before {
@@ -102,6 +107,7 @@ impl Limits {
         for (l, job) in form.jobs.iter().enumerate() {
             let over = |g: usize| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
             if form.groups_of_job(l).any(over) {
+                self.failed = Some(l);
                 return false;
             }
             if !job.is_gang() {
@@ -126,6 +132,7 @@ impl Limits {
                 self.most[l] = yes;
             }
             if self.fewest[l] > self.most[l] {
+                self.failed = Some(l);
                 return false;
             }
         }

@@ -1,32 +1,45 @@
 //! Servers with capacities of their own, and gangs: a certified decomposition.
 //!
 //! 1. `form.rs` lays the problem out by server; `prices.rs` is its dual, in which every server is a
-//!    small exact knapsack (`knapsack.rs`) and every job a part of its own; `descent.rs` minimises it.
-//! 2. `build.rs` and `sweep.rs` make decisions from the relaxation's averages: a lower bound. `polish.rs`
-//!    improves them server by server, `ruin.rs` job by job.
+//!    small exact knapsack (`knapsack.rs`) and every job a part of its own. `newton.rs` comes close to its minimum
+//!    on a smoothed form (`smooth.rs`), `descent.rs` closer.
+//! 2. `dive.rs` decides the relaxation bit by bit, `build.rs` and `sweep.rs` make decisions from its averages at
+//!    once: lower bounds. `polish.rs` improves them server by server, `ruin.rs` job by job.
 //! 3. `tree.rs` branches on jobs and channels until the two meet or the work is spent.
 
 mod baseline;
 mod build;
+mod candidates;
+mod cholesky;
 mod descent;
+mod dive;
 mod fixing;
 mod form;
+mod gibbs;
+mod grid;
+mod groups;
 mod knapsack;
 mod limits;
+mod newton;
+mod offers;
 mod placement;
 mod polish;
 mod prices;
 mod ruin;
+mod smooth;
+mod start;
 mod sweep;
 mod tree;
 
 use self::build::Builder;
 use self::descent::{Descent, Stop};
+use self::dive::Dive;
 use self::form::Form;
 use self::limits::Limits;
+use self::newton::Newton;
 use self::placement::Placement;
 use self::polish::Polish;
-use self::prices::{Layout, Pricing};
+use self::prices::Pricing;
 use self::ruin::Ruin;
 use self::tree::Tree;
 use super::{Guarantee, Problem, Solution};
@@ -41,6 +54,8 @@ const VISITS_PER_CHANNEL: u64 = 2_000;
 /// Visits of one server's knapsack before its bound is taken instead.
 const SERVER_VISITS: u64 = 4_000;
 
+/// Decisions closer to the bound than this are not worth a dive.
+const CLOSE: f64 = 1e-4;
 /// Rounds of dual steps at the root, each followed by a decision.
 const ROUNDS: usize = 8;
 /// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.
@@ -66,6 +81,8 @@ pub(super) struct Gang {
     limits: Limits,
     pricing: Pricing,
     descent: Descent,
+    newton: Newton,
+    dive: Dive,
     builder: Builder,
     placement: Placement,
     rival: Placement,
@@ -73,6 +90,7 @@ pub(super) struct Gang {
     polish: Polish,
     tree: Tree,
     start: Vec<f64>,
+    order: Vec<(f64, u32)>,
     root: prices::Point,
     scratch: Vec<u32>,
     other: Vec<u32>,
@@ -126,21 +144,24 @@ impl Gang {
 
     /// Returns what is proved, in scaled units.
     fn search(&mut self, budget: u64) -> f64 {
-        self.first_prices();
-        self.descent.start(&self.form, &self.limits, &mut self.pricing, &self.start);
+        let dives = self.price(budget);
         self.ruin.reset();
         let is_large = self.form.len() > LARGE;
-        if !is_large {
-            self.candidate();
+        self.candidate();
+        if dives && self.gap() > CLOSE {
+            self.dive(budget / 4);
+            self.keep();
+            self.polish(self.form.len() as u64 * 100);
         }
         let has_tree = self.form.len() as u64 * TREE <= budget;
+        let rounds = if dives && !has_tree { 1 } else { ROUNDS };
         let mut last = f64::INFINITY;
-        for round in 1..=ROUNDS {
+        for round in 1..=rounds {
             let work = if is_large { budget / 10 * 6 } else { budget / 2 };
             let stop = Stop { steps: STEPS, work, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             // Scoring all channels costs as much as many dual steps where servers are crowded.
-            if !is_large || round == 3 || round == ROUNDS {
+            if !dives && (!is_large || round == 3 || round == rounds) {
                 self.candidate();
                 self.improve(4, budget / 20);
             }
@@ -174,65 +195,32 @@ impl Gang {
         root.min(proved.max(self.best_value))
     }
 
-    /// Prices to start from: nothing, and the multiplier of the widths at a guess of their sum.
-    fn first_prices(&mut self) {
-        let layout = Layout::of(&self.form);
-        self.start.clear();
-        self.start.resize(layout.len, 0.0);
-        if !self.form.linear {
-            let width: f64 = self.form.w.iter().zip(&self.form.most).map(|(w, &most)| w * f64::from(most)).sum();
-            self.start[layout.lambda] = libm::log(0.5 / (0.25 * width).max(1e-24).sqrt());
-        }
+    /// The distance of the bound to the best decision, relative.
+    fn gap(&self) -> f64 {
+        let bound = self.descent.best.value;
+        (bound - self.best_value) / bound.abs().max(f64::MIN_POSITIVE)
     }
 
-    /// Searches around the last decision built.
-    fn improve(&mut self, turns: usize, work: u64) {
-        let jobs = self.form.jobs.len();
-        if !self.form.jobs.iter().any(|job| job.is_gang()) {
-            return;
+    /// Starts the dual, with Newton's method where that is affordable; whether it was.
+    fn price(&mut self, budget: u64) -> bool {
+        let Self { form, limits, pricing, descent, newton, .. } = self;
+        start::first_prices(form, self.polish.groups(), &mut self.start, &mut self.order);
+        pricing.work += 4 * form.len() as u64;
+        descent.start(form, limits, pricing, &self.start);
+        if newton::cost(form) > budget / 2 {
+            return false;
         }
-        self.polish(work / 2);
-        let Self { form, pricing, builder, placement, ruin, polish, .. } = self;
-        let stop = ruin::Stop { turns: turns * jobs, patience: 2 + turns * jobs / 4, work };
-        pricing.work += ruin.run(form, builder, (polish, &mut pricing.knapsack), placement, stop);
-        self.keep();
-        self.polish(work / 2);
-    }
-
-    /// Improves the last decision built, server by server.
-    fn polish(&mut self, work: u64) {
-        if self.form.len() > LARGE {
-            return;
+        newton.work = 0;
+        newton.run(form, limits, &self.start, budget / 2);
+        pricing.work += newton.work;
+        let before = descent.best.value;
+        descent.start(form, limits, pricing, &newton.prices);
+        if descent.best.value < before {
+            descent.uses.clone_from(&newton.smooth.uses);
+            descent.copies.clone_from(&newton.smooth.copies);
+        } else {
+            descent.start(form, limits, pricing, &self.start);
         }
-        let Self { form, pricing, placement, polish, .. } = self;
-        pricing.work += polish.run(form, &mut pricing.knapsack, placement, work);
-        self.keep();
-    }
-
-    /// Builds a decision from the averages and keeps it if it is the best.
-    fn candidate(&mut self) {
-        self.score();
-        self.builder.rank(&self.form, &self.descent.copies);
-        self.builder.build(&self.form, &mut self.placement);
-        self.pricing.work += 4 * self.form.len() as u64;
-        self.keep();
-        if self.form.jobs.iter().any(|job| job.is_gang()) {
-            let value = self.placement.value();
-            std::mem::swap(&mut self.placement, &mut self.rival);
-            self.sweep(0);
-            if value > self.placement.value() {
-                std::mem::swap(&mut self.placement, &mut self.rival);
-            }
-            self.keep();
-            self.polish(self.form.len() as u64 * 100);
-        }
-    }
-
-    /// Keeps the last decision if it is the best.
-    fn keep(&mut self) {
-        if self.placement.value() > self.best_value {
-            self.best_value = self.placement.value();
-            self.best.clone_from(&self.placement.uses);
-        }
+        true
     }
 }

@@ -8,6 +8,7 @@
 //! channels of all groups that reach it.
 
 use super::form::{Form, NO_GROUP};
+use super::groups::Groups;
 use super::knapsack::{Item, Knapsack};
 use super::placement::Placement;
 use super::ruin::fill_touched;
@@ -18,9 +19,7 @@ const NEEDED: f64 = 4.0;
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Polish {
-    /// The channels of each group, group after group, and where each group's begin.
-    of_group: Vec<u32>,
-    group_start: Vec<u32>,
+    groups: Groups,
     uses: Vec<u32>,
     touched: Vec<u32>,
     /// Channels that lost uses.
@@ -30,18 +29,14 @@ pub(super) struct Polish {
 impl Polish {
     /// Takes over a problem.
     pub fn reset(&mut self, form: &Form) {
-        self.group_start.clear();
-        self.group_start.resize(form.groups.len() + 1, 0);
-        let groups = || form.group.iter().copied().filter(|&g| g != NO_GROUP);
-        groups().for_each(|g| self.group_start[g as usize + 1] += 1);
-        for place in 1..self.group_start.len() {
-            self.group_start[place] += self.group_start[place - 1];
-        }
-        self.of_group.clear();
-        self.of_group.extend((0..form.len() as u32).filter(|&e| form.group[e as usize] != NO_GROUP));
-        self.of_group.sort_by_key(|&e| form.group[e as usize]);
+        self.groups.reset(form);
         self.uses.clear();
         self.uses.resize(form.len(), 0);
+    }
+
+    /// The channels of each group.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     /// Goes over the servers until none improves or the work is spent. Returns the visits.
@@ -99,7 +94,7 @@ impl Polish {
             let own = worth(e);
             let (mut other, mut worst, mut worst_uses) = (0.0f64, f64::INFINITY, 0);
             let mut has_other = false;
-            for &f in &self.of_group[self.group_start[g] as usize..self.group_start[g + 1] as usize] {
+            for &f in self.groups.channels(g) {
                 let f = f as usize;
                 work += 1;
                 if form.server[f] as usize == server {
@@ -156,7 +151,7 @@ impl Polish {
                 continue;
             }
             let g = form.group[e] as usize;
-            let channels = &self.of_group[self.group_start[g] as usize..self.group_start[g + 1] as usize];
+            let channels = self.groups.channels(g);
             loop {
                 let more = placement.most_more(form, e).min(self.uses[e] - placement.uses[e]);
                 placement.set(form, e, placement.uses[e] + more);
@@ -178,7 +173,7 @@ impl Polish {
             let g = form.group[self.left[place] as usize] as usize;
             let l = form.groups[g].job as usize;
             let minimum = u64::from(form.jobs[l].minimum) * u64::from(placement.copies[l]);
-            let channels = &self.of_group[self.group_start[g] as usize..self.group_start[g + 1] as usize];
+            let channels = self.groups.channels(g);
             loop {
                 *work += channels.len() as u64;
                 let short = placement.tasks[l] < minimum;

@@ -9,7 +9,7 @@ use super::knapsack::Item;
 impl Gang {
     /// Sweeps over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
     pub(super) fn sweep(&mut self, first: usize) {
-        let Self { form, pricing, builder, placement, descent, scratch, .. } = self;
+        let Self { form, pricing, placement, descent, scratch, .. } = self;
         placement.reset(form);
         for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
             placement.copies[l] = ((descent.copies[l] + 0.5) as u32).min(job.copies);
@@ -40,6 +40,12 @@ impl Gang {
             }
         }
         pricing.work += 4 * form.len() as u64;
+        self.finish();
+    }
+
+    /// Completes or cuts jobs that are short of their minimum, then adds whatever fits.
+    pub(super) fn finish(&mut self) {
+        let Self { form, builder, placement, .. } = self;
         for place in 0..builder.jobs.len() {
             let l = builder.jobs[place] as usize;
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {

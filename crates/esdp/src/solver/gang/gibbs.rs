@@ -1,0 +1,257 @@
+//! One server's knapsack at a temperature `T`: every way to use the server counts, by its value.
+//!
+//! ```text
+//! T ln Z(room)   with   Z(c) = sum over n with sum a_e n_e <= c of exp(r.n / T)
+//! ```
+//!
+//! tends to the knapsack's optimum as `T` falls, and is smooth: its derivatives are the mean uses and,
+//! over `T`, their covariances. A use more of a channel is a use less of its room, so one table of `Z` gives
+//! all of them:
+//!
+//! ```text
+//! E n_e = sum over k of exp(k r_e / T) Z(room - k a_e) / Z(room),   and so on for pairs.
+//! ```
+//!
+//! Uses are limited by the room alone, which is counted on a grid (`grid.rs`): good enough for prices, which are
+//! evaluated exactly elsewhere.
+//! A server costs `offers * (cells + offers)` or so.
+
+/// Uses that fall short of the best ones by more than this many temperatures are left out.
+const CUT: f64 = 18.0;
+/// What all sums are multiplied by, which doubles the range that a double has for small ones.
+const UNIT: f64 = 1e290;
+
+/// Below this, sums are too inexact.
+const LEAST: f64 = 1e-290;
+
+/// A channel that a server may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offer {
+    /// The value of a use.
+    pub r: f64,
+    pub channel: usize,
+    /// Where its uses lead to in the table, and how many fit.
+    stride: usize,
+    most: usize,
+    /// `exp` of the value, less the room's price, over the temperature: at most 1.
+    factor: f64,
+}
+
+impl Offer {
+    pub fn new(r: f64, channel: usize) -> Self {
+        Self { r, channel, stride: 0, most: 0, factor: 0.0 }
+    }
+}
+
+/// Sums over all uses of a server; buffers are reused.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Gibbs {
+    pub offers: Vec<Offer>,
+    /// The mean uses of each offer, and their covariances, row after row.
+    pub mean: Vec<f64>,
+    pub covariance: Vec<f64>,
+    /// A buffer of the caller's: channels and values.
+    pub kept: Vec<(usize, f64)>,
+    /// `Z` of each cell, less the room's price.
+    table: Vec<f64>,
+    price: Vec<f64>,
+    left: Vec<usize>,
+    /// Visits so far.
+    pub visits: u64,
+}
+
+impl Gibbs {
+    /// The smoothed value of `offers`, of which those that hardly count are dropped; fills `mean` and `covariance`.
+    /// `requests` are on the grid, channel after channel.
+    pub fn solve(&mut self, requests: &[usize], levels: &[usize], temperature: f64) -> f64 {
+        let devices = levels.len();
+        let request = |offer: &Offer| &requests[offer.channel * devices..][..devices];
+        self.offers.retain(|offer| request(offer).iter().zip(levels).all(|(a, level)| a <= level));
+        let bound = self.choose_price(requests, levels);
+        let shortest =
+            -(CUT * temperature + bound - greedy(&self.offers, requests, levels, &mut self.left, |_, _| ())).max(0.0);
+        let price = &self.price;
+        self.offers.retain_mut(|offer| {
+            let request = request(offer);
+            let cost: f64 = request.iter().zip(price).map(|(&a, price)| a as f64 * price).sum();
+            let reduced = (offer.r - cost).min(0.0);
+            offer.factor = libm::exp(reduced / temperature);
+            offer.most = request.iter().zip(levels).filter_map(|(&a, &level)| level.checked_div(a)).min().unwrap_or(0);
+            offer.stride = request.iter().zip(levels).fold(0, |place, (a, level)| place * (level + 1) + a);
+            reduced >= shortest
+        });
+        self.mean.clear();
+        self.covariance.clear();
+        if self.offers.is_empty() {
+            return 0.0;
+        }
+        self.fill(requests, levels, temperature);
+        let last = self.table.len() - 1;
+        let total = self.table[last];
+        let count = self.offers.len();
+        self.visits += (count * (self.table.len() + 2 * count)) as u64;
+        self.mean.resize(count, 0.0);
+        self.covariance.resize(count * count, 0.0);
+        if total < LEAST {
+            // The room's price is so far off that nothing can be told: a greedy use stands for all.
+            let Self { offers, mean, left, .. } = self;
+            offers.sort_unstable_by(|a, b| b.factor.total_cmp(&a.factor).then(a.channel.cmp(&b.channel)));
+            return greedy(offers, requests, levels, left, |place, uses| mean[place] = uses as f64);
+        }
+        self.moments(requests, levels, total);
+        bound + temperature * (libm::log(total) - libm::log(UNIT))
+    }
+
+    /// Prices of the room under which no offer is worth more than it costs, and what the room costs then: all devices
+    /// by their share, or one alone, whichever is less.
+    fn choose_price(&mut self, requests: &[usize], levels: &[usize]) -> f64 {
+        let devices = levels.len();
+        let mut best = f64::INFINITY;
+        let mut chosen = devices;
+        for one in 0..=devices {
+            let weight = |offer: &Offer| -> f64 {
+                let request = &requests[offer.channel * devices..][..devices];
+                let share = |device: usize| request[device] as f64 / levels[device].max(1) as f64;
+                if one < devices { share(one) } else { (0..devices).map(share).sum() }
+            };
+            let dearest = self.offers.iter().filter(|offer| offer.r > 0.0).map(|offer| offer.r / weight(offer));
+            let price = dearest.fold(0.0, f64::max);
+            let count = if one < devices { 1 } else { levels.iter().filter(|&&level| level > 0).count() };
+            if price * (count as f64) < best {
+                (best, chosen) = (price * count as f64, one);
+                self.price.clear();
+                self.price.extend(levels.iter().map(|&level| if level == 0 { 0.0 } else { price / level as f64 }));
+            }
+        }
+        if chosen < devices {
+            let alone = self.price[chosen];
+            self.price.iter_mut().for_each(|price| *price = 0.0);
+            self.price[chosen] = alone;
+        }
+        if best.is_finite() { best } else { 0.0 }
+    }
+
+    fn fill(&mut self, requests: &[usize], levels: &[usize], temperature: f64) {
+        let devices = levels.len();
+        let Self { offers, table, price, .. } = self;
+        // Idle room costs its price.
+        table.clear();
+        table.push(UNIT);
+        for (&level, price) in levels.iter().zip(price) {
+            let one = libm::exp(-*price / temperature);
+            let before = table.len();
+            // Cell after cell of the devices so far, all amounts of this one.
+            table.resize(before * (level + 1), 0.0);
+            for cell in (0..before).rev() {
+                let mut value = table[cell];
+                for amount in 0..=level {
+                    table[cell * (level + 1) + amount] = value;
+                    value *= one;
+                }
+            }
+        }
+        for offer in offers.iter() {
+            let request = &requests[offer.channel * devices..][..devices];
+            let (factor, stride) = (offer.factor, offer.stride);
+            rows(levels, request, 0, &mut |from, len| {
+                for place in from + stride..from + stride + len {
+                    table[place] += factor * table[place - stride];
+                }
+            });
+        }
+    }
+
+    fn moments(&mut self, requests: &[usize], levels: &[usize], total: f64) {
+        let Self { offers, mean, covariance, table, .. } = self;
+        let devices = levels.len();
+        let count = offers.len();
+        let last = table.len() - 1;
+        for (i, offer) in offers.iter().enumerate() {
+            let (mut weight, mut square) = (1.0 / total, 0.0);
+            for k in 1..=offer.most {
+                weight *= offer.factor;
+                let share = weight * table[last - k * offer.stride];
+                mean[i] += share;
+                square += (2 * k - 1) as f64 * share;
+            }
+            covariance[i * count + i] = square - mean[i] * mean[i];
+        }
+        for i in 0..count {
+            let first = offers[i];
+            for j in i + 1..count {
+                let second = offers[j];
+                let mut both = 0.0;
+                let mut weight = 1.0 / total;
+                for k in 1..=first.most {
+                    weight *= first.factor;
+                    let mut pair = weight;
+                    for l in 1..=second.most {
+                        let fits = (0..devices).all(|device| {
+                            let (a, b) = (
+                                requests[first.channel * devices + device],
+                                requests[second.channel * devices + device],
+                            );
+                            k * a + l * b <= levels[device]
+                        });
+                        if !fits {
+                            break;
+                        }
+                        pair *= second.factor;
+                        both += pair * table[last - k * first.stride - l * second.stride];
+                    }
+                }
+                let covariant = both - mean[i] * mean[j];
+                covariance[i * count + j] = covariant;
+                covariance[j * count + i] = covariant;
+            }
+        }
+    }
+}
+
+/// The value of a greedy use, in the order of the offers.
+fn greedy(
+    offers: &[Offer],
+    requests: &[usize],
+    levels: &[usize],
+    left: &mut Vec<usize>,
+    mut used: impl FnMut(usize, usize),
+) -> f64 {
+    let devices = levels.len();
+    left.clear();
+    left.extend_from_slice(levels);
+    let mut value = 0.0;
+    for (place, offer) in offers.iter().enumerate().filter(|(_, offer)| offer.r > 0.0) {
+        let request = &requests[offer.channel * devices..][..devices];
+        let uses = request.iter().zip(&*left).filter_map(|(&a, &left)| left.checked_div(a)).min().unwrap_or(0);
+        left.iter_mut().zip(request).for_each(|(left, &a)| *left -= a * uses);
+        value += offer.r * uses as f64;
+        used(place, uses);
+    }
+    value
+}
+
+/// The cells in which a request can still be added, row after row: where each begins, and how long it is.
+#[inline(always)]
+fn rows(levels: &[usize], request: &[usize], at: usize, each: &mut impl FnMut(usize, usize)) {
+    match (levels, request) {
+        ([first, second], [a, b]) => {
+            for free in 0..=first - a {
+                each((at * (first + 1) + free) * (second + 1), second + 1 - b);
+            }
+        }
+        ([level], [a]) => each(at * (level + 1), level + 1 - a),
+        _ => deeper(levels, request, at, each),
+    }
+}
+
+fn deeper(levels: &[usize], request: &[usize], at: usize, each: &mut impl FnMut(usize, usize)) {
+    match (levels, request) {
+        ([level, rest @ ..], [a, others @ ..]) if !rest.is_empty() => {
+            for free in 0..=level - a {
+                deeper(rest, others, at * (level + 1) + free, each);
+            }
+        }
+        ([level], [a]) => each(at * (level + 1), level + 1 - a),
+        _ => each(at, 1),
+    }
+}
