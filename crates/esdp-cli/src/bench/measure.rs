@@ -28,8 +28,9 @@ pub(super) struct ExactFigures {
     pub(super) max_us: f64,
     /// The share of decisions proved optimal.
     pub(super) proved_share: f64,
-    /// The mean and the largest relative distance of a value to its bound.
+    /// The mean, the median and the largest relative distance of a value to its bound.
     pub(super) mean_gap: f64,
+    pub(super) median_gap: f64,
     pub(super) largest_gap: f64,
     pub(super) peak_memory_bytes: Option<u64>,
 }
@@ -132,6 +133,7 @@ pub(super) fn measure(case: &Case, seed: u64, mut tick: impl FnMut()) -> anyhow:
 
 fn figures(calls: &[Call], peak_memory_bytes: Option<u64>) -> ExactFigures {
     let times = sorted(calls.iter().map(|call| call.micros));
+    let gaps = sorted(calls.iter().map(|call| call.gap));
     let [p50_us, p95_us, p99_us, max_us] = [0.5, 0.95, 0.99, 1.0].map(|share| percentile(&times, share));
     ExactFigures {
         decisions: calls.len(),
@@ -141,7 +143,8 @@ fn figures(calls: &[Call], peak_memory_bytes: Option<u64>) -> ExactFigures {
         max_us,
         proved_share: calls.iter().filter(|call| call.proved).count() as f64 / calls.len().max(1) as f64,
         mean_gap: calls.iter().map(|call| call.gap).sum::<f64>() / calls.len().max(1) as f64,
-        largest_gap: calls.iter().map(|call| call.gap).fold(0.0, f64::max),
+        median_gap: percentile(&gaps, 0.5),
+        largest_gap: percentile(&gaps, 1.0),
         peak_memory_bytes,
     }
 }

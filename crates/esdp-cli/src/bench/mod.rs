@@ -23,24 +23,24 @@ optimistic index, mean + sqrt of the summed widths) and `cucb` (a linear index),
 clusters of E channels with capacity c on each of 3 devices and requests of 1 or 2, edge
 probability 0.1, a job at each port with probability 0.9. Only the solver's call is timed.
 A size LxR is of gangs: the preset `gang` (8x40) with L ports and R servers, edge probability
-0.4 up to 100 servers, 0.2 up to 1000 (the preset `gang-large`, 50x500), 0.1 beyond. Where
-not all are proved optimal, the gap is certified. Slots in which the learner tries every
+0.4 up to 100 servers, 0.2 up to 1000 (the preset `gang-large`, 50x500), 0.1 beyond. A gap is
+certified: how far a decision's value may be below the optimum, at most, relative. Slots in which the learner tries every
 channel once have nothing to solve and are not counted as decisions.
 `paper` is the paper's DP with its rounding kept below 1 %, `milp` is `microlp` with tangent
 cuts. Both see a sample of the same problems within a time limit; a ratio is their median
 over `exact`'s on these. A `>` marks a rival of which half were stopped by the limit. `paper`
-refuses gangs; `milp` is not asked for gangs of more than 50,000 channels.
+refuses gangs; in large ones `milp` finds no placement in time, and its gap is 100 %.
 
 Output of --format json, one JSON document:
   {"version": "0.1.0", "seed": 0,
    "cases": [{"size": "32:6", "channels": 32, "capacity": 6, "index": "optimistic",
      "slots": 2000,
      "exact": {"decisions": 1990, "p50_us": 0.0, "p95_us": 0.0, "p99_us": 0.0, "max_us": 0.0,
-               "proved_share": 1.0, "mean_gap": 0.0, "largest_gap": 0.0,
-               "peak_memory_bytes": 0},
+               "proved_share": 1.0, "mean_gap": 0.0, "median_gap": 0.0,
+               "largest_gap": 0.0, "peak_memory_bytes": 0},
      "rivals": [{"name": "paper", "decisions": 12, "unfinished": 0, "p50_us": 0.0,
                  "p95_us": 0.0, "max_us": 0.0, "exact_p50_us": 0.0, "ratio_p50": 0.0,
-                 "largest_difference": 0.0, "refused": 0, "refusal": null}]}]}
+                 "median_gap": 0.0, "largest_gap": 0.0, "largest_difference": 0.0, "refused": 0, "refusal": null}]}]}
 `capacity` is null and `channels` about right for gangs.
 `largest_difference` is how far a finished rival's value is from `exact`'s, relative.
 `peak_memory_bytes` is that of the whole process while `exact` ran, null where the system

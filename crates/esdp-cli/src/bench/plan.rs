@@ -139,12 +139,13 @@ impl Plan {
         self.cases().iter().map(|case| case.slots).fold(0, u64::saturating_add)
     }
 
-    /// Whether rivals get their turn.
+    /// Whether rivals get their turn: in a quick run not at the largest sizes.
     pub(super) fn has_rivals(&self, size: Size) -> bool {
-        match size {
-            Size::Channels { channels, .. } => !(self.quick && channels > SLOW_RIVALS),
-            Size::Gangs { .. } => size.channels() <= if self.quick { 1_000 } else { SLOW_RIVALS },
-        }
+        let most = match size {
+            Size::Channels { .. } => SLOW_RIVALS,
+            Size::Gangs { .. } => 1_000,
+        };
+        !self.quick || size.channels() <= most
     }
 
     /// So many that a case takes seconds and its learner has seen every channel several times; of large gangs, whose

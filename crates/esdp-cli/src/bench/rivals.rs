@@ -23,6 +23,9 @@ pub(super) struct RivalFigures {
     /// The exact solver's median on the same problems.
     pub(super) exact_p50_us: Option<f64>,
     pub(super) ratio_p50: Option<f64>,
+    /// The median and the largest certified gap of its answers, 0 where it finished.
+    pub(super) median_gap: Option<f64>,
+    pub(super) largest_gap: Option<f64>,
     /// The largest relative distance between the values of the two.
     pub(super) largest_difference: Option<f64>,
     /// How many problems it would not take.
@@ -70,6 +73,7 @@ fn race(rival: &mut dyn Rival, run: &Measured, time: Duration) -> RivalFigures {
     let mut figures = RivalFigures { name: rival.name(), ..RivalFigures::default() };
     let started = Instant::now();
     let mut seen: Vec<(&Sampled, f64)> = Vec::new();
+    let mut gaps = Vec::new();
     for sampled in spread(&run.sample).take_while(|_| started.elapsed() < time) {
         match solve(rival, sampled) {
             Err(cause) => {
@@ -78,6 +82,7 @@ fn race(rival: &mut dyn Rival, run: &Measured, time: Duration) -> RivalFigures {
             }
             Ok((solution, micros)) => {
                 seen.push((sampled, micros));
+                gaps.push(solution.gap());
                 if rival.finished(&solution) {
                     let relative = (solution.value - sampled.value).abs() / sampled.value.abs().max(f64::MIN_POSITIVE);
                     figures.largest_difference = Some(figures.largest_difference.unwrap_or(0.0).max(relative));
@@ -92,6 +97,7 @@ fn race(rival: &mut dyn Rival, run: &Measured, time: Duration) -> RivalFigures {
     }
     let times = sorted(seen.iter().map(|&(_, micros)| micros));
     let exact = percentile(&sorted(seen.iter().map(|(sampled, _)| sampled.micros)), 0.5);
+    let gaps = sorted(gaps.into_iter());
     let p50 = percentile(&times, 0.5);
     RivalFigures {
         decisions: seen.len(),
@@ -100,6 +106,8 @@ fn race(rival: &mut dyn Rival, run: &Measured, time: Duration) -> RivalFigures {
         max_us: Some(percentile(&times, 1.0)),
         exact_p50_us: Some(exact),
         ratio_p50: Some(p50 / exact),
+        median_gap: Some(percentile(&gaps, 0.5)),
+        largest_gap: Some(percentile(&gaps, 1.0)),
         ..figures
     }
 }

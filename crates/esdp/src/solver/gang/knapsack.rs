@@ -22,11 +22,13 @@ pub(super) struct Item {
     /// The channel.
     pub channel: u32,
     weight: f64,
+    /// Value for weight.
+    density: f64,
 }
 
 impl Item {
     pub fn new(r: f64, most: u32, channel: usize) -> Self {
-        Self { r, most, channel: channel as u32, weight: 0.0 }
+        Self { r, most, channel: channel as u32, weight: 0.0, density: 0.0 }
     }
 }
 
@@ -78,10 +80,11 @@ impl Knapsack {
             let request = &requests[item.channel as usize * devices..][..devices];
             item.most = fits(request, room, item.most);
             item.weight = request.iter().zip(inverse).map(|(&a, inverse)| a as f64 * inverse).sum();
+            // Infinite where nothing is needed. Products instead of a quotient would not order consistently.
+            item.density = item.r / item.weight;
             item.most > 0
         });
-        self.items
-            .sort_unstable_by(|a, b| (b.r * a.weight).total_cmp(&(a.r * b.weight)).then(a.channel.cmp(&b.channel)));
+        self.items.sort_unstable_by(|a, b| b.density.total_cmp(&a.density).then(a.channel.cmp(&b.channel)));
         self.search(requests, devices, room, limit, uses)
     }
 

@@ -50,7 +50,7 @@ const LEAST_VISITS: u64 = 6_000_000;
 const MIDDLE_VISITS_PER_CHANNEL: u64 = 8_000;
 const MIDDLE_VISITS: u64 = 40_000_000;
 /// ... or this many for each channel, whichever is most.
-const VISITS_PER_CHANNEL: u64 = 2_000;
+const VISITS_PER_CHANNEL: u64 = 2_500;
 /// Visits of one server's knapsack before its bound is taken instead.
 const SERVER_VISITS: u64 = 4_000;
 
@@ -207,11 +207,12 @@ impl Gang {
         start::first_prices(form, self.polish.groups(), &mut self.start, &mut self.order);
         pricing.work += 4 * form.len() as u64;
         descent.start(form, limits, pricing, &self.start);
-        if newton::cost(form) > budget / 2 {
+        let affordable = budget / 4 * 3;
+        if newton::cost(form) > affordable {
             return false;
         }
         newton.work = 0;
-        newton.run(form, limits, &self.start, budget / 2);
+        newton.run(form, limits, &self.start, affordable);
         pricing.work += newton.work;
         let before = descent.best.value;
         descent.start(form, limits, pricing, &newton.prices);

@@ -45,7 +45,7 @@ pub(super) struct Newton {
 /// About what all steps from the beginning cost, in visits.
 pub(super) fn cost(form: &Form) -> u64 {
     let size = Layout::of(form).len as u64;
-    30 * (20 * form.len() as u64 + factor_cost(size))
+    20 * (40 * form.len() as u64 + factor_cost(size))
 }
 
 /// A factor of some hundred prices takes as long as this many visits.
