@@ -52,8 +52,9 @@ pub(super) struct Gibbs {
     pub covariance: Vec<f64>,
     /// A buffer of the caller's: channels and values.
     pub kept: Vec<(usize, f64)>,
-    /// `Z` of each cell, less the room's price.
+    /// `Z` of each cell, less the room's price; as many zeros below, so that pairs need no look at what is left.
     table: Vec<f64>,
+    idle: Vec<f64>,
     price: Vec<f64>,
     left: Vec<usize>,
     /// Visits so far.
@@ -77,7 +78,7 @@ impl Gibbs {
             let reduced = (offer.r - cost).min(0.0);
             offer.factor = libm::exp(reduced / temperature);
             offer.most = request.iter().zip(levels).filter_map(|(&a, &level)| level.checked_div(a)).min().unwrap_or(0);
-            offer.stride = request.iter().zip(levels).fold(0, |place, (a, level)| place * (level + 1) + a);
+            offer.stride = request.iter().zip(levels).fold(0, |place, (a, level)| place * (2 * level + 1) + a);
             reduced >= shortest
         });
         self.mean.clear();
@@ -89,7 +90,7 @@ impl Gibbs {
         let last = self.table.len() - 1;
         let total = self.table[last];
         let count = self.offers.len();
-        self.visits += (count * (self.table.len() + 2 * count)) as u64;
+        self.visits += (count * (self.table.len() / 4 + count)) as u64;
         self.mean.resize(count, 0.0);
         self.covariance.resize(count * count, 0.0);
         if total < LEAST {
@@ -98,7 +99,7 @@ impl Gibbs {
             offers.sort_unstable_by(|a, b| b.factor.total_cmp(&a.factor).then(a.channel.cmp(&b.channel)));
             return greedy(offers, requests, levels, left, |place, uses| mean[place] = uses as f64);
         }
-        self.moments(requests, levels, total);
+        self.moments(total);
         bound + temperature * (libm::log(total) - libm::log(UNIT))
     }
 
@@ -133,74 +134,55 @@ impl Gibbs {
 
     fn fill(&mut self, requests: &[usize], levels: &[usize], temperature: f64) {
         let devices = levels.len();
-        let Self { offers, table, price, .. } = self;
-        // Idle room costs its price.
+        let Self { offers, table, price, idle, .. } = self;
         table.clear();
-        table.push(UNIT);
-        for (&level, price) in levels.iter().zip(price) {
-            let one = libm::exp(-*price / temperature);
-            let before = table.len();
-            // Cell after cell of the devices so far, all amounts of this one.
-            table.resize(before * (level + 1), 0.0);
-            for cell in (0..before).rev() {
-                let mut value = table[cell];
-                for amount in 0..=level {
-                    table[cell * (level + 1) + amount] = value;
-                    value *= one;
-                }
+        table.resize(levels.iter().map(|level| 2 * level + 1).product(), 0.0);
+        // Idle room costs its price.
+        idle.clear();
+        idle.extend(price.iter().map(|price| libm::exp(-price / temperature)));
+        let nothing = [0; 0];
+        rows(levels, &nothing, idle, (0, UNIT), &mut |from, len, mut value| {
+            for cell in &mut table[from..from + len] {
+                *cell = value;
+                value *= idle.last().copied().unwrap_or(1.0);
             }
-        }
+        });
         for offer in offers.iter() {
             let request = &requests[offer.channel * devices..][..devices];
             let (factor, stride) = (offer.factor, offer.stride);
-            rows(levels, request, 0, &mut |from, len| {
-                for place in from + stride..from + stride + len {
+            rows(levels, request, &[], (0, 1.0), &mut |from, len, _| {
+                for place in from..from + len {
                     table[place] += factor * table[place - stride];
                 }
             });
         }
     }
 
-    fn moments(&mut self, requests: &[usize], levels: &[usize], total: f64) {
+    fn moments(&mut self, total: f64) {
         let Self { offers, mean, covariance, table, .. } = self;
-        let devices = levels.len();
         let count = offers.len();
         let last = table.len() - 1;
-        for (i, offer) in offers.iter().enumerate() {
+        for (i, first) in offers.iter().enumerate() {
             let (mut weight, mut square) = (1.0 / total, 0.0);
-            for k in 1..=offer.most {
-                weight *= offer.factor;
-                let share = weight * table[last - k * offer.stride];
+            for k in 1..=first.most {
+                weight *= first.factor;
+                let place = last - k * first.stride;
+                let share = weight * table[place];
                 mean[i] += share;
                 square += (2 * k - 1) as f64 * share;
-            }
-            covariance[i * count + i] = square - mean[i] * mean[i];
-        }
-        for i in 0..count {
-            let first = offers[i];
-            for j in i + 1..count {
-                let second = offers[j];
-                let mut both = 0.0;
-                let mut weight = 1.0 / total;
-                for k in 1..=first.most {
-                    weight *= first.factor;
+                for (j, second) in offers.iter().enumerate().skip(i + 1) {
                     let mut pair = weight;
                     for l in 1..=second.most {
-                        let fits = (0..devices).all(|device| {
-                            let (a, b) = (
-                                requests[first.channel * devices + device],
-                                requests[second.channel * devices + device],
-                            );
-                            k * a + l * b <= levels[device]
-                        });
-                        if !fits {
-                            break;
-                        }
                         pair *= second.factor;
-                        both += pair * table[last - k * first.stride - l * second.stride];
+                        covariance[i * count + j] += pair * table[place - l * second.stride];
                     }
                 }
-                let covariant = both - mean[i] * mean[j];
+            }
+            covariance[i * count + i] = square;
+        }
+        for i in 0..count {
+            for j in i..count {
+                let covariant = covariance[i * count + j] - mean[i] * mean[j];
                 covariance[i * count + j] = covariant;
                 covariance[j * count + i] = covariant;
             }
@@ -230,28 +212,51 @@ fn greedy(
     value
 }
 
-/// The cells in which a request can still be added, row after row: where each begins, and how long it is.
+/// The cells that hold a request, row after row of the last device: where each begins, how long it is, and the
+/// product of what each unit of the other devices counts by. Missing requests are 0, missing factors 1.
 #[inline(always)]
-fn rows(levels: &[usize], request: &[usize], at: usize, each: &mut impl FnMut(usize, usize)) {
-    match (levels, request) {
-        ([first, second], [a, b]) => {
-            for free in 0..=first - a {
-                each((at * (first + 1) + free) * (second + 1), second + 1 - b);
+fn rows(
+    levels: &[usize],
+    request: &[usize],
+    by: &[f64],
+    (at, value): (usize, f64),
+    each: &mut impl FnMut(usize, usize, f64),
+) {
+    match levels {
+        [] => each(at, 1, value),
+        &[level] => {
+            let a = request.first().copied().unwrap_or(0);
+            each(at * (2 * level + 1) + level + a, level + 1 - a, value);
+        }
+        &[level, last] => {
+            let (a, b) = (request.first().copied().unwrap_or(0), request.get(1).copied().unwrap_or(0));
+            let factor = by.first().copied().unwrap_or(1.0);
+            let mut value = value;
+            for used in level + a..=2 * level {
+                each((at * (2 * level + 1) + used) * (2 * last + 1) + last + b, last + 1 - b, value);
+                value *= factor;
             }
         }
-        ([level], [a]) => each(at * (level + 1), level + 1 - a),
-        _ => deeper(levels, request, at, each),
+        _ => deeper(levels, request, by, (at, value), each),
     }
 }
 
-fn deeper(levels: &[usize], request: &[usize], at: usize, each: &mut impl FnMut(usize, usize)) {
-    match (levels, request) {
-        ([level, rest @ ..], [a, others @ ..]) if !rest.is_empty() => {
-            for free in 0..=level - a {
-                deeper(rest, others, at * (level + 1) + free, each);
-            }
-        }
-        ([level], [a]) => each(at * (level + 1), level + 1 - a),
-        _ => each(at, 1),
+fn deeper(
+    levels: &[usize],
+    request: &[usize],
+    by: &[f64],
+    (at, mut value): (usize, f64),
+    each: &mut impl FnMut(usize, usize, f64),
+) {
+    let level = levels[0];
+    let a = request.first().copied().unwrap_or(0);
+    for used in level + a..=2 * level {
+        let (request, rest) = (request.get(1..).unwrap_or(&[]), by.get(1..).unwrap_or(&[]));
+        rows(&levels[1..], request, rest, (at * (2 * level + 1) + used, value), each);
+        value *= by.first().copied().unwrap_or(1.0);
     }
 }
+
+#[cfg(test)]
+#[path = "gibbs_tests.rs"]
+mod tests;

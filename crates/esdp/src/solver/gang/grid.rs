@@ -7,8 +7,8 @@ use super::form::Form;
 use super::limits::Limits;
 use crate::model::Amount;
 
-/// The most cells of a server's grid.
-const CELLS: usize = 1_024;
+/// The most cells of a server's grid, counted from the negative of its room on.
+const CELLS: usize = 4_096;
 
 /// All servers' grids; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +58,7 @@ impl Grid {
         for (level, room) in levels.iter_mut().zip(&self.room) {
             *level = usize::try_from(room.unwrap_or(0)).unwrap_or(CELLS).min(CELLS);
         }
-        while levels.iter().map(|level| level + 1).product::<usize>() > CELLS {
+        while levels.iter().map(|level| 2 * level + 1).product::<usize>() > CELLS {
             if let Some(largest) = levels.iter_mut().max() {
                 *largest /= 2;
             }

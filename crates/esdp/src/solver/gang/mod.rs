@@ -56,6 +56,8 @@ const SERVER_VISITS: u64 = 4_000;
 
 /// Decisions closer to the bound than this are not worth a dive.
 const CLOSE: f64 = 1e-4;
+/// Closer than this, they are improved with less than all the work that is left, in proportion.
+const WIDE: f64 = 0.01;
 /// Rounds of dual steps at the root, each followed by a decision.
 const ROUNDS: usize = 8;
 /// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.
@@ -177,7 +179,8 @@ impl Gang {
         if has_tree {
             self.improve(20, budget / 4);
         } else {
-            self.improve(1_000, budget.saturating_sub(self.pricing.work));
+            let left = budget.saturating_sub(self.pricing.work) as f64;
+            self.improve(1_000, (left * (self.gap() / WIDE).min(1.0)) as u64);
         }
         self.root.prices.clone_from(&self.descent.best.prices);
         let root = self.pricing.certify(&self.form, &self.limits, &mut self.root);
