@@ -105,7 +105,7 @@ impl Exact {
     /// a visit takes some nanoseconds. However small, the answer is feasible and its bound
     /// holds. Without a limit of yours: 4 million, or 100 for every channel where that is more; with
     /// gangs, or limits of servers alone, 8,000 for every channel, but at least 6 and at most 40 million, or
-    /// 2,000 for every channel where that is more.
+    /// 2,500 for every channel where that is more.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
         self.work_budget = Some(visits);

@@ -1,7 +1,7 @@
 //! Task-by-task placement, the baseline: it knows nothing of whole jobs until the end.
 
 use super::descent::Stop;
-use super::{Gang, STEPS};
+use super::{Gang, STEPS, default_budget};
 use crate::solver::{Guarantee, Problem, Solution};
 
 /// Dual steps for the bound, in rounds of [`STEPS`].
@@ -15,7 +15,7 @@ impl Gang {
         let mut bound = 0.0;
         if is_open {
             self.place_tasks();
-            self.price(u64::MAX);
+            self.price(default_budget(self.form.len() as u64));
             let stop = Stop { steps: ROUNDS * STEPS, work: u64::MAX, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             self.root.prices.clone_from(&self.descent.best.prices);

@@ -11,6 +11,9 @@ use super::limits::Limits;
 /// Dual steps at a node.
 const STEPS: usize = 15;
 
+/// A decision is built at every so many nodes.
+const NODES_PER_DECISION: u64 = 10;
+
 /// What is kept of a node while its children are searched.
 #[derive(Debug, Clone, Default)]
 struct Node {
@@ -67,7 +70,7 @@ impl Gang {
                 let open = tree.path.iter().filter(|node| node.other.is_some()).map(|node| node.bound);
                 return open.fold(bound, f64::max);
             }
-            if self.nodes.is_multiple_of(4) {
+            if self.nodes.is_multiple_of(NODES_PER_DECISION) {
                 self.candidate();
             }
             self.nodes += 1;
