@@ -28,7 +28,7 @@ pub fn small(rng: &mut impl Rng) -> Instance {
     let mut sets = 1u64;
     for job in 0..rng.random_range(1..=5u32) {
         let groups = rng.random_range(1..=3u32);
-        let copies = [0, 1, 1, 1, 2, 3][rng.random_range(0..6)];
+        let copies = [0, 1, 1, 2, 3, 6][rng.random_range(0..6)];
         let first = instance.groups.len() as u32;
         let mut tasks = 0;
         for _ in 0..groups {

@@ -177,3 +177,53 @@ fn completion(items: &[Item], mut slack: f64) -> f64 {
     }
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The best value, by all numbers of uses of each item in turn.
+    fn best(items: &[(f64, u32, [u64; 2])], room: [u64; 2]) -> f64 {
+        let Some((&(r, most, request), rest)) = items.split_first() else { return 0.0 };
+        let mut value = f64::NEG_INFINITY;
+        for uses in 0..=u64::from(most) {
+            let left = [0, 1].map(|device| room[device].checked_sub(request[device] * uses));
+            let [Some(first), Some(second)] = left else { break };
+            value = value.max(r * uses as f64 + best(rest, [first, second]));
+        }
+        value
+    }
+
+    #[test]
+    fn a_value_is_never_below_the_optimum() {
+        let mut unfinished = 0;
+        for case in 0..200u64 {
+            let number = |place: u64, limit: u64| (case * 31 + place * 17 + place * place * 7) % limit;
+            let items: Vec<(f64, u32, [u64; 2])> = (0..6)
+                .map(|i| {
+                    let request = [1 + number(i, 4), 1 + number(i + 9, 3)];
+                    let worth = (request[0] + request[1]) as f64 + 0.01 * number(i + 3, 50) as f64;
+                    (worth, 1 + number(i + 5, 3) as u32, request)
+                })
+                .collect();
+            let room = [7 + number(1, 6), 6 + number(2, 6)];
+            let optimum = best(&items, room);
+            let requests: Vec<u64> = items.iter().flat_map(|item| item.2).collect();
+            for limit in [0, 3, 10, 30, 100_000] {
+                let mut knapsack = Knapsack::default();
+                knapsack.items.extend(items.iter().enumerate().map(|(e, item)| Item::new(item.0, item.1, e)));
+                let mut uses = vec![0; items.len()];
+                let value = knapsack.solve(&requests, 2, &room, limit, &mut uses);
+                let found: f64 = items.iter().zip(&uses).map(|(item, &uses)| item.0 * f64::from(uses)).sum();
+                assert!(value >= optimum, "case {case}, limit {limit}: {value} {optimum}");
+                assert!(found <= optimum + 1e-9, "case {case}: {uses:?} {found} {optimum}");
+                if limit == 100_000 {
+                    assert!(value <= optimum * (1.0 + 1e-9), "case {case}: {value} {optimum}");
+                } else {
+                    unfinished += u32::from(value > optimum * (1.0 + 1e-9));
+                }
+            }
+        }
+        assert!(unfinished > 100, "{unfinished}");
+    }
+}

@@ -67,8 +67,9 @@ const STEPS: usize = 35;
 
 /// Problems of more channels than this get fewer decisions while the dual goes down.
 const LARGE: usize = 20_000;
-/// Visits for each channel below which branching is not worth a try.
+/// Visits for each channel below which branching is not worth a try, but for problems of at most this many channels.
 const TREE: u64 = 20_000;
+const SMALL: usize = 50;
 
 /// A decision's visits by default.
 fn default_budget(channels: u64) -> u64 {
@@ -155,7 +156,7 @@ impl Gang {
             self.keep();
             self.polish(self.form.len() as u64 * 100);
         }
-        let has_tree = self.form.len() as u64 * TREE <= budget;
+        let has_tree = self.form.len() <= SMALL || self.form.len() as u64 * TREE <= budget;
         let rounds = if dives && !has_tree { 1 } else { ROUNDS };
         let mut last = f64::INFINITY;
         for round in 1..=rounds {
