@@ -6,7 +6,7 @@ impl Gang {
     /// Searches around the last decision built.
     pub(super) fn improve(&mut self, turns: usize, work: u64) {
         let jobs = self.form.jobs.len();
-        if !self.form.jobs.iter().any(|job| job.is_gang()) {
+        if !self.has_gangs() {
             return;
         }
         self.polish(work / 2);
@@ -17,9 +17,13 @@ impl Gang {
         self.polish(work / 2);
     }
 
+    fn has_gangs(&self) -> bool {
+        self.form.jobs.iter().any(|job| job.is_gang())
+    }
+
     /// Improves the last decision built, server by server.
     pub(super) fn polish(&mut self, work: u64) {
-        if self.form.len() > LARGE {
+        if self.form.len() > LARGE || !self.has_gangs() {
             return;
         }
         let Self { form, pricing, placement, polish, .. } = self;
@@ -34,7 +38,7 @@ impl Gang {
         self.builder.build(&self.form, &mut self.placement);
         self.pricing.work += 4 * self.form.len() as u64;
         self.keep();
-        if self.form.jobs.iter().any(|job| job.is_gang()) {
+        if self.has_gangs() {
             let value = self.placement.value();
             std::mem::swap(&mut self.placement, &mut self.rival);
             self.sweep(0);

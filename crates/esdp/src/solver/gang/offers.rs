@@ -170,9 +170,9 @@ mod tests {
                 }
             }
             let (above, below) = (at(&prices, temperature + step), at(&prices, temperature - step));
-            for place in 0..layout.len {
+            for (place, &drift) in drift.iter().enumerate() {
                 let slope = (above.1[place] - below.1[place]) / (2.0 * step);
-                assert!(close(slope, drift[place]), "drift {place} at {temperature}: {slope} {}", drift[place]);
+                assert!(close(slope, drift), "drift {place} at {temperature}: {slope} {drift}");
             }
         }
     }
