@@ -40,12 +40,6 @@ pub trait Statistics: Send {
     /// policy does not herd onto a channel while it waits for news.
     fn spread(&self, channel: ChannelId) -> f64;
 
-    /// How many outcomes of its own the estimate is as good as, open ones counted: *n*, or more where it is
-    /// judged by others like it as well.
-    fn worth(&self, channel: ChannelId) -> f64 {
-        0.5 / self.spread(channel)
-    }
-
     /// How many observations stand behind the estimate; not whole when old ones fade.
     fn count(&self, channel: ChannelId) -> f64;
 

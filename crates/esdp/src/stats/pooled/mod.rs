@@ -75,7 +75,6 @@ pub struct Pooled {
 struct Reading {
     estimate: f64,
     spread: f64,
-    worth: f64,
 }
 
 /// What was learned of a group of channels, for people.
@@ -131,7 +130,7 @@ impl Pooled {
         let (count, total) = self.seen.faded(index);
         let speed = self.prior.estimate(place, noise, count, total + count * place.cost);
         let variance = self.prior.variance(place, noise, self.seen.faded_uses(index));
-        Reading { estimate: speed - place.cost, spread: variance / (2.0 * UNIT), worth: noise / variance }
+        Reading { estimate: speed - place.cost, spread: variance / (2.0 * UNIT) }
     }
 
     /// Reads every channel.
@@ -173,10 +172,6 @@ impl Statistics for Pooled {
 
     fn spread(&self, channel: ChannelId) -> f64 {
         self.readings[channel.index()].spread
-    }
-
-    fn worth(&self, channel: ChannelId) -> f64 {
-        self.readings[channel.index()].worth
     }
 
     fn count(&self, channel: ChannelId) -> f64 {

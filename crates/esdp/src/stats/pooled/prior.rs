@@ -28,8 +28,8 @@ const START_MEAN: f64 = 0.5;
 const START_VARIANCE: f64 = 0.09;
 /// The noise that everything starts with, a deviation of 1/4.
 const START_NOISE: f64 = 0.0625;
-/// The variance of servers' factors at first: a deviation of 1/5.
-const START_SERVER: f64 = 0.04;
+/// The variance of servers' factors at first: a deviation of 1/10.
+const START_SERVER: f64 = 0.01;
 /// No variance gets so small that a division by it could overflow.
 const SMALLEST: f64 = 1e-9;
 /// A server is never thought to be slower than a tenth of its kind by its factor alone.
