@@ -3,13 +3,15 @@
 //! On [`Pooled`] statistics, with the estimate and the variance of each channel, a slot is the linear problem
 //!
 //! ```text
-//! max  sum_e ( estimate_e + z(t) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
+//! max  sum_e ( estimate_e + (z(t) + 0.3 xi_e) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
 //! ```
 //!
-//! solved exactly; *N* is the number of outcomes so far. The more channels there are for each outcome, the less it
-//! explores: where nobody can try them all, what pays is to find good ones among those that look good and to stay
-//! there; where each was tried often, the last difference counts. A constant *z* that suits one is wrong
-//! for the other (`docs/decisions/0006-pooled-learning.md`).
+//! solved exactly; *N* is the number of outcomes so far, *xi_e* a standard normal draw. The more channels there are for each
+//! outcome, the less it explores: where nobody can try them all, what pays is to find good ones among those that look
+//! good and to stay there; where each was tried often, the last difference counts. A constant *z* that suits one is
+//! wrong for the other. The draws are for channels that look alike by what they share: a slot would else try several of
+//! a group at once, or none, and a fleet may settle on good servers that are not the best
+//! (`docs/decisions/0006-pooled-learning.md`).
 //!
 //! With gamma below 1 old outcomes fade, and a channel falls back on what is known of others like it.
 //!
@@ -19,15 +21,20 @@ use super::index::{Learner, Scope};
 use super::spec::{SpecError, check_number};
 use super::{Choice, Policy, PolicyError, PolicyState};
 use crate::model::{ChannelId, Cluster, Observation, SlotView};
+use crate::rng::{Purpose, stream};
 use crate::solver::{Exact, Solver};
-use crate::stats::{Pooled, StateError, Statistics};
+use crate::stats::{Pooled, StateError, Statistics, UNIT};
+use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
+
+/// How far draws scatter around an index, in standard deviations of what is believed of the channel.
+const SCATTER: f64 = 0.3;
 
 /// The parameters of `esdp-pooled`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPooledSpec {
-    /// How much it explores. At least 0; 0.08 unless told.
+    /// How much it explores. At least 0; 0.045 unless told.
     pub kappa: f64,
     /// Whether it looks at the labels of the servers; yes unless told.
     pub labels: bool,
@@ -37,7 +44,7 @@ pub struct EsdpPooledSpec {
 
 impl Default for EsdpPooledSpec {
     fn default() -> Self {
-        Self { kappa: 0.08, labels: true, gamma: 1.0 }
+        Self { kappa: 0.045, labels: true, gamma: 1.0 }
     }
 }
 
@@ -53,19 +60,20 @@ impl EsdpPooledSpec {
     ///
     /// # Errors
     /// When a parameter is out of range.
-    pub fn policy(&self, cluster: &Cluster) -> Result<EsdpPooled, SpecError> {
+    pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<EsdpPooled, SpecError> {
         self.check()?;
         let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma));
         let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
-        Ok(EsdpPooled { learner, kappa: self.kappa, channels: cluster.channels().len() })
+        Ok(EsdpPooled { learner, kappa: self.kappa, channels: cluster.channels().len(), seed })
     }
 }
 
-/// A bonus on every channel that shrinks as its kind becomes known, one linear problem a slot.
+/// A bonus on every channel that shrinks as its kind becomes known, and a random draw; one linear problem a slot.
 pub struct EsdpPooled {
     learner: Learner,
     kappa: f64,
     channels: usize,
+    seed: u64,
 }
 
 impl EsdpPooled {
@@ -81,10 +89,10 @@ impl EsdpPooled {
         &*self.learner.statistics
     }
 
-    /// `kappa ln(12 (1 + N / |E|))`.
-    fn rate(&self) -> f64 {
+    /// `z(t)`.
+    fn optimism(&self) -> f64 {
         let outcomes: f64 = (0..self.channels).map(|index| self.statistics().count(ChannelId::at(index))).sum();
-        self.kappa * (12.0 * (1.0 + outcomes / self.channels as f64)).ln()
+        (self.kappa * (12.0 * (1.0 + outcomes / self.channels as f64)).ln() / UNIT).sqrt()
     }
 }
 
@@ -94,10 +102,12 @@ impl Policy for EsdpPooled {
     }
 
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let rate = self.rate();
+        let optimism = self.optimism();
         self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
-            // The spread is the variance by 2 UNIT.
-            (statistics.estimate(channel) + (2.0 * rate * statistics.spread(channel)).sqrt(), 0.0)
+            let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
+            let draw: f64 = StandardNormal.sample(&mut rng);
+            let deviation = (2.0 * UNIT * statistics.spread(channel)).sqrt();
+            (statistics.estimate(channel) + (optimism + SCATTER * draw) * deviation, 0.0)
         })
     }
 

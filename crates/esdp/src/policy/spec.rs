@@ -216,7 +216,7 @@ impl PolicySpec {
             Self::Esdp(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpPaper(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpDrift(spec) => boxed!(spec.policy(cluster)?),
-            Self::EsdpPooled(spec) => boxed!(spec.policy(cluster)?),
+            Self::EsdpPooled(spec) => boxed!(spec.policy(cluster, seed)?),
             Self::Escb(spec) => boxed!(spec.policy(cluster)?),
             Self::Cucb(spec) => boxed!(spec.policy(cluster)?),
             Self::Cts(spec) => boxed!(spec.policy(cluster, seed)?),
