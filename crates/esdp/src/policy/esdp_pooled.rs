@@ -3,7 +3,7 @@
 //! On [`Pooled`] statistics, with the estimate and the variance of each channel, a slot is the linear problem
 //!
 //! ```text
-//! max  sum_e ( estimate_e + (z(t) + 0.3 xi_e) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
+//! max  sum_e ( estimate_e + (z(t) + scatter xi_e) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
 //! ```
 //!
 //! solved exactly; *N* is the number of outcomes so far, *xi_e* a standard normal draw. The more channels there are for each
@@ -27,15 +27,15 @@ use crate::stats::{Pooled, StateError, Statistics, UNIT};
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-/// How far draws scatter around an index, in standard deviations of what is believed of the channel.
-const SCATTER: f64 = 0.3;
-
 /// The parameters of `esdp-pooled`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPooledSpec {
     /// How much it explores. At least 0; 0.045 unless told.
     pub kappa: f64,
+    /// How far draws scatter around the bonus, in standard deviations of what is believed of a channel. At least 0; 0.3
+    /// unless told. Where old outcomes fade, 0 is better: fading keeps the search open by itself.
+    pub scatter: f64,
     /// Whether it looks at the labels of the servers; yes unless told.
     pub labels: bool,
     /// What is left of an outcome's weight after a slot: above 0, at most 1; 1, nothing fades, unless told.
@@ -44,7 +44,7 @@ pub struct EsdpPooledSpec {
 
 impl Default for EsdpPooledSpec {
     fn default() -> Self {
-        Self { kappa: 0.045, labels: true, gamma: 1.0 }
+        Self { kappa: 0.045, scatter: 0.3, labels: true, gamma: 1.0 }
     }
 }
 
@@ -53,6 +53,7 @@ impl EsdpPooledSpec {
 
     pub(super) fn check(&self) -> Result<(), SpecError> {
         check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
+        check_number(Self::NAME, "scatter", self.scatter, 0.0..=1e6)?;
         check_number(Self::NAME, "gamma", self.gamma, 1e-3..=1.0)
     }
 
@@ -64,7 +65,7 @@ impl EsdpPooledSpec {
         self.check()?;
         let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma));
         let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
-        Ok(EsdpPooled { learner, kappa: self.kappa, channels: cluster.channels().len(), seed })
+        Ok(EsdpPooled { learner, kappa: self.kappa, scatter: self.scatter, channels: cluster.channels().len(), seed })
     }
 }
 
@@ -72,6 +73,7 @@ impl EsdpPooledSpec {
 pub struct EsdpPooled {
     learner: Learner,
     kappa: f64,
+    scatter: f64,
     channels: usize,
     seed: u64,
 }
@@ -107,7 +109,7 @@ impl Policy for EsdpPooled {
             let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
             let draw: f64 = StandardNormal.sample(&mut rng);
             let deviation = (2.0 * UNIT * statistics.spread(channel)).sqrt();
-            (statistics.estimate(channel) + (optimism + SCATTER * draw) * deviation, 0.0)
+            (statistics.estimate(channel) + (optimism + self.scatter * draw) * deviation, 0.0)
         })
     }
 
