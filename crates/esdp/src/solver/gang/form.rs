@@ -221,9 +221,13 @@ impl Form {
         }
         v.clear();
         w.clear();
-        v.extend(ids.iter().map(|&id| mean[id as usize] / self.scale));
+        // What is left of a gain beside a vast mean must not vanish: rounded up, it is still worth placing, and the
+        // bound still holds.
+        let rounded = |from: f64, scaled: f64| if from > 0.0 { scaled.max(f64::MIN_POSITIVE) } else { scaled };
+        v.extend(ids.iter().map(|&id| mean[id as usize]).map(|mean| rounded(mean, mean / self.scale)));
         // Twice divided: the square of the scale may overflow where the quotient does not.
-        w.extend(ids.iter().map(|&id| width[id as usize] / self.scale / self.scale));
+        let twice = |width: f64| rounded(width, width / self.scale / self.scale);
+        w.extend(ids.iter().map(|&id| twice(width[id as usize])));
         // Channels by job: count, then place.
         self.job_start.clear();
         self.job_start.resize(self.jobs.len() + 1, 0);
