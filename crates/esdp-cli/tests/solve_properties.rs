@@ -10,6 +10,7 @@ const SOLVERS: [SolverName; 5] =
 /// Solves with every solver and checks each answer; a panic fails the test by itself.
 fn check(bytes: &[u8], budget: Option<u64>) {
     let mut best = f64::NEG_INFINITY;
+    let mut doubt = 0.0;
     let mut bounds = Vec::new();
     for solver in SOLVERS {
         let Ok(answer) = solve_json(bytes, solver, budget) else { continue };
@@ -24,10 +25,13 @@ fn check(bytes: &[u8], budget: Option<u64>) {
         }
         assert!(answer.value.is_finite() && answer.bound.is_finite(), "{solver:?}");
         best = best.max(answer.value);
+        // Rounding leaves a share of the largest number in doubt, even if that channel can never run.
+        let largest = problem.mean().iter().zip(problem.width()).map(|(mean, width)| mean.abs().max(width.sqrt()));
+        doubt = 1e-10 * largest.fold(0.0, f64::max);
         bounds.push((solver, answer.bound));
     }
     for (solver, bound) in bounds {
-        assert!(bound >= best - 1e-9 * best.abs(), "{solver:?}: {bound} is below {best}");
+        assert!(bound >= best - 1e-9 * best.abs() - doubt, "{solver:?}: {bound} is below {best}");
     }
 }
 
