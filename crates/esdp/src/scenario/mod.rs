@@ -197,7 +197,7 @@ impl Scenario {
         toml::to_string(&self.value()).expect("a TOML value can be written")
     }
 
-    /// A preset by its name; see [`presets`].
+    /// A preset by its name; see [`presets()`].
     pub fn preset(name: &str) -> Option<Self> {
         let text = presets().iter().find(|preset| preset.0 == name)?.1;
         Self::from_toml(text).ok()

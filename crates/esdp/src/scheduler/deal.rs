@@ -3,7 +3,7 @@
 //! Jobs of a port are alike, so a decision lists uses and not whose they are. They are dealt out in
 //! turn to the fewest jobs that can hold them, group after group without starting over: each job then
 //! gets, of every group, no more tasks than it has, and in all at least its minimum
-//! (see [`Muster`](crate::model::Muster)). The fewest, because a job that starts with all its tasks
+//! (see [`Muster`]). The fewest, because a job that starts with all its tasks
 //! is done sooner than two that share them.
 
 use super::Decision;
