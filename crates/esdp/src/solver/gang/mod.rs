@@ -10,6 +10,7 @@
 mod baseline;
 mod build;
 mod candidates;
+mod cells;
 mod cholesky;
 mod descent;
 mod dive;
