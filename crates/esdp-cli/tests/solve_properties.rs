@@ -10,7 +10,6 @@ const SOLVERS: [SolverName; 5] =
 /// Solves with every solver and checks each answer; a panic fails the test by itself.
 fn check(bytes: &[u8], budget: Option<u64>) {
     let mut best = f64::NEG_INFINITY;
-    let mut doubt = 0.0;
     let mut bounds = Vec::new();
     for solver in SOLVERS {
         let Ok(answer) = solve_json(bytes, solver, budget) else { continue };
@@ -25,13 +24,10 @@ fn check(bytes: &[u8], budget: Option<u64>) {
         }
         assert!(answer.value.is_finite() && answer.bound.is_finite(), "{solver:?}");
         best = best.max(answer.value);
-        // Rounding leaves a share of the largest number in doubt, even if that channel can never run.
-        let largest = problem.mean().iter().zip(problem.width()).map(|(mean, width)| mean.abs().max(width.sqrt()));
-        doubt = 1e-10 * largest.fold(0.0, f64::max);
         bounds.push((solver, answer.bound));
     }
     for (solver, bound) in bounds {
-        assert!(bound >= best - 1e-9 * best.abs() - doubt, "{solver:?}: {bound} is below {best}");
+        assert!(bound >= best - 1e-9 * best.abs(), "{solver:?}: {bound} is below {best}");
     }
 }
 
@@ -89,6 +85,9 @@ fn number() -> impl Strategy<Value = Value> {
         4 => (-1.0..1.0f64).prop_map(|number| json!(number)),
         2 => (0..9u64).prop_map(|number| json!(number)),
         1 => prop::sample::select(vec![json!(1e308), json!(-1e308), json!(5e-324), json!(u64::MAX), json!(i64::MIN), json!(-0.0)]),
+        // Vast and tiny, but not too much so to be added up.
+        1 => (prop::sample::select(vec![-200, -12, -9, -6, -3, 3, 6, 9, 12, 15, 200]), -9.0..9.0f64)
+            .prop_map(|(exponent, digits)| json!(digits * 10f64.powi(exponent))),
     ]
 }
 

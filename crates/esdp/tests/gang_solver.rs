@@ -125,3 +125,50 @@ fn a_joint_placement_that_single_tasks_miss() {
     let exact = Exact::default().solve(&problem).unwrap();
     assert_eq!((&exact.chosen[..], exact.guarantee), (&[0, 1][..], Guarantee::Optimal));
 }
+
+/// A job of one task, with a worse and a better channel, beside a gang of two tasks. Those share a server of their own, with `room` for
+/// both if it is at least 4.
+fn beside_a_vast_gang(vast: [f64; 2], room: u64) -> Instance {
+    let mut instance = Instance::new(vec![u64::MAX]);
+    instance.server_capacity = vec![room, 2];
+    instance.groups = vec![Group { job: 0, count: 1 }, Group { job: 0, count: 1 }, Group { job: 1, count: 1 }];
+    instance.jobs = vec![Gang { minimum: 2, copies: 1 }, Gang { minimum: 1, copies: 1 }];
+    for (group, mean, width) in [(0, vast[0], 0.0), (1, vast[1], 0.0), (2, 1.0, 0.68), (2, 1.0, 0.87)] {
+        instance.push(&[2], mean, width);
+        instance.server.push(u32::from(group == 2));
+        instance.group.push(group);
+    }
+    instance
+}
+
+/// What is worth nothing beside vast numbers is decided all the same, if those cannot run or cost too much.
+#[test]
+fn vast_numbers_that_do_not_run_hide_nothing() {
+    for vast in [1e3, 1e12, 1e200] {
+        for (means, room) in [([vast, 0.3], 3), ([vast, vast], 3), ([-vast, 0.3], 4), ([vast, -2.0 * vast], 4)] {
+            let instance = beside_a_vast_gang(means, room);
+            let problem = instance.problem().unwrap();
+            let solution = Exact::default().solve(&problem).unwrap();
+            assert_eq!(solution.chosen, [3], "{means:?} {solution:?}");
+            assert_eq!(solution.guarantee, Guarantee::Optimal, "{means:?} {solution:?}");
+            let greedy = Greedy::default().solve(&problem).unwrap();
+            assert!(greedy.bound >= solution.value, "{means:?} {greedy:?}");
+            // Without the work to tell, the bound is weak, but holds.
+            let hasty = Exact::default().with_work_budget(0).solve(&problem).unwrap();
+            check(&instance, &hasty, solution.value);
+        }
+    }
+}
+
+/// Vast means that may run, but cancel each other: nothing is called optimal that rounding may hide.
+#[test]
+fn what_rounding_may_hide_is_not_called_optimal() {
+    for vast in [1e9, 1e200] {
+        let instance = beside_a_vast_gang([vast, -vast], 4);
+        let problem = instance.problem().unwrap();
+        let solution = Exact::default().solve(&problem).unwrap();
+        check(&instance, &solution, 1.0 + f64::sqrt(0.87));
+        assert_eq!(solution.guarantee, Guarantee::Bounded, "{solution:?}");
+        assert!(!solution.chosen.is_empty(), "{solution:?}");
+    }
+}

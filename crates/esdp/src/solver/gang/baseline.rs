@@ -11,6 +11,7 @@ impl Gang {
     /// Places tasks one by one by what they add, drops jobs that are short of their minimum, and
     /// certifies with the dual's bound.
     pub fn solve_greedily(&mut self, problem: &Problem<'_>, solution: &mut Solution) {
+        self.leave_none_out(problem);
         let is_open = self.begin(problem, u64::MAX);
         let mut bound = 0.0;
         if is_open {

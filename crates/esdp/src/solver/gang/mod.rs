@@ -6,6 +6,7 @@
 //! 2. `dive.rs` decides the relaxation bit by bit, `build.rs` and `sweep.rs` make decisions from its averages at
 //!    once: lower bounds. `polish.rs` improves them server by server, `ruin.rs` job by job.
 //! 3. `tree.rs` branches on jobs and channels until the two meet or the work is spent.
+//! 4. Where the best decision is lost in the rounding of vast numbers, `doubt.rs` leaves out gangs that cannot run.
 
 mod baseline;
 mod build;
@@ -14,6 +15,8 @@ mod cells;
 mod cholesky;
 mod descent;
 mod dive;
+mod doubt;
+mod fill;
 mod fixing;
 mod form;
 mod gibbs;
@@ -102,22 +105,34 @@ pub(super) struct Gang {
     best_value: f64,
     /// Nodes of the tree so far.
     nodes: u64,
+    /// For each job, whether it is known not to run.
+    left_out: Vec<bool>,
 }
 
 impl Gang {
     /// Solves within a budget of visits, if one is given.
     pub fn solve(&mut self, problem: &Problem<'_>, budget: Option<u64>, solution: &mut Solution) {
-        let budget = budget.unwrap_or_else(|| default_budget(problem.len() as u64));
-        let bound = if self.begin(problem, budget) { self.search(budget) } else { 0.0 };
-        self.write(solution);
-        let optimal = bound <= self.best_value + self.tolerance();
-        let guarantee = if optimal { Guarantee::Optimal } else { Guarantee::Bounded };
-        solution.seal(problem, bound * self.form.scale, guarantee, "exact/gang");
+        let mut budget = budget.unwrap_or_else(|| default_budget(problem.len() as u64));
+        self.leave_none_out(problem);
+        loop {
+            let bound = if self.begin(problem, budget) { self.search(budget) } else { 0.0 };
+            self.write(solution);
+            let in_doubt = self.is_in_doubt();
+            let optimal = !in_doubt && bound <= self.best_value + self.tolerance();
+            let guarantee = if optimal { Guarantee::Optimal } else { Guarantee::Bounded };
+            let proved = if in_doubt { bound.max(self.best_value) + self.tolerance() } else { bound };
+            solution.seal(problem, proved * self.form.scale, guarantee, "exact/gang");
+            if !in_doubt || !self.leave_out_idle(problem, budget) {
+                return;
+            }
+            // However often it is solved again, the work is that of a few budgets.
+            budget /= 2;
+        }
     }
 
     /// Takes over a problem; false when nothing can run.
     fn begin(&mut self, problem: &Problem<'_>, budget: u64) -> bool {
-        self.form.fill(problem);
+        self.form.fill(problem, &self.left_out);
         self.best.clear();
         self.best.resize(self.form.len(), 0);
         self.best_value = 0.0;
@@ -137,9 +152,11 @@ impl Gang {
         }
     }
 
-    /// What rounding leaves in doubt: bounds closer than this to a value are met.
+    /// What rounding leaves in doubt: bounds closer than this to a value are met. It grows with the value: what
+    /// was once left for a smaller one stays left.
     fn tolerance(&self) -> f64 {
-        1e-11 * (1.0 + self.best_value)
+        // Less than 1e-9 of small values, as long as that is well above the rounding of numbers of 1.
+        1e-11 * ((50.0 * self.best_value).clamp(0.01, 1.0) + self.best_value)
     }
 
     fn beats(&self, bound: f64) -> bool {

@@ -138,7 +138,7 @@ mod tests {
         let instance = instance();
         let problem = instance.problem().unwrap();
         let (mut form, mut limits, mut smooth) = (Form::default(), Limits::default(), Smooth::default());
-        form.fill(&problem);
+        form.fill(&problem, &[false; 2]);
         limits.reset(&form);
         limits.low[2] = 1;
         assert!(limits.propagate(&form));
