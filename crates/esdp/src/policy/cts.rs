@@ -15,12 +15,12 @@
 
 use super::estimator::Estimator;
 use super::index::{Learner, Scope, Score};
+use super::learning::{Learning, Rule};
 use super::spec::{SpecError, check_number};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{ChannelId, Cluster, Observation, SlotView};
+use super::{Choice, PolicyError};
+use crate::model::{ChannelId, Cluster, SlotView};
 use crate::rng::{Purpose, Stream, stream};
-use crate::solver::{Exact, Solver};
-use crate::stats::{StateError, Statistics};
+use crate::stats::Statistics;
 use rand_distr::{Beta, Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
@@ -75,26 +75,19 @@ impl CtsSpec {
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<Cts, SpecError> {
         self.check()?;
         let statistics = self.estimator.statistics(cluster);
-        let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
-        Ok(Cts { learner, belief: self.belief, sigma: self.sigma, seed })
+        let rule = Draws { belief: self.belief, sigma: self.sigma, seed };
+        Ok(Learning::new(Self::NAME, statistics, rule))
     }
 }
 
 /// A random draw for every channel, one linear problem a slot.
-pub struct Cts {
-    learner: Learner,
+pub type Cts = Learning<Draws>;
+
+/// The rule of `cts`.
+pub struct Draws {
     belief: Belief,
     sigma: f64,
     seed: u64,
-}
-
-impl Cts {
-    /// Uses another solver.
-    #[must_use]
-    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
-        self
-    }
 }
 
 fn gaussian(statistics: &dyn Statistics, channel: ChannelId, sigma: f64, rng: &mut Stream) -> Score {
@@ -110,47 +103,31 @@ fn beta(statistics: &dyn Statistics, channel: ChannelId, rng: &mut Stream) -> Sc
     (belief.expect("both parameters are at least 1").sample(rng), 0.0)
 }
 
-impl Policy for Cts {
-    fn name(&self) -> &str {
-        self.learner.name()
-    }
-
-    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+impl Rule for Draws {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let rng = |channel: ChannelId| stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
         match self.belief {
-            Belief::Gaussian => self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
+            Belief::Gaussian => learner.decide(view, Scope::Open, choice, |statistics, channel| {
                 gaussian(statistics, channel, self.sigma, &mut rng(channel))
             }),
             Belief::Beta => {
-                let Learner { statistics, index, .. } = &mut self.learner;
+                let Learner { statistics, index } = learner;
                 statistics.advance(view.slot);
                 index.open(view, choice);
                 index.solve(view, Scope::Open, choice, |channel| {
                     Some(beta(&**statistics, channel, &mut rng(channel)))
                 })?;
-                self.learner.commit(choice);
+                learner.commit(choice);
                 Ok(())
             }
         }
-    }
-
-    fn learn(&mut self, seen: &Observation) {
-        self.learner.learn(seen);
-    }
-
-    fn state(&self) -> PolicyState {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        self.learner.restore(state)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Outcome, Slot};
+    use crate::model::{Observation, Outcome, Slot};
     use crate::stats::Means;
 
     /// Mean and standard deviation of many draws for a channel with 8 outcomes of 0.75 and 2 open ones.

@@ -6,11 +6,11 @@
 
 use super::estimator::Estimator;
 use super::index::{Learner, Scope};
+use super::learning::{Learning, Rule};
 use super::spec::{SpecError, check_number};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Cluster, Observation, SlotView};
-use crate::solver::{Exact, Solver};
-use crate::stats::{Exploration, StateError};
+use super::{Choice, PolicyError};
+use crate::model::{Cluster, SlotView};
+use crate::stats::Exploration;
 use serde::{Deserialize, Serialize};
 
 /// The parameters of `cucb`.
@@ -43,56 +43,34 @@ impl CucbSpec {
     pub fn policy(&self, cluster: &Cluster) -> Result<Cucb, SpecError> {
         self.check()?;
         let statistics = self.estimator.statistics(cluster);
-        let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
-        Ok(Cucb { learner, exploration: Exploration::Log { kappa: self.kappa } })
+        let rule = Bonus { exploration: Exploration::Log { kappa: self.kappa } };
+        Ok(Learning::new(Self::NAME, statistics, rule))
     }
 }
 
 /// A bonus on every channel, one linear problem a slot.
-pub struct Cucb {
-    learner: Learner,
+pub type Cucb = Learning<Bonus>;
+
+/// The rule of `cucb`.
+pub struct Bonus {
     exploration: Exploration,
 }
 
-impl Cucb {
-    /// Uses another solver.
-    #[must_use]
-    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
-        self
-    }
-}
-
-impl Policy for Cucb {
-    fn name(&self) -> &str {
-        self.learner.name()
-    }
-
-    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+impl Rule for Bonus {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let rate = self.exploration.at(view.slot, 0.0);
-        self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
+        learner.decide(view, Scope::Open, choice, |statistics, channel| {
             // The spread is 1 / (2 n).
             (statistics.estimate(channel) + (2.0 * rate * statistics.spread(channel)).sqrt(), 0.0)
         })
-    }
-
-    fn learn(&mut self, seen: &Observation) {
-        self.learner.learn(seen);
-    }
-
-    fn state(&self) -> PolicyState {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        self.learner.restore(state)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, ChannelId, Outcome, Slot};
+    use crate::model::{Arrivals, ChannelId, Observation, Outcome, Slot};
+    use crate::policy::Policy;
     use crate::policy::testing::{solver, tiny, view};
 
     #[test]

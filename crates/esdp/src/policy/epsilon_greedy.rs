@@ -5,13 +5,13 @@
 //! channels. Its regret grows linearly: it never stops paying epsilon.
 
 use super::index::{Learner, Scope};
+use super::learning::{Learning, Rule};
 use super::order::Order;
 use super::spec::{SpecError, check_number};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Cluster, Observation, SlotView};
+use super::{Choice, PolicyError};
+use crate::model::{Cluster, SlotView};
 use crate::rng::{Purpose, stream};
-use crate::solver::{Exact, Solver};
-use crate::stats::{Means, StateError};
+use crate::stats::Means;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -43,54 +43,31 @@ impl EpsilonGreedySpec {
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<EpsilonGreedy, SpecError> {
         self.check()?;
         let statistics = Box::new(Means::new(cluster.channels().len()));
-        let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
-        Ok(EpsilonGreedy { learner, order: Order::default(), epsilon: self.epsilon, seed })
+        let rule = MostlyGreedy { order: Order::default(), epsilon: self.epsilon, seed };
+        Ok(Learning::new(Self::NAME, statistics, rule))
     }
 }
 
 /// Mostly greedy, sometimes random.
-pub struct EpsilonGreedy {
-    learner: Learner,
+pub type EpsilonGreedy = Learning<MostlyGreedy>;
+
+/// The rule of `epsilon-greedy`.
+pub struct MostlyGreedy {
     order: Order,
     epsilon: f64,
     seed: u64,
 }
 
-impl EpsilonGreedy {
-    /// Uses another solver.
-    #[must_use]
-    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
-        self
-    }
-}
-
-impl Policy for EpsilonGreedy {
-    fn name(&self) -> &str {
-        self.learner.name()
-    }
-
-    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+impl Rule for MostlyGreedy {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, 0);
         if rng.random::<f64>() < self.epsilon {
-            self.learner.statistics.advance(view.slot);
+            learner.statistics.advance(view.slot);
             self.order.by_channel(view, choice, |_| rng.random());
-            self.learner.commit(choice);
+            learner.commit(choice);
             return Ok(());
         }
-        self.learner.decide(view, Scope::Open, choice, |statistics, channel| (statistics.estimate(channel), 0.0))
-    }
-
-    fn learn(&mut self, seen: &Observation) {
-        self.learner.learn(seen);
-    }
-
-    fn state(&self) -> PolicyState {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        self.learner.restore(state)
+        learner.decide(view, Scope::Open, choice, |statistics, channel| (statistics.estimate(channel), 0.0))
     }
 }
 
@@ -98,6 +75,7 @@ impl Policy for EpsilonGreedy {
 mod tests {
     use super::*;
     use crate::model::Arrivals;
+    use crate::policy::Policy;
     use crate::policy::testing::{solver, tiny, view};
 
     #[test]

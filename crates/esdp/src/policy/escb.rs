@@ -5,7 +5,7 @@
 //! and over the channels that have a job. *m* is `alpha |E|` as in the paper, which is no
 //! bound on the number of chosen channels; `most` gives a real one instead.
 
-use super::optimistic::{Optimistic, share_of_channels};
+use super::optimistic::{Optimism, Optimistic, share_of_channels};
 use super::spec::{SpecError, check_exploration, check_number};
 use crate::model::Cluster;
 use crate::stats::{Exploration, Means};
@@ -47,6 +47,6 @@ impl EscbSpec {
         self.check()?;
         let most = self.most.unwrap_or_else(|| share_of_channels(self.alpha, cluster));
         let statistics = Box::new(Means::new(cluster.channels().len()));
-        Ok(Optimistic::new(Self::NAME, statistics, self.exploration, most))
+        Ok(Optimism::policy(Self::NAME, statistics, self.exploration, most))
     }
 }

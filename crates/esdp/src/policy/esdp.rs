@@ -11,7 +11,7 @@
 //! 4. It needs no bound on the number of chosen channels.
 
 use super::estimator::Estimator;
-use super::optimistic::Optimistic;
+use super::optimistic::{Optimism, Optimistic};
 use super::spec::{SpecError, check_number};
 use crate::model::Cluster;
 use crate::stats::Exploration;
@@ -47,6 +47,6 @@ impl EsdpSpec {
     pub fn policy(&self, cluster: &Cluster) -> Result<Optimistic, SpecError> {
         self.check()?;
         let statistics = self.estimator.statistics(cluster);
-        Ok(Optimistic::new(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
+        Ok(Optimism::policy(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
     }
 }

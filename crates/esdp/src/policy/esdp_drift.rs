@@ -21,7 +21,7 @@
 //! .947, .965, .969; 0.995 .936, .954, .987. `esdp`, which never forgets, has .87 to .89 on the
 //! drifting presets and .995 on `default`.
 
-use super::optimistic::Optimistic;
+use super::optimistic::{Optimism, Optimistic};
 use super::spec::{SpecError, check_number};
 use crate::model::Cluster;
 use crate::stats::{Discounted, Exploration, Statistics, Windowed};
@@ -87,6 +87,6 @@ impl EsdpDriftSpec {
             Memory::Discounted { gamma } => Box::new(Discounted::new(channels, gamma)),
             Memory::Windowed { slots } => Box::new(Windowed::new(channels, slots)),
         };
-        Ok(Optimistic::new(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
+        Ok(Optimism::policy(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
     }
 }

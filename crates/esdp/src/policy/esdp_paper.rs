@@ -20,12 +20,13 @@
 //! covered first; those of absent ports stay out.
 
 use super::index::{Learner, Scope};
+use super::learning::{Learning, Rule};
 use super::optimistic::share_of_channels;
 use super::spec::{SpecError, check_exploration, check_number};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Cluster, Observation, SlotView};
-use crate::solver::{Exact, Paper, Solver};
-use crate::stats::{Exploration, Means, Slack, StateError};
+use super::{Choice, PolicyError};
+use crate::model::{Cluster, SlotView};
+use crate::solver::Paper;
+use crate::stats::{Exploration, Means, Slack};
 use serde::{Deserialize, Serialize};
 
 /// The parameters of `esdp-paper`.
@@ -73,70 +74,45 @@ impl EsdpPaperSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster) -> Result<EsdpPaper, SpecError> {
         self.check()?;
-        // The numbers are rounded before they reach the solver, so the program's own scale is 1.
-        let solver: Box<dyn Solver> = match self.solver {
-            RoundedSolver::Exact => Box::new(Exact::default()),
-            RoundedSolver::Paper => Box::new(Paper::new(1.0, None)),
-        };
         let statistics = Box::new(Means::new(cluster.channels().len()));
-        Ok(EsdpPaper {
-            learner: Learner::new(Self::NAME, statistics, solver),
-            exploration: self.exploration,
-            slack: self.slack,
-            most: share_of_channels(self.alpha, cluster),
+        let most = share_of_channels(self.alpha, cluster);
+        let rule = Rounded { exploration: self.exploration, slack: self.slack, most };
+        let policy = Learning::new(Self::NAME, statistics, rule);
+        Ok(match self.solver {
+            RoundedSolver::Exact => policy,
+            // The numbers are rounded before they reach the solver, so the program's own scale is 1.
+            RoundedSolver::Paper => policy.with_solver(Box::new(Paper::new(1.0, None))),
         })
     }
 }
 
 /// The paper's policy.
-pub struct EsdpPaper {
-    learner: Learner,
+pub type EsdpPaper = Learning<Rounded>;
+
+/// The rule of `esdp-paper`.
+pub struct Rounded {
     exploration: Exploration,
     slack: Slack,
     most: f64,
 }
 
-impl EsdpPaper {
-    /// Uses another solver for the rounded problem.
-    #[must_use]
-    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
-        self
-    }
-}
-
-impl Policy for EsdpPaper {
-    fn name(&self) -> &str {
-        self.learner.name()
-    }
-
-    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+impl Rule for Rounded {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let rate = self.exploration.at(view.slot, self.most);
         let scale = (self.most / self.slack.at(view.slot)).ceil();
-        self.learner.decide(view, Scope::All, choice, |statistics, channel| {
+        learner.decide(view, Scope::All, choice, |statistics, channel| {
             let mean = (scale * statistics.estimate(channel)).ceil();
             let width = (scale * scale * rate * statistics.spread(channel)).ceil();
             (mean, width)
         })
-    }
-
-    fn learn(&mut self, seen: &Observation) {
-        self.learner.learn(seen);
-    }
-
-    fn state(&self) -> PolicyState {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        self.learner.restore(state)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, ChannelId, Outcome, Slot};
+    use crate::model::{Arrivals, ChannelId, Observation, Outcome, Slot};
+    use crate::policy::Policy;
     use crate::policy::testing::{solver, tiny, view};
 
     #[test]

@@ -18,12 +18,12 @@
 //! Cost: *O(channels)*, one linear solve, and a sweep now and then; see [`Pooled`].
 
 use super::index::{Learner, Scope};
+use super::learning::{Learning, Rule};
 use super::spec::{SpecError, check_number};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{ChannelId, Cluster, Observation, SlotView};
+use super::{Choice, PolicyError};
+use crate::model::{ChannelId, Cluster, SlotView};
 use crate::rng::{Purpose, stream};
-use crate::solver::{Exact, Solver};
-use crate::stats::{Pooled, StateError, Statistics, UNIT};
+use crate::stats::{Pooled, Statistics, UNIT};
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
@@ -64,64 +64,38 @@ impl EsdpPooledSpec {
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<EsdpPooled, SpecError> {
         self.check()?;
         let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma));
-        let learner = Learner::new(Self::NAME, statistics, Box::new(Exact::default()));
-        Ok(EsdpPooled { learner, kappa: self.kappa, scatter: self.scatter, channels: cluster.channels().len(), seed })
+        let rule = PooledBonus { kappa: self.kappa, scatter: self.scatter, channels: cluster.channels().len(), seed };
+        Ok(Learning::new(Self::NAME, statistics, rule))
     }
 }
 
 /// A bonus on every channel that shrinks as its kind becomes known, and a random draw; one linear problem a slot.
-pub struct EsdpPooled {
-    learner: Learner,
+pub type EsdpPooled = Learning<PooledBonus>;
+
+/// The rule of `esdp-pooled`.
+pub struct PooledBonus {
     kappa: f64,
     scatter: f64,
     channels: usize,
     seed: u64,
 }
 
-impl EsdpPooled {
-    /// Uses another solver.
-    #[must_use]
-    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
-        self
-    }
-
-    /// What has been learned so far.
-    pub fn statistics(&self) -> &dyn Statistics {
-        &*self.learner.statistics
-    }
-
+impl PooledBonus {
     /// `z(t)`.
-    fn optimism(&self) -> f64 {
-        let outcomes: f64 = (0..self.channels).map(|index| self.statistics().count(ChannelId::at(index))).sum();
+    fn optimism(&self, statistics: &dyn Statistics) -> f64 {
+        let outcomes: f64 = (0..self.channels).map(|index| statistics.count(ChannelId::at(index))).sum();
         (self.kappa * (12.0 * (1.0 + outcomes / self.channels as f64)).ln() / UNIT).sqrt()
     }
 }
 
-impl Policy for EsdpPooled {
-    fn name(&self) -> &str {
-        self.learner.name()
-    }
-
-    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let optimism = self.optimism();
-        self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
+impl Rule for PooledBonus {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        let optimism = self.optimism(&*learner.statistics);
+        learner.decide(view, Scope::Open, choice, |statistics, channel| {
             let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
             let draw: f64 = StandardNormal.sample(&mut rng);
             let deviation = (2.0 * UNIT * statistics.spread(channel)).sqrt();
             (statistics.estimate(channel) + (optimism + self.scatter * draw) * deviation, 0.0)
         })
-    }
-
-    fn learn(&mut self, seen: &Observation) {
-        self.learner.learn(seen);
-    }
-
-    fn state(&self) -> PolicyState {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        self.learner.restore(state)
     }
 }

@@ -17,10 +17,10 @@
 
 use super::room::Room;
 use super::whole::WholeJobs;
-use super::{Certificate, Choice, PolicyError, PolicyState};
-use crate::model::{Amount, ChannelId, Observation, PortId, SlotView};
+use super::{Certificate, Choice, PolicyError};
+use crate::model::{Amount, ChannelId, PortId, SlotView};
 use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver};
-use crate::stats::{StateError, Statistics};
+use crate::stats::Statistics;
 
 /// A channel's place in the objective: its mean and its width.
 pub(super) type Score = (f64, f64);
@@ -198,18 +198,13 @@ impl Index {
 
 /// Statistics and an index on top of them: the body of every policy that learns and solves.
 pub(super) struct Learner {
-    name: &'static str,
     pub(super) statistics: Box<dyn Statistics>,
     pub(super) index: Index,
 }
 
 impl Learner {
-    pub(super) fn new(name: &'static str, statistics: Box<dyn Statistics>, solver: Box<dyn Solver>) -> Self {
-        Self { name, statistics, index: Index::new(solver) }
-    }
-
-    pub(super) fn name(&self) -> &'static str {
-        self.name
+    pub(super) fn new(statistics: Box<dyn Statistics>, solver: Box<dyn Solver>) -> Self {
+        Self { statistics, index: Index::new(solver) }
     }
 
     /// All four steps. `score` is asked for channels that were tried, or are pending.
@@ -237,33 +232,17 @@ impl Learner {
             self.statistics.commit(channel);
         }
     }
-
-    pub(super) fn learn(&mut self, seen: &Observation) {
-        self.statistics.observe(seen);
-    }
-
-    pub(super) fn state(&self) -> PolicyState {
-        PolicyState { statistics: Some(self.statistics.state()), ..PolicyState::empty(self.name) }
-    }
-
-    pub(super) fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        state.check(self.name)?;
-        let expected = self.statistics.state().learned.kind();
-        let statistics = state.statistics.ok_or(StateError::Kind { found: "none", expected })?;
-        self.statistics.restore(statistics)?;
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, Capacity, Outcome, Slot};
+    use crate::model::{Arrivals, Capacity, Observation, Outcome, Slot};
     use crate::policy::testing::{gang, solver, tiny, view};
     use crate::stats::Means;
 
     fn learner() -> Learner {
-        Learner::new("test", Box::new(Means::new(4)), solver())
+        Learner::new(Box::new(Means::new(4)), solver())
     }
 
     fn decide(learner: &mut Learner, slot: u64, arrivals: &Arrivals, free: &Capacity) -> Vec<u32> {
@@ -293,7 +272,7 @@ mod tests {
         let cluster = gang(vec![vec![4], vec![0]]);
         let mut learner = learner();
         for channel in [ChannelId(0), ChannelId(2)] {
-            learner.learn(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.5) });
+            learner.statistics.observe(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.5) });
         }
         let (arrivals, mut choice) = (Arrivals::new(vec![1]), Choice::default());
         let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
@@ -319,7 +298,7 @@ mod tests {
         assert_eq!(decide(&mut learner, 2, 1), [1, 1, 1, 3].map(ChannelId));
         for (channel, utility) in [0.2, 0.9, 0.1, 0.8].into_iter().enumerate() {
             let (channel, outcome) = (ChannelId::at(channel), Outcome::Ran(utility));
-            learner.learn(&Observation { slot: Slot(1), channel, outcome });
+            learner.statistics.observe(&Observation { slot: Slot(1), channel, outcome });
         }
         // The second server is better but holds one job; the fourth task of the other goes along.
         let mut chosen = decide(&mut learner, 3, 5);
@@ -332,7 +311,7 @@ mod tests {
         let mut learner = learner();
         for channel in (0..4).map(ChannelId) {
             let outcome = Outcome::Ran(if channel.0 == 2 { 0.9 } else { 0.1 });
-            learner.learn(&Observation { slot: Slot(1), channel, outcome });
+            learner.statistics.observe(&Observation { slot: Slot(1), channel, outcome });
         }
         let free = Capacity::cluster_wide(vec![2, 2]);
         assert_eq!(decide(&mut learner, 2, &Arrivals::new(vec![0, 5]), &free), [2, 2]);

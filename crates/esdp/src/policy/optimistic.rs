@@ -13,65 +13,39 @@
 //! The three differ in *g(t)* and in what their statistics forget.
 
 use super::index::{Learner, Scope};
-use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Cluster, Observation, SlotView};
-use crate::solver::{Exact, Solver};
-use crate::stats::{Exploration, StateError, Statistics};
+use super::learning::{Learning, Rule};
+use super::{Choice, PolicyError};
+use crate::model::{Cluster, SlotView};
+use crate::stats::{Exploration, Statistics};
 
 /// Solves the optimistic index exactly over the open channels.
-pub struct Optimistic {
-    learner: Learner,
+pub type Optimistic = Learning<Optimism>;
+
+/// The rule of `esdp`, `escb` and `esdp-drift`.
+pub struct Optimism {
     exploration: Exploration,
     most: f64,
 }
 
-impl Optimistic {
+impl Optimism {
     /// A policy with these statistics, *g* and, for those *g* that need it, the largest
     /// number of channels a slot can hold.
-    pub(super) fn new(
+    pub(super) fn policy(
         name: &'static str,
         statistics: Box<dyn Statistics>,
         exploration: Exploration,
         most: f64,
-    ) -> Self {
-        Self { learner: Learner::new(name, statistics, Box::new(Exact::default())), exploration, most }
-    }
-
-    /// Uses another solver.
-    #[must_use]
-    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
-        self
-    }
-
-    /// What has been learned so far.
-    pub fn statistics(&self) -> &dyn Statistics {
-        &*self.learner.statistics
+    ) -> Optimistic {
+        Learning::new(name, statistics, Self { exploration, most })
     }
 }
 
-impl Policy for Optimistic {
-    fn name(&self) -> &str {
-        self.learner.name()
-    }
-
-    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+impl Rule for Optimism {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let rate = self.exploration.at(view.slot, self.most);
-        self.learner.decide(view, Scope::Open, choice, |statistics, channel| {
+        learner.decide(view, Scope::Open, choice, |statistics, channel| {
             (statistics.estimate(channel), rate * statistics.spread(channel))
         })
-    }
-
-    fn learn(&mut self, seen: &Observation) {
-        self.learner.learn(seen);
-    }
-
-    fn state(&self) -> PolicyState {
-        self.learner.state()
-    }
-
-    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        self.learner.restore(state)
     }
 }
 
@@ -83,7 +57,8 @@ pub(super) fn share_of_channels(alpha: f64, cluster: &Cluster) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, ChannelId, Outcome, Slot};
+    use crate::model::{Arrivals, ChannelId, Observation, Outcome, Slot};
+    use crate::policy::Policy;
     use crate::policy::testing::{solver, tiny, view};
     use crate::solver::Guarantee;
     use crate::stats::Means;
@@ -92,7 +67,7 @@ mod tests {
     fn the_index_is_the_one_of_the_header() {
         let cluster = tiny();
         let exploration = Exploration::Log { kappa: 2.0 };
-        let mut policy = Optimistic::new("test", Box::new(Means::new(4)), exploration, 0.0).with_solver(solver());
+        let mut policy = Optimism::policy("test", Box::new(Means::new(4)), exploration, 0.0).with_solver(solver());
         for (channel, uses) in [1, 2, 4, 8].into_iter().enumerate() {
             for _ in 0..uses {
                 let channel = ChannelId::at(channel);

@@ -1,0 +1,67 @@
+//! Policies that learn and solve: all that a [`Policy`] must do, but for the rule that makes them different.
+//!
+//! A policy is a [`Learning`] with a [`Rule`] of its own. The statistics, the solver, the name, outcomes and saved
+//! states are here, the steps of a slot in `index.rs`, and a rule's file has nothing but its index.
+
+use super::index::Learner;
+use super::{Choice, Policy, PolicyError, PolicyState};
+use crate::model::{Observation, SlotView};
+use crate::solver::{Exact, Solver};
+use crate::stats::{StateError, Statistics};
+
+/// How a policy that learns chooses channels.
+pub(super) trait Rule: Send {
+    /// Chooses channels for a slot, overwriting `choice`, and counts them as pending.
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+}
+
+/// A policy that learns its channels' speeds and solves a problem in every slot; `R` is its rule.
+pub struct Learning<R> {
+    name: &'static str,
+    learner: Learner,
+    rule: R,
+}
+
+impl<R> Learning<R> {
+    /// A policy that solves its problems exactly.
+    pub(super) fn new(name: &'static str, statistics: Box<dyn Statistics>, rule: R) -> Self {
+        Self { name, learner: Learner::new(statistics, Box::new(Exact::default())), rule }
+    }
+
+    /// Uses another solver.
+    #[must_use]
+    pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
+        self.learner.index.set_solver(solver);
+        self
+    }
+
+    /// What has been learned so far.
+    pub fn statistics(&self) -> &dyn Statistics {
+        &*self.learner.statistics
+    }
+}
+
+impl<R: Rule> Policy for Learning<R> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        self.rule.decide(&mut self.learner, view, choice)
+    }
+
+    fn learn(&mut self, seen: &Observation) {
+        self.learner.statistics.observe(seen);
+    }
+
+    fn state(&self) -> PolicyState {
+        PolicyState { statistics: Some(self.statistics().state()), ..PolicyState::empty(self.name) }
+    }
+
+    fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
+        state.check(self.name)?;
+        let expected = self.statistics().state().learned.kind();
+        let statistics = state.statistics.ok_or(StateError::Kind { found: "none", expected })?;
+        self.learner.statistics.restore(statistics)
+    }
+}
