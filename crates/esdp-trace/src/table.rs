@@ -92,6 +92,8 @@ impl Fields {
 
 /// Why a row goes no further.
 pub(crate) enum Stop {
+    /// It is none, but a header or a comment.
+    NoRow,
     /// It is left out.
     Skip(Reason, u64, Vec<u8>),
     /// Reading ends.
@@ -270,9 +272,32 @@ pub(crate) trait Rows {
     fn row(&mut self, row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Stop>;
 }
 
+/// Calls `each` with the number of every line and the line; enters rows in the ledger, those left out with the reason.
+pub(crate) fn rows(
+    input: &mut dyn BufRead,
+    ledger: &mut Ledger,
+    mut each: impl FnMut(&mut Ledger, u64, &[u8]) -> Result<(), Stop>,
+) -> Result<(), TraceError> {
+    input::lines(input, |number, line| {
+        ledger.open_row(number);
+        let outcome = match line {
+            Line::Whole(line) => each(ledger, number, line),
+            Line::Long(start) => Err(Stop::Skip(Reason::LongLine, 1, start.to_vec())),
+        };
+        let outcome = match outcome {
+            Ok(()) => Ok(()),
+            Err(Stop::NoRow) => return Ok(()),
+            Err(Stop::Skip(reason, column, value)) => ledger.fault(reason, column, &value),
+            Err(Stop::Fatal(error)) => Err(error),
+        };
+        ledger.close_row();
+        outcome
+    })
+}
+
 /// Reads a whole table, with a header or without.
 pub(crate) fn read<R: Rows>(
-    mut rows: R,
+    mut format: R,
     input: &mut dyn BufRead,
     ledger: &mut Ledger,
     sink: &mut dyn Sink,
@@ -280,16 +305,7 @@ pub(crate) fn read<R: Rows>(
     let mut places: Option<Vec<Option<usize>>> = None;
     let mut needed = R::REQUIRED;
     let mut fields = Fields::default();
-    input::lines(input, |number, line| {
-        let line = match line {
-            Line::Whole(line) => line,
-            Line::Long(start) => {
-                ledger.open_row(number);
-                let outcome = ledger.fault(Reason::LongLine, 1, start);
-                ledger.close_row();
-                return outcome;
-            }
-        };
+    rows(input, ledger, |ledger, number, line| {
         let whole = fields.split(line, R::SEPARATOR);
         if places.is_none()
             && whole
@@ -297,24 +313,16 @@ pub(crate) fn read<R: Rows>(
         {
             needed = 1 + found[..R::REQUIRED].iter().flatten().max().copied().unwrap_or(0);
             places = Some(found);
-            return Ok(());
+            return Err(Stop::NoRow);
         }
         let places = places.get_or_insert_with(|| (0..R::COLUMNS.len()).map(Some).collect());
-        ledger.open_row(number);
-        let outcome = if !whole {
-            Err(Stop::Skip(Reason::NoText, 1, line.to_vec()))
-        } else if fields.count() < needed {
-            Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()))
-        } else {
-            rows.row(&Row::new(line, &fields, places), ledger, sink)
-        };
-        let outcome = match outcome {
-            Ok(()) => Ok(()),
-            Err(Stop::Skip(reason, column, value)) => ledger.fault(reason, column, &value),
-            Err(Stop::Fatal(error)) => Err(error),
-        };
-        ledger.close_row();
-        outcome
+        if !whole {
+            return Err(Stop::Skip(Reason::NoText, 1, line.to_vec()));
+        }
+        if fields.count() < needed {
+            return Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()));
+        }
+        format.row(&Row::new(line, &fields, places), ledger, sink)
     })
 }
 

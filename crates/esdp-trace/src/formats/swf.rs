@@ -6,10 +6,9 @@
 
 use crate::error::TraceError;
 use crate::event::{CPU, MEMORY, Machine, Sink, Task};
-use crate::input::{self, Line};
 use crate::ledger::{Ledger, Reason};
 use crate::number;
-use crate::table::{Fields, Order, Row, Stop};
+use crate::table::{self, Fields, Order, Row, Stop};
 use std::io::BufRead;
 
 const FIELDS: usize = 18;
@@ -27,38 +26,19 @@ pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn 
     let mut processors: Option<f64> = None;
     let mut jobs = false;
     let mut fields = Fields::default();
-    input::lines(input, |number, line| {
-        let line = match line {
-            Line::Whole(line) => line,
-            Line::Long(start) => {
-                ledger.open_row(number);
-                let outcome = ledger.fault(Reason::LongLine, 1, start);
-                ledger.close_row();
-                return outcome;
-            }
-        };
-        let text = line.trim_ascii_start();
-        if let Some(comment) = text.strip_prefix(b";") {
+    table::rows(input, ledger, |ledger, _, line| {
+        if let Some(comment) = line.trim_ascii_start().strip_prefix(b";") {
             processors = header(comment).or(processors);
-            return Ok(());
+            return Err(Stop::NoRow);
         }
         if !std::mem::replace(&mut jobs, true) {
             machine(processors, sink);
         }
-        ledger.open_row(number);
         split(line, &mut fields);
-        let outcome = if fields.count() < FIELDS {
-            Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()))
-        } else {
-            job(&Row::new(line, &fields, &places), &mut order, ledger, sink)
-        };
-        let outcome = match outcome {
-            Ok(()) => Ok(()),
-            Err(Stop::Skip(reason, column, value)) => ledger.fault(reason, column, &value),
-            Err(Stop::Fatal(error)) => Err(error),
-        };
-        ledger.close_row();
-        outcome
+        if fields.count() < FIELDS {
+            return Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()));
+        }
+        job(&Row::new(line, &fields, &places), &mut order, ledger, sink)
     })?;
     if !jobs {
         machine(processors, sink);
