@@ -17,7 +17,49 @@ fn read(out: &Path, file: &str) -> String {
     std::fs::read_to_string(out.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
+/// The names of what is in a directory, sorted.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = directory.read_dir().unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 const SMALL: [&str; 6] = ["--slots", "120", "--seeds", "3", "--policies", "oracle,esdp,lcf"];
+
+/// What the README promises of its first command: the whole default scenario, not a smaller one.
+#[test]
+fn without_arguments_the_default_scenario_runs_and_its_table_is_the_one_of_the_readme() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = util::esdp_in(dir.path(), &[], b"").fine();
+    assert!(table.starts_with("default: ") && table.contains("\n2000 slots, 10 seeds (0 to 9)"), "{table}");
+    assert!(table.contains("\nReport: out/default/report.html\n"), "{table}");
+
+    let out = dir.path().join("out/default");
+    assert_eq!((names(dir.path()), names(out.parent().unwrap())), (vec!["out".into()], vec!["default".into()]));
+    assert_eq!(names(&out), ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
+    let (report, csv) = (read(&out, "report.html"), read(&out, "summary.csv"));
+    assert!(report.starts_with("<!DOCTYPE html>") && report.ends_with("</html>\n"));
+    let summary: Value = serde_json::from_str(&read(&out, "summary.json")).unwrap();
+    let policies = ["oracle", "esdp", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
+    assert_eq!(csv.lines().count(), 1 + policies.len());
+    // Name, oracle ratio, AOU and regret, each with `±` and its error; times differ from run to run.
+    let untimed = |line: &str| line.replace('*', " ").split_whitespace().take(10).collect::<Vec<_>>().join(" ");
+    let rows: Vec<String> = table.lines().map(untimed).collect();
+    for (position, policy) in policies.into_iter().enumerate() {
+        assert_eq!(summary["policies"][position]["name"], policy);
+        assert_eq!(rows.iter().filter(|row| row.starts_with(&format!("{policy} "))).count(), 1, "{policy} in {table}");
+        assert!(report.contains(&format!("<th scope=\"row\">{policy}</th>")), "{policy} in the report");
+    }
+    let readme = include_str!("../../../README.md");
+    let promised =
+        readme.lines().skip_while(|line| !line.starts_with("policy  ")).skip(1).take_while(|&line| line != "```");
+    let promised: Vec<String> = promised.map(untimed).collect();
+    assert_eq!(promised.len(), 5);
+    for row in promised {
+        assert!(rows.contains(&row), "the README has {row}, not one of {rows:#?}");
+    }
+}
 
 #[test]
 fn the_json_document_keeps_its_contract() {
@@ -51,10 +93,7 @@ fn the_files_are_complete_and_the_scenario_repeats_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let (first, again) = (dir.path().join("a"), dir.path().join("b"));
     let table = run(&first, &SMALL).fine();
-    let mut names: Vec<String> =
-        first.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    assert_eq!(names, ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
+    assert_eq!(names(&first), ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
     assert!(
         table.contains("report.html") && table.lines().all(|line| line.chars().count() <= 80 || line.contains('/'))
     );

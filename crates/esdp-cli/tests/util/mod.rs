@@ -1,6 +1,7 @@
 //! Runs the real binary.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a run of `esdp` gave.
@@ -16,8 +17,14 @@ pub struct Run {
 
 /// Runs `esdp` with arguments and a standard input.
 pub fn esdp(args: &[&str], stdin: &[u8]) -> Run {
+    esdp_in(Path::new("."), args, stdin)
+}
+
+/// The same in a directory of its own.
+pub fn esdp_in(directory: &Path, args: &[&str], stdin: &[u8]) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_esdp"))
         .args(args)
+        .current_dir(directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
