@@ -24,8 +24,8 @@ clusters of E channels with capacity c on each of 3 devices and requests of 1 or
 probability 0.1, a job at each port with probability 0.9. Only the solver's call is timed.
 A size LxR is of gangs: the preset `gang` (8x40) with L ports and R servers, edge probability
 0.4 up to 100 servers, 0.2 up to 1000 (the preset `gang-large`, 50x500), 0.1 beyond. A gap is
-certified: how far a decision's value may be below the optimum, at most, relative. Slots in which the learner tries every
-channel once have nothing to solve and are not counted as decisions.
+certified: how far a decision's value may be below the optimum, at most, relative. Slots in which
+the learner tries every channel once have nothing to solve and are not counted as decisions.
 `paper` is the paper's DP with its rounding kept below 1 %, `milp` is `microlp` with tangent
 cuts. Both see a sample of the same problems within a time limit; a ratio is their median
 over `exact`'s on these. A `>` marks a rival of which half were stopped by the limit. `paper`
