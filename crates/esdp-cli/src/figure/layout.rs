@@ -42,13 +42,15 @@ impl Layout {
         let y_label = 4.0 + LABEL;
         let left = y_label + 9.0 + widest + 8.0;
         let legend = Legend::of(figure, font, FRAME_HEIGHT);
-        let right = WIDTH - legend.right().max(14.0);
-        let frame = Rect { left, top: TOP, right, bottom: TOP + FRAME_HEIGHT };
-
         let mut x_ticks = x.ticks(6.0);
         for tick in &mut x_ticks {
             tick.label = shortened(&tick.label, 24);
         }
+        // The last number may stand at the very end of its axis.
+        let last = x_ticks.last().filter(|_| !x.named()).map_or(0.0, |tick| font.width(&tick.label, TEXT));
+        let right = WIDTH - legend.right().max(14.0).max(0.5 * last + 2.0);
+        let frame = Rect { left, top: TOP, right, bottom: TOP + FRAME_HEIGHT };
+
         let widest = x_ticks.iter().map(|tick| font.width(&tick.label, TEXT)).fold(0.0, f64::max);
         let crowded = x.named() && (widest + 6.0) * x_ticks.len() as f64 > frame.width();
         let x_angle = if crowded { SLANT } else { 0.0 };

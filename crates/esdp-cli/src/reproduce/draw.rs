@@ -8,6 +8,8 @@ use esdp::sim::Point;
 
 /// The baselines that `ratio` compares with.
 const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];
+/// The fleets that are also shown over time, by their number of servers.
+const OVER_TIME: [f64; 3] = [200.0, 1000.0, 5000.0];
 
 pub(super) fn aou(evidence: &Evidence) -> Vec<Figure> {
     let one = |source, id: &str, title: &str| {
@@ -126,27 +128,32 @@ pub(super) fn horizon(evidence: &Evidence) -> Vec<Figure> {
 }
 
 pub(super) fn gang(evidence: &Evidence) -> Vec<Figure> {
-    oracle_ratio_over_time(evidence, Source::Gang, "gang", "Gangs: oracle ratio over time").into_iter().collect()
+    let run = evidence.single(Source::Gang);
+    run.map(|run| oracle_ratio_over_time(run, "gang", "Gangs: oracle ratio over time")).into_iter().collect()
 }
 
 pub(super) fn fleet(evidence: &Evidence) -> Vec<Figure> {
     let (x, y) = (Axis::new("servers |R|").log(), Axis::new("AOU / oracle's AOU").including(0.0));
-    let figure = Figure::new("fleet-servers", "Fleets: oracle ratio against the number of servers", x, y);
+    let figure = Figure::new("fleet-ratio", "Fleets: oracle ratio against the number of servers", x.clone(), y);
     let caption =
         "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from each other.";
-    let mut figures = swept(evidence, Source::FleetServers, figure, caption, PolicyOutcome::oracle_ratio);
-    figures.extend(oracle_ratio_over_time(evidence, Source::Fleet, "fleet", "1000 servers: oracle ratio over time"));
+    let mut figures = swept(evidence, Source::Fleets, figure, caption, PolicyOutcome::oracle_ratio);
+    figures.extend(aou_against(evidence, Source::Fleets, "fleet-aou", "Fleets: AOU against the number of servers", x));
+    let over_time = evidence.points(Source::Fleets).into_iter().flatten().filter(|point| OVER_TIME.contains(&point.x));
+    figures.extend(over_time.map(|point| {
+        let (id, title) = (format!("fleet-{}", point.x), format!("{} servers: oracle ratio over time", point.x));
+        oracle_ratio_over_time(point, &id, &title)
+    }));
     figures
 }
 
-fn oracle_ratio_over_time(evidence: &Evidence, source: Source, id: &str, title: &str) -> Option<Figure> {
-    let run = evidence.single(source)?;
+fn oracle_ratio_over_time(run: &Measured, id: &str, title: &str) -> Figure {
     let ratio = |point: &Point| match point.oracle {
         Some(oracle) if oracle > 0.0 => point.aou / oracle,
         _ => 1.0,
     };
     let figure = Figure::new(id, title, Axis::new("slot"), Axis::new("AOU / oracle's AOU"));
-    Some(curves(figure, run, ratio))
+    curves(figure, run, ratio)
 }
 
 fn aou_against(evidence: &Evidence, source: Source, id: &str, title: &str, x: Axis) -> Vec<Figure> {

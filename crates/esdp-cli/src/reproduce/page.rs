@@ -65,6 +65,9 @@ fn table(claims: &[Claim]) -> Table {
 
 /// The claims on a terminal, within 80 columns.
 pub(super) fn terminal(claims: &[Claim]) -> String {
+    if claims.is_empty() {
+        return "The paper makes no claim of what was drawn.\n".to_owned();
+    }
     let mut table = crate::table::Table::new(&["claim", "measured", "unit", "verdict"]);
     for claim in claims {
         let digits = if claim.value.abs() < 10.0 { 3 } else { 1 };

@@ -79,8 +79,7 @@ pub(super) enum Source {
     Ports,
     Servers,
     Gang,
-    FleetServers,
-    Fleet,
+    Fleets,
 }
 
 /// A value of what a source varies.
@@ -106,8 +105,7 @@ impl Source {
             Source::Ports => "ports",
             Source::Servers => "servers",
             Source::Gang => "gang",
-            Source::FleetServers => "fleet-servers",
-            Source::Fleet => "fleet-1000",
+            Source::Fleets => "fleet-servers",
         }
     }
 
@@ -120,7 +118,7 @@ impl Source {
     pub(super) fn curve_points(self) -> usize {
         match self {
             // A point every 25 of 8000 slots.
-            Source::Time | Source::Literal | Source::Delta | Source::G | Source::Gang | Source::Fleet => 320,
+            Source::Time | Source::Literal | Source::Delta | Source::G | Source::Gang | Source::Fleets => 320,
             _ => 0,
         }
     }
@@ -132,14 +130,14 @@ impl Source {
         let (seeds, slots) = match self {
             _ if self.is_timed() => (scale.timed_seeds, scale.timed_slots),
             Source::Time | Source::Literal => (scale.seeds, scale.time_slots),
-            Source::FleetServers | Source::Fleet | Source::Gang => (scale.fleet_seeds, scale.fleet_slots),
+            Source::Fleets | Source::Gang => (scale.fleet_seeds, scale.fleet_slots),
             _ => (scale.seeds, scale.slots),
         };
         scenario = set(&scenario, "seeds.count", seeds)?;
         scenario = set(&scenario, "slots", slots)?;
         match self {
-            Source::Overhead | Source::Delta | Source::G | Source::Fleet => Ok(scenario),
-            Source::FleetServers => set(&scenario, "sweep.values", format!("{:?}", scale.fleet_servers)),
+            Source::Overhead | Source::Delta | Source::G => Ok(scenario),
+            Source::Fleets => set(&scenario, "sweep.values", format!("{:?}", scale.fleet_servers)),
             Source::DeltaOverhead => with_algorithm_2(&scenario),
             _ => set(&scenario, "policies", POLICIES),
         }
@@ -161,7 +159,7 @@ impl Source {
         let middle = |path: &str| Ok((number(&format!("{path}/0"))? + number(&format!("{path}/1"))?) / 2.0);
         match self {
             Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead => Ok(0.0),
-            Source::G | Source::Gang | Source::Fleet => Ok(0.0),
+            Source::G | Source::Gang => Ok(0.0),
             Source::Overhead => Ok(number("/graph/ports")? * number("/graph/servers")? * number("/graph/probability")?),
             Source::SolutionSpace => {
                 let (capacity, request): (anyhow::Result<f64>, _) =
@@ -171,7 +169,7 @@ impl Source {
             Source::Rho => number("/arrivals/rho"),
             Source::Edges => number("/graph/count"),
             Source::Ports => number("/graph/ports"),
-            Source::Servers | Source::FleetServers => number("/graph/servers"),
+            Source::Servers | Source::Fleets => number("/graph/servers"),
         }
     }
 }
@@ -194,7 +192,7 @@ mod tests {
     use super::*;
     use esdp::policy::RoundedSolver;
 
-    const ALL: [Source; 14] = [
+    const ALL: [Source; 13] = [
         Source::Time,
         Source::Literal,
         Source::Overhead,
@@ -207,8 +205,7 @@ mod tests {
         Source::Ports,
         Source::Servers,
         Source::Gang,
-        Source::FleetServers,
-        Source::Fleet,
+        Source::Fleets,
     ];
 
     #[test]
@@ -218,7 +215,7 @@ mod tests {
                 let places = source.places(scale).unwrap();
                 assert!(places.windows(2).all(|pair| pair[0].x < pair[1].x), "{source:?}: {places:?}");
                 let seeds = match source {
-                    Source::FleetServers | Source::Fleet | Source::Gang => scale.fleet_seeds,
+                    Source::Fleets | Source::Gang => scale.fleet_seeds,
                     _ if source.is_timed() => scale.timed_seeds,
                     _ => scale.seeds,
                 };
@@ -232,7 +229,7 @@ mod tests {
         let xs = |source: Source, scale| source.places(scale).unwrap().iter().map(|place| place.x).collect::<Vec<_>>();
         assert_eq!(xs(Source::SolutionSpace, Scale::FULL), [1.0, 2.0, 4.0, 6.0, 8.0, 12.0]);
         assert_eq!(xs(Source::Overhead, Scale::FULL)[2], 32.0);
-        assert_eq!(xs(Source::FleetServers, Scale::QUICK), [40.0, 200.0, 1000.0, 5000.0]);
+        assert_eq!(xs(Source::Fleets, Scale::QUICK), [40.0, 200.0, 1000.0, 5000.0]);
     }
 
     #[test]
