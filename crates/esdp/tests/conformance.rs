@@ -51,6 +51,7 @@ fn policies() -> Vec<PolicySpec> {
     let variants = [
         r#"{"name": "esdp-drift", "memory": {"windowed": {"slots": 40}}}"#,
         r#"{"name": "esdp-pooled", "gamma": 0.95}"#,
+        r#"{"name": "esdp-pooled", "slab": 0.05}"#,
         r#"{"name": "esdp", "estimator": "pooled"}"#,
         r#"{"name": "cts", "estimator": "pooled"}"#,
         r#"{"name": "cucb", "estimator": "pooled-by-port"}"#,

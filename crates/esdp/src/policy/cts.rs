@@ -34,6 +34,8 @@ pub struct CtsSpec {
     pub sigma: f64,
     /// What the belief stands on: `"means"` unless told, or, for `gaussian`, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5; 0 unless told.
+    pub slab: f64,
 }
 
 /// What is believed of a channel's mean.
@@ -49,7 +51,7 @@ pub enum Belief {
 
 impl Default for CtsSpec {
     fn default() -> Self {
-        Self { belief: Belief::Gaussian, sigma: 0.25, estimator: Estimator::Means }
+        Self { belief: Belief::Gaussian, sigma: 0.25, estimator: Estimator::Means, slab: 0.0 }
     }
 }
 
@@ -65,7 +67,8 @@ impl CtsSpec {
                 accepted: "`means` for the belief `beta`, which has a prior of its own".to_owned(),
             });
         }
-        check_number(Self::NAME, "sigma", self.sigma, 0.0..=1e6)
+        check_number(Self::NAME, "sigma", self.sigma, 0.0..=1e6)?;
+        self.estimator.check_slab(Self::NAME, self.slab)
     }
 
     /// Builds the policy.
@@ -74,7 +77,7 @@ impl CtsSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<Cts, SpecError> {
         self.check()?;
-        let statistics = self.estimator.statistics(cluster);
+        let statistics = self.estimator.statistics(cluster, self.slab);
         let rule = Draws { belief: self.belief, sigma: self.sigma, seed };
         Ok(Learning::new(Self::NAME, statistics, rule))
     }

@@ -21,11 +21,13 @@ pub struct CucbSpec {
     pub kappa: f64,
     /// What the index stands on: `"means"` unless told, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5; 0 unless told.
+    pub slab: f64,
 }
 
 impl Default for CucbSpec {
     fn default() -> Self {
-        Self { kappa: 0.1, estimator: Estimator::Means }
+        Self { kappa: 0.1, estimator: Estimator::Means, slab: 0.0 }
     }
 }
 
@@ -33,7 +35,8 @@ impl CucbSpec {
     pub(super) const NAME: &'static str = "cucb";
 
     pub(super) fn check(&self) -> Result<(), SpecError> {
-        check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)
+        check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
+        self.estimator.check_slab(Self::NAME, self.slab)
     }
 
     /// Builds the policy.
@@ -42,7 +45,7 @@ impl CucbSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster) -> Result<Cucb, SpecError> {
         self.check()?;
-        let statistics = self.estimator.statistics(cluster);
+        let statistics = self.estimator.statistics(cluster, self.slab);
         let rule = Bonus { exploration: Exploration::Log { kappa: self.kappa } };
         Ok(Learning::new(Self::NAME, statistics, rule))
     }

@@ -25,11 +25,13 @@ pub struct EsdpSpec {
     pub kappa: f64,
     /// What the index stands on: `"means"` unless told, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5; 0 unless told.
+    pub slab: f64,
 }
 
 impl Default for EsdpSpec {
     fn default() -> Self {
-        Self { kappa: 0.25, estimator: Estimator::Means }
+        Self { kappa: 0.25, estimator: Estimator::Means, slab: 0.0 }
     }
 }
 
@@ -37,7 +39,8 @@ impl EsdpSpec {
     pub(super) const NAME: &'static str = "esdp";
 
     pub(super) fn check(&self) -> Result<(), SpecError> {
-        check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)
+        check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
+        self.estimator.check_slab(Self::NAME, self.slab)
     }
 
     /// Builds the policy.
@@ -46,7 +49,7 @@ impl EsdpSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster) -> Result<Optimistic, SpecError> {
         self.check()?;
-        let statistics = self.estimator.statistics(cluster);
+        let statistics = self.estimator.statistics(cluster, self.slab);
         Ok(Optimism::policy(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
     }
 }

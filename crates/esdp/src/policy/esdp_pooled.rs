@@ -17,6 +17,7 @@
 //!
 //! Cost: *O(channels)*, one linear solve, and a sweep now and then; see [`Pooled`].
 
+use super::estimator::SLAB_RANGE;
 use super::index::{Learner, Scope};
 use super::learning::{Learning, Rule};
 use super::spec::{SpecError, check_number};
@@ -38,13 +39,16 @@ pub struct EsdpPooledSpec {
     pub scatter: f64,
     /// Whether it looks at the labels of the servers; yes unless told.
     pub labels: bool,
+    /// The share of channels that may be far from others of their kind, as insurance for rare outliers: 0 to 0.5; 0, none,
+    /// unless told.
+    pub slab: f64,
     /// What is left of an outcome's weight after a slot: above 0, at most 1; 1, nothing fades, unless told.
     pub gamma: f64,
 }
 
 impl Default for EsdpPooledSpec {
     fn default() -> Self {
-        Self { kappa: 0.045, scatter: 0.3, labels: true, gamma: 1.0 }
+        Self { kappa: 0.045, scatter: 0.3, labels: true, slab: 0.0, gamma: 1.0 }
     }
 }
 
@@ -54,6 +58,7 @@ impl EsdpPooledSpec {
     pub(super) fn check(&self) -> Result<(), SpecError> {
         check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
         check_number(Self::NAME, "scatter", self.scatter, 0.0..=1e6)?;
+        check_number(Self::NAME, "slab", self.slab, SLAB_RANGE)?;
         check_number(Self::NAME, "gamma", self.gamma, 1e-3..=1.0)
     }
 
@@ -63,7 +68,7 @@ impl EsdpPooledSpec {
     /// When a parameter is out of range.
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<EsdpPooled, SpecError> {
         self.check()?;
-        let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma));
+        let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma).with_slab(self.slab));
         let rule = PooledBonus { kappa: self.kappa, scatter: self.scatter, channels: cluster.channels().len(), seed };
         Ok(Learning::new(Self::NAME, statistics, rule))
     }

@@ -319,6 +319,18 @@ mod tests {
         );
         assert!(refused(r#"{"name": "esdp-drift", "memory": {"windowed": {"slots": 0}}}"#).contains("slots"));
         assert!(refused(r#"{"name": "esdp-drift", "memory": {"discounted": {"gamma": 2}}}"#).contains("gamma"));
+        for name in ["esdp", "cts", "cucb"] {
+            let beside = |estimator: &str, slab: f64| {
+                refused(&format!(r#"{{"name": "{name}", "estimator": "{estimator}", "slab": {slab}}}"#))
+            };
+            assert!(beside("pooled", 0.6).ends_with("`slab` is 0.6, expected a number from 0 to 0.5"));
+            assert!(beside("pooled-by-port", -0.1).ends_with("`slab` is -0.1, expected a number from 0 to 0.5"));
+            assert!(beside("means", 0.1).contains("`slab` is 0.1, expected 0 for the estimator `means`"));
+        }
+        assert_eq!(
+            refused(r#"{"name": "esdp-pooled", "slab": 1}"#),
+            "policy `esdp-pooled`: `slab` is 1, expected a number from 0 to 0.5"
+        );
         assert!(refused(r#"{"name": "oracle"}"#).contains("simulations only"));
         let nan = PolicySpec::Cts(CtsSpec { sigma: f64::NAN, ..CtsSpec::default() });
         assert!(nan.check().unwrap_err().to_string().contains("NaN"));

@@ -3,7 +3,8 @@
 //! A channel that was never tried is expected to be what channels of its port on servers of its kind turned
 //! out to be, give or take how much those differ; what is seen of it then moves it away from there. So no
 //! channel has to be tried to be judged, its spread is finite from the start, and with thousands of servers a
-//! scheduler is good long before it has tried them all. `prior.rs` has the model, `tree.rs` who is alike.
+//! scheduler is good long before it has tried them all. `prior.rs` has the model, `tree.rs` who is alike, `posterior.rs` what
+//! is believed of one channel, `sweep.rs` how what is shared is learned.
 //!
 //! With `n` outcomes of sum `S`, noise `s2`, and a prior mean `m` with variance `tau2`:
 //!
@@ -24,10 +25,13 @@
 //! What every channel reads as is kept. Where nothing fades it changes only with an event of the channel and with a
 //! sweep; where old outcomes fade it is computed anew in every slot, in one pass.
 //!
-//! Limits: Gaussian, so a few outliers among many alike channels are found late; and one sweep is one step of
-//! the iteration that fits the prior, which converges over the first sweeps, not in the first slot.
+//! Limits: Gaussian, so a few outliers among many alike channels are found late, unless [`Pooled::with_slab`] allows
+//! for them; and one sweep is one step of the iteration that fits the prior, which converges over the first sweeps, not
+//! in the first slot.
 
+mod posterior;
 mod prior;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -38,7 +42,8 @@ use super::Statistics;
 use super::discounted::Discounted;
 use super::state::{self, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
 use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
-use prior::{Data, Scratch};
+use posterior::{Belief, Evidence, Slab};
+use sweep::{Data, Scratch};
 use tree::Tree;
 
 /// The variance of an outcome for which a channel with *n* of them and no prior has the spread `1 / (2 n)` of
@@ -58,6 +63,7 @@ const COMPARABLE: f64 = 0.5;
 pub struct Pooled {
     tree: Tree,
     gamma: f64,
+    slab: Slab,
     slot: Slot,
     next: Slot,
     seen: Discounted,
@@ -99,6 +105,7 @@ impl Pooled {
         let mut pooled = Self {
             tree,
             gamma,
+            slab: Slab::NONE,
             slot: Slot(0),
             next: Slot(0),
             seen: Discounted::new(channels, gamma),
@@ -110,6 +117,18 @@ impl Pooled {
         };
         pooled.read_all();
         pooled
+    }
+
+    /// The same where a share `slab` of the channels may be far better or worse than others of their group: insurance
+    /// for rare outliers, with 0.03 a good first guess; 0 is none.
+    ///
+    /// # Panics
+    /// If `slab` is not in [0, 0.5].
+    #[must_use]
+    pub fn with_slab(mut self, slab: f64) -> Self {
+        self.slab = Slab::new(slab);
+        self.read_all();
+        self
     }
 
     /// What is expected of channels before they are tried: everything together first, then every port,
@@ -128,9 +147,9 @@ impl Pooled {
         let place = self.tree.places[index];
         let noise = self.prior.channel_noise(place, self.residuals[index], self.freedom[index]);
         let (count, total) = self.seen.faded(index);
-        let speed = self.prior.estimate(place, noise, count, total + count * place.cost);
-        let variance = self.prior.variance(place, noise, self.seen.faded_uses(index));
-        Reading { estimate: speed - place.cost, spread: variance / (2.0 * UNIT) }
+        let evidence = Evidence { count, total: total + count * place.cost, noise };
+        let Belief { estimate, variance } = self.prior.belief(self.slab, place, evidence, self.seen.faded_uses(index));
+        Reading { estimate: estimate - place.cost, spread: variance / (2.0 * UNIT) }
     }
 
     /// Reads every channel.
@@ -155,8 +174,8 @@ impl Statistics for Pooled {
         self.slot = slot;
         self.seen.advance(slot);
         if slot >= self.next {
-            let Self { tree, seen, residuals, freedom, prior, scratch, .. } = self;
-            prior.sweep(&Data { tree, seen, residuals, freedom }, scratch);
+            let Self { tree, slab, seen, residuals, freedom, prior, scratch, .. } = self;
+            prior.sweep(&Data { tree, seen, residuals, freedom, slab: *slab }, scratch);
             let pause = 1 + slot.0 / 20;
             self.next = Slot(slot.0.saturating_add(if self.gamma < 1.0 { pause.min(LONGEST_PAUSE) } else { pause }));
             self.read_all();

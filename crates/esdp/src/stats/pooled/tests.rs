@@ -1,3 +1,5 @@
+mod slab;
+
 use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec, GangSpec};
 use crate::rng::{Purpose, stream};
@@ -183,17 +185,17 @@ fn what_fades_falls_back_on_the_prior() {
 /// Copies through JSON at every 25th slot of a random life agree bit for bit ever after.
 #[test]
 fn save_and_restore_is_exact() {
-    [0.97, 1.0].into_iter().for_each(saved_and_restored);
+    [(0.97, 0.0), (1.0, 0.0), (1.0, 0.1)].into_iter().for_each(|(gamma, slab)| saved_and_restored(gamma, slab));
 }
 
-fn saved_and_restored(gamma: f64) {
-    let cluster = forty();
+fn saved_and_restored(gamma: f64, slab: f64) {
+    let new = || Pooled::new(&forty(), true, gamma).with_slab(slab);
     let mut rng = stream(5, Purpose::Policy, 0, 0);
-    let mut lives = vec![Pooled::new(&cluster, true, gamma)];
+    let mut lives = vec![new()];
     for slot in 1..=150u64 {
         if slot % 25 == 0 {
             let saved = serde_json::to_string(&lives[0].state()).unwrap();
-            let mut copy = Pooled::new(&cluster, true, gamma);
+            let mut copy = new();
             copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
             lives.push(copy);
         }
