@@ -120,7 +120,7 @@ impl Pooled {
     }
 
     /// The same where a share `slab` of the channels may be far better or worse than others of their group: insurance
-    /// for rare outliers, with 0.03 a good first guess; 0 is none.
+    /// for rare outliers, which 0.1 is a good value for; 0 is none.
     ///
     /// # Panics
     /// If `slab` is not in [0, 0.5].

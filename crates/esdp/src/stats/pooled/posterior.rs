@@ -18,8 +18,8 @@
 //! Estimate and variance are those of the mixture; the variance has what lies between the two estimates. Cost: *O(1)*,
 //! with a logarithm and an exponential where there is a slab.
 //!
-//! Limits: the slab's variance is fixed. Learned from the few channels that are in it, it shrinks to nothing or
-//! swallows the group.
+//! Limits: the slab's variance and *p* are fixed, since too few channels are in it to learn them from; and what is read
+//! of the mixture, two moments, does not tell on which side its long tail is.
 
 /// What the slab adds to the variance of a group's channels: a deviation of 0.3, anything in [0, 1].
 const SLAB: f64 = 0.09;

@@ -6,7 +6,7 @@
 //!
 //! With a slab each channel first gets its chance of being in it, and counts that much less: with its expected
 //! precision for `b` and `u`, and for `tau2` with its chance of being in the spike. What it says of `tau2` from within
-//! the slab is next to nothing, and leaving that out lets the iteration converge sooner.
+//! the slab is next to nothing and left out.
 
 use super::posterior::{Evidence, Posterior, Slab, posterior};
 use super::prior::{OF_PARENT, OF_START, Prior, SLOWEST, START_MEAN, START_NOISE, START_SERVER, START_VARIANCE, drawn};
