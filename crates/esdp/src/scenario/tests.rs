@@ -110,7 +110,10 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("[graph]\nports = 4000\nservers = 4000\nprobability = 0.9", "line 1: `graph`: about 14400000 channels"),
         ("policies = [\"esdp\", \"cst\"]", "line 1: `policies[1]`: unknown policy `cst`, expected one of `esdp`"),
         ("policies = [\"esdp\", \"esdp\"]", "line 1: `policies[1]`: `esdp` is in the list already"),
-        ("policies = [{ name = \"esdp\", kapa = 1 }]", "line 1: unknown key `policies[0].kapa`, expected `kappa`"),
+        (
+            "policies = [{ name = \"esdp\", kapa = 1 }]",
+            "line 1: unknown key `policies[0].kapa`, expected one of `kappa`, `estimator`, `slab`",
+        ),
         ("policies = [{ name = \"esdp\", kappa = \"x\" }]", "line 1: `policies[0].kappa` is \"x\", expected a number"),
         ("policies = [{ name = \"esdp\", kappa = -1 }]", "line 1: `policies[0]`: policy `esdp`: `kappa` is -1"),
         ("policies = [3]", "line 1: `policies[0]` is 3, expected a policy's name"),
