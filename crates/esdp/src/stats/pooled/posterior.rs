@@ -74,11 +74,11 @@ pub(super) fn posterior(evidence: Evidence, mean: f64, spread: f64) -> Posterior
 
 /// The belief that follows from a Gaussian prior; open outcomes make `uses` of it and tell nothing of the mean.
 fn gaussian(expected: Expected, spread: f64, evidence: Evidence, uses: f64) -> Belief {
-    let Posterior { variance, pull, .. } = posterior(Evidence { count: uses, ..evidence }, expected.mean, spread);
-    Belief {
-        estimate: posterior(evidence, expected.mean, spread).estimate,
-        variance: variance + pull * pull * expected.uncertainty,
+    let Posterior { estimate, mut variance, mut pull } = posterior(evidence, expected.mean, spread);
+    if uses != evidence.count {
+        Posterior { variance, pull, .. } = posterior(Evidence { count: uses, ..evidence }, expected.mean, spread);
     }
+    Belief { estimate, variance: variance + pull * pull * expected.uncertainty }
 }
 
 /// The share *p* of channels that may be far from the others of their group; 0 is no slab.
