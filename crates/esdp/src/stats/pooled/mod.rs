@@ -42,7 +42,7 @@ use super::Statistics;
 use super::discounted::Discounted;
 use super::state::{self, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
 use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
-use posterior::{Belief, Evidence, Slab};
+use posterior::{Belief, Evidence, Expected, Slab};
 use sweep::{Data, Scratch};
 use tree::Tree;
 
@@ -71,6 +71,8 @@ pub struct Pooled {
     residuals: Vec<f64>,
     freedom: Vec<f64>,
     prior: Prior,
+    /// What the last sweep says of each channel, and its noise by now.
+    known: Vec<(Expected, f64)>,
     scratch: Scratch,
     /// What each channel reads as in the open slot.
     readings: Vec<Reading>,
@@ -112,10 +114,11 @@ impl Pooled {
             residuals: vec![0.0; channels],
             freedom: vec![0.0; channels],
             prior,
+            known: Vec::new(),
             scratch: Scratch::default(),
             readings: Vec::new(),
         };
-        pooled.read_all();
+        pooled.expect_all();
         pooled
     }
 
@@ -145,11 +148,25 @@ impl Pooled {
 
     fn compute(&self, index: usize) -> Reading {
         let place = self.tree.places[index];
-        let noise = self.prior.channel_noise(place, self.residuals[index], self.freedom[index]);
+        let (expected, noise) = self.known[index];
         let (count, total) = self.seen.faded(index);
         let evidence = Evidence { count, total: total + count * place.cost, noise };
-        let Belief { estimate, variance } = self.prior.belief(self.slab, place, evidence, self.seen.faded_uses(index));
+        let Belief { estimate, variance } = self.slab.belief(expected, evidence, self.seen.faded_uses(index));
         Reading { estimate: estimate - place.cost, spread: variance / (2.0 * UNIT) }
+    }
+
+    fn noise(&self, index: usize) -> f64 {
+        self.prior.channel_noise(self.tree.places[index], self.residuals[index], self.freedom[index])
+    }
+
+    /// Takes over what channels share, and reads every channel.
+    fn expect_all(&mut self) {
+        let mut known = std::mem::take(&mut self.known);
+        known.clear();
+        let places = self.tree.places.iter().enumerate();
+        known.extend(places.map(|(index, &place)| (self.prior.expected(place), self.noise(index))));
+        self.known = known;
+        self.read_all();
     }
 
     /// Reads every channel.
@@ -178,7 +195,7 @@ impl Statistics for Pooled {
             prior.sweep(&Data { tree, seen, residuals, freedom, slab: *slab }, scratch);
             let pause = 1 + slot.0 / 20;
             self.next = Slot(slot.0.saturating_add(if self.gamma < 1.0 { pause.min(LONGEST_PAUSE) } else { pause }));
-            self.read_all();
+            self.expect_all();
         } else if self.gamma < 1.0 {
             // Every count is smaller than in the slot before.
             self.read_all();
@@ -215,6 +232,7 @@ impl Statistics for Pooled {
             let distance = utility - total / count;
             self.residuals[index] += distance * distance * count / (count + 1.0);
             self.freedom[index] += 1.0;
+            self.known[index].1 = self.noise(index);
         }
         self.seen.observe(seen);
         self.read_again(index);
@@ -241,7 +259,7 @@ impl Statistics for Pooled {
         // Last, for it changes this.
         self.seen.restore(StatisticsState { version: STATE_VERSION, learned: *seen })?;
         (self.slot, self.next, self.residuals, self.freedom, self.prior) = (slot, next, residuals, freedom, prior);
-        self.read_all();
+        self.expect_all();
         Ok(())
     }
 }

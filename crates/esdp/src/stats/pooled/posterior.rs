@@ -25,7 +25,7 @@
 const SLAB: f64 = 0.09;
 
 /// What is expected of a channel before it was tried.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Expected {
     /// Its mean speed, *m*.
     pub(super) mean: f64,

@@ -11,7 +11,7 @@
 //!
 //! All of it is learned by `sweep.rs`.
 
-use super::posterior::{Belief, Evidence, Expected, Slab};
+use super::posterior::Expected;
 use super::tree::{Place, Tree};
 use crate::stats::StateError;
 use crate::stats::state::check_length;
@@ -94,11 +94,6 @@ impl Prior {
             uncertainty: group.uncertainty + group.mean * group.mean * server.uncertainty,
             spread: group.spread,
         }
-    }
-
-    /// What is believed of a channel that was used `uses` times, some of them perhaps still open.
-    pub(super) fn belief(&self, slab: Slab, place: Place, evidence: Evidence, uses: f64) -> Belief {
-        slab.belief(self.expected(place), evidence, uses)
     }
 
     /// The noise of a channel: its own residuals, drawn to the noise of its group.
