@@ -44,6 +44,8 @@ pub enum Purpose {
     Delays = 7,
     /// How much work a job has.
     Work = 8,
+    /// The numbers of a slot's problem that is drawn and not learned.
+    Instances = 9,
 }
 
 /// Opens the stream of a key.
@@ -77,6 +79,7 @@ mod tests {
             Purpose::Drift,
             Purpose::Delays,
             Purpose::Work,
+            Purpose::Instances,
         ];
         let mut seen = HashSet::new();
         for seed in 0..8 {

@@ -8,6 +8,7 @@
 //! seed; a [`Simulation`] turns one policy in it; a [`Recorder`] keeps what is wanted of the run.
 
 mod environment;
+pub mod families;
 mod feedback;
 mod gangs;
 mod generate;
