@@ -15,7 +15,8 @@
 //!
 //! It shares nothing with the solvers of [`esdp`] but the problem, which makes it a test
 //! oracle; and it is what a competent user would write without them, which makes it the
-//! rival of `esdp bench`. The MILP solver is `microlp`, in pure Rust.
+//! rival of `esdp bench`. The MILP solver is `microlp`, in pure Rust; [`Highs`] asks the much
+//! stronger HiGHS the same, where it is installed.
 //!
 //! Complexity: that of branch and bound, exponential in the worst case. Channels that are
 //! worth the same, as in the first slots of a learner, can keep it busy for minutes from a
@@ -38,7 +39,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod highs;
 mod model;
+
+pub use highs::{Highs, HighsError, PYTHON_VARIABLE};
 
 use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver};
 use microlp::{SolutionStatus, SolveOptions};
