@@ -3,7 +3,7 @@
 mod util;
 
 use serde_json::Value;
-use util::esdp;
+use util::{esdp, esdp_in, esdp_with};
 
 #[test]
 fn json_has_the_documented_keys() {
@@ -20,8 +20,9 @@ fn json_has_the_documented_keys() {
         assert_eq!((exact["median_gap"].as_f64(), exact["largest_gap"].as_f64()), (Some(0.0), Some(0.0)));
         let rivals: Vec<&str> =
             case["rivals"].as_array().expect("a list").iter().filter_map(|rival| rival["name"].as_str()).collect();
-        assert_eq!(rivals, ["paper", "milp"]);
-        // The MILP solves the same problems by other means; the paper's DP rounds.
+        assert_eq!(rivals, ["paper", "milp", "highs"]);
+        // The MILPs solve the same problems by other means; the paper's DP rounds.
+        assert!(case["rivals"][2]["largest_difference"].as_f64() < Some(1e-8), "{case}");
         assert!(case["rivals"][1]["largest_difference"].as_f64() < Some(1e-8), "{case}");
         assert!(case["rivals"][0]["largest_difference"].as_f64() < Some(0.1), "{case}");
         assert!(case["rivals"][0]["ratio_p50"].as_f64() > Some(1.0), "{case}");
@@ -44,13 +45,60 @@ fn gangs_are_measured_beside_the_milp() {
         assert!(case["rivals"][0]["refused"].as_u64() > Some(0), "{case}");
         assert!(case["rivals"][1]["decisions"].as_u64() > Some(0), "{case}");
         assert!(case["rivals"][1]["largest_difference"].as_f64() < Some(1e-6), "{case}");
+        assert!(case["rivals"][2]["largest_difference"].as_f64() < Some(1e-6), "{case}");
     }
+}
+
+#[test]
+fn families_are_measured_and_written() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let families = "real-nodes:4x6,or-library:5x20,quotas:3x4,ties:50x2";
+    let args = ["bench", "--families", families, "--instances", "3", "--quick", "--write", "drawn", "--format", "json"];
+    let report: Value = serde_json::from_str(&esdp_in(dir.path(), &args, b"").fine()).expect("one JSON document");
+    assert_eq!(report["cases"].as_array().map(Vec::len), Some(0));
+    let families = report["families"].as_array().expect("a list");
+    assert_eq!(families.len(), 8);
+    for family in families {
+        let names: Vec<&str> =
+            family["rivals"].as_array().expect("a list").iter().filter_map(|rival| rival["name"].as_str()).collect();
+        assert_eq!(names, ["highs", "milp"]);
+        assert_eq!(family["rivals"][0]["decisions"].as_u64(), Some(3), "{family}");
+        assert!(family["exact"]["p50_us"].as_f64() > Some(0.0), "{family}");
+        assert!(family["exact_loss"]["largest"].as_f64() <= family["exact"]["largest_gap"].as_f64(), "{family}");
+    }
+    let file = dir.path().join("drawn/quotas-3x4-optimistic-0-2.json");
+    let file = file.to_str().expect("UTF-8");
+    assert!(esdp(&["solve", file], b"").fine().contains("value"));
+    assert!(dir.path().join("drawn/README.md").exists());
+}
+
+#[test]
+fn without_highs_its_rows_say_what_to_install() {
+    let args = ["bench", "--families", "real-nodes:3x4", "--instances", "2", "--rivals", "highs"];
+    let table = esdp_with(&[("ESDP_PYTHON", "no-such-python")], &args).fine();
+    assert!(table.contains("no-such-python -m pip install highspy"), "{table}");
+    let refusal = esdp_with(&[("ESDP_PYTHON", "no-such-python")], &["bench", "--agree", "1"]).refused();
+    assert!(refusal.contains("pip install highspy"), "{refusal}");
+}
+
+/// A part of `esdp bench --agree 2000`.
+#[test]
+fn everybody_agrees_with_highs() {
+    let args = ["bench", "--agree", "40", "--seed", "12", "--format", "json"];
+    let agreement: Value = serde_json::from_str(&esdp(&args, b"").fine()).expect("one JSON document");
+    assert_eq!(agreement["instances"].as_u64(), Some(68));
+    assert_eq!(agreement["disagreements"].as_array().map(Vec::len), Some(0), "{agreement}");
+    assert!(agreement["both_proved"].as_u64() > Some(20), "{agreement}");
 }
 
 #[test]
 fn tables_fit_a_terminal() {
     let table = esdp(&["bench", "--quick", "--sizes", "32:2,128:40,4x10", "--slots", "20", "--quiet"], b"").fine();
     assert!(table.contains("paper refused problems at\n  128:40, 4x10;"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let args = ["bench", "--quick", "--families", "or-library:10x40,many-limits:20x40", "--instances", "2"];
+    let table = esdp(&args, b"").fine();
+    assert!(table.contains("many-limits:20x40") && table.contains("`highs`"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
 
@@ -63,6 +111,12 @@ fn bad_flags_are_refused() {
         ["--slots", "0"],
         ["--slots", "-5"],
         ["--seed", "x"],
+        ["--families", "nodes"],
+        ["--families", "real-nodes:40"],
+        ["--instances", "0"],
+        ["--rivals", "gurobi"],
+        ["--rival-time", "-1"],
+        ["--agree", "0"],
     ] {
         esdp(&["bench", args[0], args[1]], b"").refused();
     }

@@ -1,5 +1,6 @@
 //! The result, as JSON and as tables of at most 80 columns.
 
+use super::family::{self, FamilyReport};
 use super::measure::ExactFigures;
 use super::plan::{Case, Index, Size};
 use super::rivals::{self, RivalFigures};
@@ -12,6 +13,8 @@ pub(super) struct Report {
     version: &'static str,
     seed: u64,
     cases: Vec<CaseReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    families: Vec<FamilyReport>,
 }
 
 #[derive(Debug, Serialize)]
@@ -30,7 +33,7 @@ struct CaseReport {
 
 impl Report {
     pub(super) fn new(seed: u64) -> Self {
-        Self { version: env!("CARGO_PKG_VERSION"), seed, cases: Vec::new() }
+        Self { version: env!("CARGO_PKG_VERSION"), seed, cases: Vec::new(), families: Vec::new() }
     }
 
     pub(super) fn add(&mut self, case: &Case, exact: ExactFigures, rivals: Vec<RivalFigures>) {
@@ -43,7 +46,19 @@ impl Report {
         self.cases.push(CaseReport { size: size.to_string(), channels, capacity, index, slots, exact, rivals });
     }
 
+    pub(super) fn add_family(&mut self, family: FamilyReport) {
+        self.families.push(family);
+    }
+
     pub(super) fn table(&self) -> String {
+        let parts = [self.learned(), family::table(&self.families)];
+        parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
+    fn learned(&self) -> String {
+        if self.cases.is_empty() {
+            return String::new();
+        }
         let mut text = String::from(
             "Time per decision of `exact` on learned problems, one thread\n\
              (E:c: channels and capacity, 3 devices; LxR: gangs of L ports on R servers)\n",
@@ -57,6 +72,10 @@ impl Report {
         );
         for index in Index::ALL {
             text.push_str(&format!("\n{index} index\n{}", self.rival_table(index)));
+        }
+        text.push_str("\nHiGHS on n of the same problems; only the time that it runs itself\n");
+        for index in Index::ALL {
+            text.push_str(&format!("\n{index} index\n{}", self.highs_table(index)));
         }
         text.push_str(&self.notes());
         text
@@ -83,18 +102,17 @@ impl Report {
     fn rival_table(&self, index: Index) -> String {
         let mut table = Table::new(&["size", "paper p50", "n", "ratio", "milp p50", "n", "ratio", "gap"]);
         for case in self.of(index).filter(|case| !case.rivals.is_empty()) {
-            let cells = case.rivals.iter().flat_map(|rival| {
-                // With half of them stopped, the median is only a lower bound.
-                let more = if 2 * rival.unfinished >= rival.decisions { ">" } else { "" };
-                let shown = |value: Option<f64>, show: fn(f64) -> String| {
-                    value.map_or("-".to_owned(), |value| format!("{more}{}", show(value)))
-                };
-                let (n, all) = (rival.decisions, rival.decisions + rival.refused);
-                let n = if n == all { n.to_string() } else { format!("{n}/{all}") };
-                [shown(rival.p50_us, time), n, shown(rival.ratio_p50, ratio)]
-            });
-            let gap = case.rivals.last().and_then(|milp| milp.median_gap).map_or("-".to_owned(), gap);
-            table.row([case.size.clone()].into_iter().chain(cells).chain([gap]));
+            let cells = ["paper", "milp"].into_iter().flat_map(|name| raced(case.rival(name)));
+            table.row([case.size.clone()].into_iter().chain(cells).chain([typical_gap(case.rival("milp"))]));
+        }
+        table.render()
+    }
+
+    fn highs_table(&self, index: Index) -> String {
+        let mut table = Table::new(&["size", "highs p50", "n", "ratio", "gap"]);
+        for case in self.of(index).filter(|case| !case.rivals.is_empty()) {
+            let highs = case.rival("highs");
+            table.row([case.size.clone()].into_iter().chain(raced(highs)).chain([typical_gap(highs)]));
         }
         table.render()
     }
@@ -119,6 +137,29 @@ impl Report {
     }
 }
 
+impl CaseReport {
+    fn rival(&self, name: &str) -> Option<&RivalFigures> {
+        self.rivals.iter().find(|rival| rival.name == name)
+    }
+}
+
+/// A rival's median time, how many problems it took, and the ratio to the exact solver's.
+fn raced(rival: Option<&RivalFigures>) -> [String; 3] {
+    let Some(rival) = rival else { return ["-", "0", "-"].map(str::to_owned) };
+    // With half of them stopped, the median is only a lower bound.
+    let more = if 2 * rival.unfinished >= rival.decisions { ">" } else { "" };
+    let shown = |value: Option<f64>, show: fn(f64) -> String| {
+        value.map_or("-".to_owned(), |value| format!("{more}{}", show(value)))
+    };
+    let (n, all) = (rival.decisions, rival.decisions + rival.refused);
+    let n = if n == all { n.to_string() } else { format!("{n}/{all}") };
+    [shown(rival.p50_us, time), n, shown(rival.ratio_p50, ratio)]
+}
+
+fn typical_gap(rival: Option<&RivalFigures>) -> String {
+    rival.and_then(|rival| rival.median_gap).map_or("-".to_owned(), gap)
+}
+
 /// Sizes with a remark each, in lines of at most 80 columns; those of both indices once.
 fn places<'a>(
     cases: impl Iterator<Item = (&'a CaseReport, &'a RivalFigures)>,
@@ -133,20 +174,21 @@ fn places<'a>(
     text
 }
 
-fn time(micros: f64) -> String {
+pub(super) fn time(micros: f64) -> String {
     if micros.is_nan() { "-".to_owned() } else { table::duration(micros) }
 }
 
-/// A certified gap; `-` of nothing.
-fn gap(gap: f64) -> String {
+/// A relative distance, such as a certified gap; `-` of nothing.
+pub(super) fn gap(gap: f64) -> String {
     match gap {
         0.0 => "0".to_owned(),
         gap if gap.is_nan() => "-".to_owned(),
         gap if gap < 1e-4 => format!("{gap:.0e}"),
+        gap if gap >= 0.9995 => format!("{:.0} %", 100.0 * gap),
         gap => format!("{:.2} %", 100.0 * gap),
     }
 }
 
-fn ratio(ratio: f64) -> String {
+pub(super) fn ratio(ratio: f64) -> String {
     if ratio < 10.0 { format!("{ratio:.1}x") } else { format!("{ratio:.0}x") }
 }

@@ -1,14 +1,22 @@
-//! The paper's DP and a general MILP solver on a sample of the same problems.
+//! The paper's DP and general MILP solvers on a sample of the same problems.
 
 use super::measure::{Measured, Sampled};
 use super::summary::{percentile, sorted};
 use esdp::solver::{Guarantee, Paper, Problem, Solution, SolveError, Solver};
-use esdp_milp::TangentMilp;
+use esdp_milp::{Highs, TangentMilp};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
 /// The rivals, in the order of their figures.
-pub(super) const NAMES: [&str; 2] = ["paper", "milp"];
+pub(super) const NAMES: [&str; 3] = ["paper", "milp", "highs"];
+
+/// The rivals that were asked for.
+pub(super) struct Field {
+    pub(super) paper: bool,
+    pub(super) milp: bool,
+    /// HiGHS, or why it does not run.
+    pub(super) highs: Option<Result<Highs, String>>,
+}
 
 /// What a rival did, as it is reported.
 #[derive(Debug, Default, Serialize)]
@@ -35,11 +43,27 @@ pub(super) struct RivalFigures {
 }
 
 /// Lets each rival solve as much of the sample as its time allows.
-pub(super) fn compare(run: &Measured, time: Duration) -> Vec<RivalFigures> {
-    // The time limit is for the first slots of a learner, where everything is worth the same
-    // and branch and bound does not end.
-    let milp = TangentMilp::default().with_time_limit(time);
-    vec![race(&mut Paper::default(), run, time), race(&mut Limited(milp), run, time)]
+pub(super) fn compare(run: &Measured, field: &mut Field, time: Duration) -> Vec<RivalFigures> {
+    let mut figures = Vec::new();
+    if field.paper {
+        figures.push(race(&mut Paper::default(), run, time));
+    }
+    if field.milp {
+        // The time limit is for the first slots of a learner, where everything is worth the same
+        // and branch and bound does not end.
+        figures.push(race(&mut Limited(TangentMilp::default().with_time_limit(time)), run, time));
+    }
+    match &mut field.highs {
+        None => {}
+        Some(Ok(highs)) => figures.push(race(highs, run, time)),
+        Some(Err(cause)) => figures.push(RivalFigures {
+            name: "highs",
+            refused: run.sample.len(),
+            refusal: Some(cause.clone()),
+            ..RivalFigures::default()
+        }),
+    }
+    figures
 }
 
 /// A rival, and whether an answer of it is its last word.
@@ -47,9 +71,24 @@ trait Rival: Solver {
     fn finished(&self, _solution: &Solution) -> bool {
         true
     }
+
+    /// How long it took for its last answer, if that is not the time of the call.
+    fn own_time(&self) -> Option<Duration> {
+        None
+    }
 }
 
 impl Rival for Paper {}
+
+impl Rival for Highs {
+    fn finished(&self, solution: &Solution) -> bool {
+        solution.guarantee == Guarantee::Optimal
+    }
+
+    fn own_time(&self) -> Option<Duration> {
+        Some(self.last_run())
+    }
+}
 
 struct Limited(TangentMilp);
 
@@ -82,7 +121,7 @@ fn race(rival: &mut dyn Rival, run: &Measured, time: Duration) -> RivalFigures {
             }
             Ok((solution, micros)) => {
                 seen.push((sampled, micros));
-                gaps.push(solution.gap());
+                gaps.push(if solution.bound.is_finite() { solution.gap() } else { 1.0 });
                 if rival.finished(&solution) {
                     let relative = (solution.value - sampled.value).abs() / sampled.value.abs().max(f64::MIN_POSITIVE);
                     figures.largest_difference = Some(figures.largest_difference.unwrap_or(0.0).max(relative));
@@ -116,7 +155,8 @@ fn solve(solver: &mut dyn Rival, sampled: &Sampled) -> Result<(Solution, f64), S
     let problem = sampled.instance.problem().map_err(|error| error.to_string())?;
     let started = Instant::now();
     let solution = solver.solve(&problem).map_err(|error| error.to_string())?;
-    Ok((solution, started.elapsed().as_nanos() as f64 / 1e3))
+    let elapsed = solver.own_time().unwrap_or_else(|| started.elapsed());
+    Ok((solution, elapsed.as_nanos() as f64 / 1e3))
 }
 
 /// The sample from both ends inwards and from the middle, so that a rival that runs out of

@@ -3,10 +3,12 @@
 mod answer;
 mod gangs;
 mod input;
+mod write;
 
 pub use answer::{Answer, Choice, Placed};
 pub use gangs::Origin;
 pub use input::{Input, parse};
+pub use write::to_json;
 
 use crate::output::{self, Format};
 use anyhow::Context;

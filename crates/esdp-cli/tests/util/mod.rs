@@ -22,14 +22,22 @@ pub fn esdp(args: &[&str], stdin: &[u8]) -> Run {
 
 /// The same in a directory of its own.
 pub fn esdp_in(directory: &Path, args: &[&str], stdin: &[u8]) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_esdp"))
-        .args(args)
-        .current_dir(directory)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_esdp"));
+    command.args(args).current_dir(directory);
+    run(command, stdin)
+}
+
+/// The same with other environment variables.
+#[allow(dead_code)] // not every command reads one
+pub fn esdp_with(variables: &[(&str, &str)], args: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_esdp"));
+    command.args(args).envs(variables.iter().copied());
+    run(command, b"")
+}
+
+fn run(mut command: Command, stdin: &[u8]) -> Run {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     // It may refuse its arguments and leave without reading.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
     let output = child.wait_with_output().expect("the binary ends");
