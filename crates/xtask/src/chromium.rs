@@ -42,12 +42,12 @@ fn installed() -> bool {
     })
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let answer = Command::new("id").arg("-u").output();
     answer.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-fn apt(args: &[&str]) -> Command {
+pub(crate) fn apt(args: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
     command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
     command

@@ -6,6 +6,7 @@
 mod cargo;
 mod chromium;
 mod deny;
+mod highspy;
 mod test;
 
 use std::process::ExitCode;
