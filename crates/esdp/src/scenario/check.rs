@@ -4,7 +4,7 @@
 //! and does not take the machine's memory.
 
 use super::error::ScenarioError;
-use super::raw::{Graph, Raw};
+use super::raw::{Graph, ListedGang, Raw};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
 use crate::sim::{ChannelCount, ParameterError, RandomCluster};
 
@@ -62,6 +62,7 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
             }
         }
     }
+    check_kinds(raw)?;
     if let Some(amounts) = &devices.amounts {
         check_length("devices.amounts", amounts.len(), devices.count, "a device")?;
         for (device, &amount) in amounts.iter().enumerate() {
@@ -89,6 +90,34 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
         cluster(raw, 0)?;
     }
     Ok(())
+}
+
+/// Servers told kind by kind: they must be as many as there are, and nothing else may tell of their devices.
+fn check_kinds(raw: &Raw) -> Result<(), ScenarioError> {
+    let Some(kinds) = &raw.servers.kinds else { return Ok(()) };
+    if raw.devices.server_capacity.is_some() || raw.devices.servers.is_some() {
+        let message = "give `servers.kinds`, or `server_capacity` or `servers`, not both";
+        return Err(ScenarioError::other("devices", message));
+    }
+    for (kind, of) in kinds.iter().enumerate() {
+        whole(&format!("servers.kinds[{kind}].count"), of.count, 1, MOST_SERVERS)?;
+        check_length(&format!("servers.kinds[{kind}].capacity"), of.capacity.len(), raw.devices.count, "a device")?;
+        for (device, &amount) in of.capacity.iter().enumerate() {
+            whole(&format!("servers.kinds[{kind}].capacity[{device}]"), amount, 0, LARGEST_CAPACITY)?;
+        }
+    }
+    let all: u64 = kinds.iter().map(|kind| kind.count).sum();
+    if all != raw.graph.servers {
+        let accepted = format!("{} in all, the number of servers", raw.graph.servers);
+        return Err(ScenarioError::value("servers.kinds", format!("a list of {all} servers"), accepted));
+    }
+    match &raw.speeds.kinds {
+        Some(speeds) if speeds.count() != kinds.len() => {
+            let accepted = format!("{}, as many as `servers.kinds`", kinds.len());
+            Err(ScenarioError::value("speeds.kinds", format!("{} kinds", speeds.count()), accepted))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_seeds(raw: &Raw) -> Result<(), ScenarioError> {
@@ -161,10 +190,14 @@ fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
         (Some(_), _) if gangs.is_drawn() => {
             Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))
         }
-        (Some(_), false) => {
-            Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"))
-        }
-        (Some(_), true) => Ok(()),
+        (Some(list), false) => check_requests(raw, list),
+        (Some(list), true) => match list.iter().position(|gang| gang.requests.is_some()) {
+            None => Ok(()),
+            Some(gang) => {
+                let key = format!("gangs.list[{gang}].requests");
+                Err(ScenarioError::other(key, "`graph.channels` have requests of their own, give one of the two"))
+            }
+        },
         (None, true) => {
             Err(ScenarioError::other("gangs", "with `graph.channels` give `list`; drawn gangs need drawn channels"))
         }
@@ -179,6 +212,59 @@ fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
                 return Err(ScenarioError::other("gangs", message));
             }
             Ok(())
+        }
+    }
+}
+
+/// Listed gangs on drawn channels: one for every port, each with the requests of its groups.
+fn check_requests(raw: &Raw, list: &[ListedGang]) -> Result<(), ScenarioError> {
+    if list.is_empty() {
+        return Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"));
+    }
+    for (position, gang) in list.iter().enumerate() {
+        let key = format!("gangs.list[{position}]");
+        let Some(requests) = &gang.requests else {
+            let message = "needs `requests`, or `graph.channels` which say by `task` who may use them";
+            return Err(ScenarioError::other(key, message));
+        };
+        check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "a task group")?;
+        for (group, request) in requests.iter().enumerate() {
+            let key = format!("{key}.requests[{group}]");
+            check_length(&key, request.len(), raw.devices.count, "a device")?;
+            for (device, &amount) in request.iter().enumerate() {
+                whole(&format!("{key}[{device}]"), amount, 0, LARGEST_REQUEST)?;
+            }
+        }
+    }
+    let mut ports: Vec<u64> = list.iter().map(|gang| u64::from(gang.spec().port)).collect();
+    ports.sort_unstable();
+    if !ports.iter().copied().eq(0..raw.graph.ports) {
+        let message = format!("with `requests`, each of the {} ports must be listed once", raw.graph.ports);
+        return Err(ScenarioError::other("gangs.list", message));
+    }
+    let groups = list.iter().map(|gang| gang.spec().tasks.len()).max().unwrap_or(1);
+    let expected = expected_channels(&raw.graph) * groups as f64;
+    if expected > MOST_CHANNELS as f64 {
+        let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
+        return Err(ScenarioError::other("gangs", message));
+    }
+    Ok(())
+}
+
+/// The channels of listed gangs: every task group on every server that its port reaches and that it fits.
+fn reach(spec: &mut ClusterSpec, list: &[ListedGang]) {
+    let pairs = std::mem::take(&mut spec.channels);
+    for gang in list {
+        let port = gang.spec().port;
+        for (task, request) in (0u32..).zip(gang.requests.iter().flatten()) {
+            let fits = |server: u32| {
+                let own = spec.capacity.server(ServerId(server));
+                own.is_none_or(|own| request.iter().zip(own).all(|(asked, own)| asked <= own))
+            };
+            let reached = pairs.iter().filter(|pair| pair.port == port && fits(pair.server));
+            let channels: Vec<ChannelSpec> =
+                reached.map(|pair| ChannelSpec { port, server: pair.server, task, request: request.clone() }).collect();
+            spec.channels.extend(channels);
         }
     }
 }
@@ -258,7 +344,7 @@ fn recipe(raw: &Raw) -> RandomCluster {
 pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
     let recipe = recipe(raw);
     let mut spec = recipe.draw(seed).map_err(|error| parameter("", error))?;
-    let own = raw.devices.servers.clone().or_else(|| {
+    let own = raw.devices.servers.clone().or_else(|| raw.servers.capacities()).or_else(|| {
         let own = (0..spec.servers.len()).map(|server| spec.capacity.server(ServerId::at(server)));
         own.map(|amounts| amounts.map(<[Amount]>::to_vec)).collect()
     });
@@ -288,7 +374,12 @@ pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
     }
     if let Some(gangs) = &raw.gangs {
         match &gangs.list {
-            Some(list) => spec.gangs.clone_from(list),
+            Some(list) => {
+                spec.gangs = list.iter().map(ListedGang::spec).collect();
+                if raw.graph.channels.is_none() {
+                    reach(&mut spec, list);
+                }
+            }
             None => gangs
                 .recipe()
                 .apply(&mut spec, seed, recipe.requests(seed))

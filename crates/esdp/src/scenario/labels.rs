@@ -9,12 +9,15 @@ use rand::RngExt;
 const DEEPEST: usize = 16;
 
 pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
-    let Servers { labels, labelled, list } = &raw.servers;
+    let Servers { labels, labelled, list, kinds } = &raw.servers;
     if !(0.0..=1.0).contains(labelled) {
         return Err(ScenarioError::value("servers.labelled", labelled, "a number from 0 to 1"));
     }
     if *labels != Labels::None && raw.speeds.kinds.is_none() {
         return Err(ScenarioError::other("servers.labels", "needs kinds of servers, give `speeds.kinds`"));
+    }
+    if kinds.is_some() && (list.is_some() || *labels != Labels::None) {
+        return Err(ScenarioError::other("servers", "give `kinds`, or one of `labels` and `list`, not both"));
     }
     let Some(list) = list else { return Ok(()) };
     if *labels != Labels::None {
@@ -35,11 +38,13 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
 
 /// The labels of each server under a seed; empty where there are none.
 pub(super) fn labels(raw: &Raw, seed: u64) -> Vec<Vec<String>> {
-    let Servers { labels, labelled, list } = &raw.servers;
+    let Servers { labels, labelled, list, kinds } = &raw.servers;
     let servers = raw.graph.servers as usize;
     let mut rng = stream(seed, Purpose::Cluster, 0, 5);
-    let all = match (list, labels, &raw.speeds.kinds) {
-        (Some(list), ..) => list.clone(),
+    let named = kinds.as_ref().zip(raw.servers.kind_of_server());
+    let named = named.map(|(kinds, of)| of.into_iter().map(|kind| vec![kinds[kind].label.clone()]).collect());
+    let all: Vec<Vec<String>> = match (list.clone().or(named), labels, &raw.speeds.kinds) {
+        (Some(list), ..) => list,
         (None, Labels::Kinds, Some(kinds)) => {
             kinds.of_servers(servers, seed).into_iter().map(|kind| vec![format!("kind-{kind}")]).collect()
         }

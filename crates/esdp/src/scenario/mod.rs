@@ -18,6 +18,8 @@
 //! [servers]
 //! labels = "kinds"        # what the scheduler is told of `speeds.kinds`: "none", "kinds" or "random"
 //! labelled = 0.5          # the share of the servers that have a label; or: list = [["v100", "rack-1"], ...]
+//! # or: kinds = [{ label = "v100", count = 20, capacity = [96, 8] }, ...], with their devices; the columns of
+//! # `speeds.kinds` are then these kinds
 //!
 //! [devices]
 //! count = 3
@@ -31,6 +33,8 @@
 //! tasks = [1, 8]          # tasks of a group
 //! minimum = 1.0           # the share of its tasks that a job starts with at least
 //! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1] }], with `task = 1` in `graph.channels`
+//! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1], requests = [[1, 4], [2, 0]] }, ...], with drawn channels;
+//! # those on which a task does not fit are left out
 //!
 //! [jobs]
 //! held = false            # true: jobs wait, and hold their devices until they are done
@@ -96,7 +100,7 @@ pub use presets::presets;
 pub use sweep::Sweep;
 
 use crate::model::Amount;
-use crate::sim::Setting;
+use crate::sim::{Setting, SpeedSpec};
 use raw::Raw;
 use serde::Serialize;
 use toml::Value;
@@ -147,7 +151,8 @@ impl Scenario {
             raw.graph.probability = Some(EDGE_PROBABILITY);
         }
         let devices = &raw.devices;
-        if devices.server_capacity.is_none() && devices.servers.is_none() && devices.amounts.is_none() {
+        let own = devices.server_capacity.is_some() || devices.servers.is_some() || raw.servers.kinds.is_some();
+        if !own && devices.amounts.is_none() {
             raw.devices.capacity.get_or_insert(CAPACITY);
         }
         if let Some(gangs) = &mut raw.gangs {
@@ -262,6 +267,11 @@ impl Scenario {
         self.raw.graph.servers
     }
 
+    /// Whether jobs wait and hold their devices until they are done.
+    pub fn holds_devices(&self) -> bool {
+        self.raw.jobs.held
+    }
+
     /// The seeds.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
@@ -283,8 +293,9 @@ impl Scenario {
     /// When the drawn cluster is none, which a scenario that was read does not allow.
     pub fn setting(&self, seed: u64) -> Result<Setting, ScenarioError> {
         let cluster = check::cluster(&self.raw, seed)?;
-        let Raw { arrivals, speeds, feedback, jobs, .. } = &self.raw;
-        let setting = Setting::build(cluster, arrivals.clone(), speeds, feedback.delay, seed);
+        let Raw { arrivals, feedback, jobs, servers, .. } = &self.raw;
+        let speeds = SpeedSpec { kind_of_server: servers.kind_of_server(), ..self.raw.speeds.clone() };
+        let setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed);
         let setting = match jobs.held {
             true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())),
             false => setting,

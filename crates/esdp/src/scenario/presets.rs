@@ -7,6 +7,8 @@
 //! | `fleet-200`, `fleet-1000`, `fleet-5000` | servers of four kinds, far more channels than can be tried |
 //! | `fleet-real` | 200 servers with measured speeds by kind of GPU |
 //! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
+//! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
+//! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
 //! | the others | one a figure of the paper's evaluation |
 
 macro_rules! presets {
@@ -44,4 +46,5 @@ presets! {
     "gang" = "gang",
     "gang-large" = "gang-large",
     "gang-queue" = "gang-queue",
+    "datacenter" = "datacenter",
 }

@@ -113,7 +113,25 @@ pub(super) struct Gangs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) minimum: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) list: Option<Vec<GangSpec>>,
+    pub(super) list: Option<Vec<ListedGang>>,
+}
+
+/// A gang of a list; with its requests where channels are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListedGang {
+    port: u32,
+    minimum: u32,
+    tasks: Vec<u32>,
+    /// What a task of each group asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) requests: Option<Vec<Vec<Amount>>>,
+}
+
+impl ListedGang {
+    pub(super) fn spec(&self) -> GangSpec {
+        GangSpec { port: self.port, minimum: self.minimum, tasks: self.tasks.clone() }
+    }
 }
 
 impl Gangs {
@@ -175,11 +193,38 @@ pub(super) struct Servers {
     /// The labels of each server from coarse to fine, instead of `labels`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) list: Option<Vec<Vec<String>>>,
+    /// The servers kind by kind, with label and devices, instead of `labels` and `list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kinds: Option<Vec<ServerKind>>,
 }
 
 impl Default for Servers {
     fn default() -> Self {
-        Self { labels: Labels::None, labelled: 1.0, list: None }
+        Self { labels: Labels::None, labelled: 1.0, list: None, kinds: None }
+    }
+}
+
+/// Servers that are alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServerKind {
+    pub(super) label: String,
+    pub(super) count: u64,
+    /// What each of them has, one amount a device.
+    pub(super) capacity: Vec<Amount>,
+}
+
+impl Servers {
+    /// The position in `kinds` of each server's kind.
+    pub(super) fn kind_of_server(&self) -> Option<Vec<usize>> {
+        let each = |(kind, of): (usize, &ServerKind)| std::iter::repeat_n(kind, of.count as usize);
+        self.kinds.as_ref().map(|kinds| kinds.iter().enumerate().flat_map(each).collect())
+    }
+
+    /// What each server has, by its kind.
+    pub(super) fn capacities(&self) -> Option<Vec<Vec<Amount>>> {
+        let kinds = self.kinds.as_ref()?;
+        Some(self.kind_of_server()?.into_iter().map(|kind| kinds[kind].capacity.clone()).collect())
     }
 }
 

@@ -294,3 +294,61 @@ fn labels_that_do_not_fit_are_told() {
         assert!(found.contains(expected), "{found}, not {expected}");
     }
 }
+
+#[test]
+fn a_data_centre_is_told_kind_by_kind() {
+    use crate::model::{Channel, ChannelId, PortId, ServerId};
+    let setting = Scenario::preset("datacenter").unwrap().setting(1).unwrap();
+    let cluster = setting.cluster();
+    assert_eq!((cluster.servers().len(), cluster.ports().len()), (100, 30));
+    assert_eq!(cluster.capacity().server(ServerId(30)), Some(&[96, 768, 8][..]));
+    assert_eq!(cluster.labels(ServerId(99)), ["cpu-48"]);
+    assert_eq!(cluster.minimum(PortId(29)), 16);
+    // Whatever asks for a GPU does not reach the servers without one.
+    let cpu_only = cluster.channels().iter().filter(|channel| channel.server.0 >= 75);
+    assert!(cpu_only.map(|channel| channel.port.0 % 6).all(|shape| shape == 4));
+    assert_eq!(cluster.channels().len(), 5 * (5 * 75 + 100));
+    // Speeds follow the kinds: two cores are fastest where there is no GPU.
+    let means = setting.truth().means(crate::model::Slot(1)).to_vec();
+    let mean = |from: u32, to: u32| {
+        let on = |channel: &Channel| channel.port.0 == 4 && (from..to).contains(&channel.server.0);
+        let chosen = (0..).zip(cluster.channels()).filter(|(_, channel)| on(channel));
+        let chosen: Vec<f64> = chosen.map(|(id, _)| means[ChannelId(id).index()]).collect();
+        chosen.iter().sum::<f64>() / chosen.len() as f64
+    };
+    assert!((mean(75, 100) - 0.9).abs() < 0.06 && (mean(0, 25) - 0.7).abs() < 0.06);
+}
+
+#[test]
+fn kinds_and_requests_that_do_not_fit_are_told() {
+    let servers = "[graph]\nservers = 3\nports = 1\n[devices]\ncount = 1\n";
+    let kinds = "[servers]\nkinds = [{ label = \"a\", count = 3, capacity = [4] }]\n";
+    let cases = [
+        (
+            "[servers]\nkinds = [{ label = \"a\", count = 2, capacity = [4] }]".to_owned(),
+            "`servers.kinds` is a list of 2 servers, expected 3 in all, the number of servers",
+        ),
+        (
+            "[servers]\nkinds = [{ label = \"a\", count = 3, capacity = [4, 4] }]".to_owned(),
+            "`servers.kinds[0].capacity` is a list of 2, expected 1, one a device",
+        ),
+        (format!("{kinds}list = [[\"a\"]]"), "`servers`: give `kinds`, or one of `labels` and `list`, not both"),
+        (format!("{kinds}[speeds]\nkinds = 2"), "`speeds.kinds` is 2 kinds, expected 1, as many as `servers.kinds`"),
+        (
+            "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [1] }]".to_owned(),
+            "`gangs.list[0]`: needs `requests`, or `graph.channels`",
+        ),
+        (
+            "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [1], requests = [[1], [2]] }]".to_owned(),
+            "`gangs.list[0].requests` is a list of 2, expected 1, one a task group",
+        ),
+        (
+            "[gangs]\nlist = [{ port = 1, minimum = 1, tasks = [1], requests = [[1]] }]".to_owned(),
+            "`gangs.list`: with `requests`, each of the 1 ports must be listed once",
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = refused(&format!("{servers}{text}"));
+        assert!(found.contains(expected), "{found}, not {expected}");
+    }
+}

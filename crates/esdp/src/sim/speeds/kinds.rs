@@ -63,10 +63,16 @@ impl KindSpeeds {
         (0..servers).map(|_| rng.random_range(0..self.count())).collect()
     }
 
-    /// The mean speed of each channel.
-    pub(super) fn means(&self, range: (f64, f64), server_deviation: f64, cluster: &Cluster, seed: u64) -> Vec<f64> {
+    /// The mean speed of each channel; `kinds` has the kind of each server.
+    pub(super) fn means(
+        &self,
+        kinds: &[usize],
+        range: (f64, f64),
+        server_deviation: f64,
+        cluster: &Cluster,
+        seed: u64,
+    ) -> Vec<f64> {
         let servers = cluster.servers().len();
-        let kinds = self.of_servers(servers, seed);
         let mut rng = stream(seed, Purpose::Laws, 0, 2);
         let factors: Vec<f64> = (0..servers)
             .map(|_| {

@@ -45,6 +45,9 @@ pub struct SpeedSpec {
     /// number of kinds, or a table of mean speeds, rows of one number a kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<KindSpeeds>,
+    /// With `kinds`: the kind of each server; drawn unless told. A scenario tells it by `servers.kinds`.
+    #[serde(skip)]
+    pub kind_of_server: Option<Vec<usize>>,
     /// With `kinds`: how far servers of a kind differ, as the standard deviation of the logarithm of a
     /// server's factor; 0 unless told.
     pub server_deviation: f64,
@@ -71,6 +74,7 @@ impl Default for SpeedSpec {
             law: SpeedLaw::Normal,
             mean: (0.1, 1.0),
             kinds: None,
+            kind_of_server: None,
             server_deviation: 0.0,
             deviation: 0.5,
             correlation: 0.0,
@@ -148,7 +152,15 @@ impl SpeedSpec {
                 }
                 table.clone()
             }
-            (None, Some(kinds)) => vec![kinds.means(self.mean, self.server_deviation, cluster, seed)],
+            (None, Some(kinds)) => {
+                let servers = cluster.servers().len();
+                let of = self.kind_of_server.clone().unwrap_or_else(|| kinds.of_servers(servers, seed));
+                if of.len() != servers || of.iter().any(|&kind| kind >= kinds.count()) {
+                    let (found, accepted) = (of.len(), format!("{servers}, one of {} a server", kinds.count()));
+                    return Err(ParameterError::new("kind_of_server", format!("a list of {found} kinds"), accepted));
+                }
+                vec![kinds.means(&of, self.mean, self.server_deviation, cluster, seed)]
+            }
             (None, None) => {
                 let mut rng = stream(seed, Purpose::Laws, 0, 0);
                 let (from, to) = self.mean;
