@@ -59,7 +59,7 @@ impl UnitState {
         stopped: &dyn Fn() -> bool,
         finished: &dyn Fn(usize, Vec<PolicyRun>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let world = self.world(unit)?;
+        let Some(world) = self.world(unit, stopped)? else { return Ok(()) };
         let sink = options.record.map(|make| make(index, policy)).transpose()?;
         let Some(run) = simulate(unit, &world, policy, options, stopped, sink)? else {
             return Ok(());
@@ -76,15 +76,21 @@ impl UnitState {
         finished(index, complete)
     }
 
-    /// Builds the world, or waits while another policy of the unit does.
-    fn world(&self, unit: &Unit<'_>) -> anyhow::Result<Arc<World>> {
+    /// Builds the world, or waits while another policy of the unit does; none where that was stopped.
+    fn world(&self, unit: &Unit<'_>, stopped: &dyn Fn() -> bool) -> anyhow::Result<Option<Arc<World>>> {
         let mut world = lock(&self.world);
         if let Some(world) = &*world {
-            return Ok(Arc::clone(world));
+            return Ok(Some(Arc::clone(world)));
         }
         let setting = unit.scenario.setting(unit.seed)?;
-        let oracle = (unit.slots <= LONGEST_TRACK).then(|| OracleTrack::new(&setting, unit.slots)).transpose()?;
-        Ok(Arc::clone(world.insert(Arc::new(World { setting, oracle }))))
+        let mut oracle = None;
+        if unit.slots <= LONGEST_TRACK {
+            oracle = OracleTrack::unless(&setting, unit.slots, stopped)?;
+            if oracle.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Arc::clone(world.insert(Arc::new(World { setting, oracle })))))
     }
 }
 

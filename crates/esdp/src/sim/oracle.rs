@@ -99,6 +99,14 @@ impl OracleTrack {
     /// # Errors
     /// When a slot cannot be solved.
     pub fn new(setting: &Setting, slots: u64) -> Result<Self, ScheduleError> {
+        Ok(Self::unless(setting, slots, &|| false)?.unwrap_or_default())
+    }
+
+    /// The same, and nothing where `stopped` says so between two slots.
+    ///
+    /// # Errors
+    /// When a slot cannot be solved.
+    pub fn unless(setting: &Setting, slots: u64, stopped: &dyn Fn() -> bool) -> Result<Option<Self>, ScheduleError> {
         let mut meter = OracleMeter::new(setting);
         let mut workload = setting.workload();
         let mut arrivals = Arrivals::everywhere(setting.cluster().ports().len());
@@ -106,8 +114,14 @@ impl OracleTrack {
             workload.arrivals(slot, &mut arrivals);
             meter.utility(slot, &arrivals)
         };
-        let utilities = (1..=slots).map(|slot| utility(Slot(slot))).collect::<Result<_, _>>()?;
-        Ok(Self { utilities })
+        let mut utilities = Vec::new();
+        for slot in 1..=slots {
+            if stopped() {
+                return Ok(None);
+            }
+            utilities.push(utility(Slot(slot))?);
+        }
+        Ok(Some(Self { utilities }))
     }
 
     /// The number of slots it knows.
