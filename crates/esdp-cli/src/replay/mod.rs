@@ -127,7 +127,13 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     run::report(
         &scenario,
         &outcome,
-        &Reporting { format: args.common.format, out: &out, expect: &args.expect, remarks: &remarks },
+        &Reporting {
+            format: args.common.format,
+            out: &out,
+            expect: &args.expect,
+            remarks: &remarks,
+            quiet: args.common.quiet,
+        },
     )
 }
 

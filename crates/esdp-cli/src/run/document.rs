@@ -18,11 +18,13 @@ pub struct Document<'a> {
     /// Whether these are all that were asked for; false after Ctrl-C.
     complete: bool,
     seeds_asked: &'a [u64],
+    /// What a reader must know of these numbers.
+    notes: Vec<String>,
     policies: Vec<Row>,
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(scenario: &'a Scenario, outcome: &'a Outcome) -> Self {
+    pub(super) fn new(scenario: &'a Scenario, outcome: &'a Outcome, notes: Vec<String>) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             scenario,
@@ -30,8 +32,13 @@ impl<'a> Document<'a> {
             seeds: &outcome.seeds,
             complete: outcome.is_complete(),
             seeds_asked: &outcome.asked,
+            notes,
             policies: outcome.policies.iter().map(Row::new).collect(),
         }
+    }
+
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     pub(super) fn rows(&self) -> &[Row] {

@@ -1,5 +1,6 @@
 //! `esdp run`: one scenario under several policies and seeds.
 
+mod beaten;
 mod document;
 mod page;
 mod slots;
@@ -31,7 +32,7 @@ const DETAILS: &str = r#"Files in --out (`out/` and the scenario's name, unless 
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
-   "seeds_asked": [0, 1],
+   "seeds_asked": [0, 1], "notes": [],
    "policies": [{"name": "esdp", "aou_mean": 0.0, "aou_stderr": 0.0,
      "oracle_ratio_mean": 0.0, "oracle_ratio_stderr": 0.0,
      "regret_mean": 0.0, "regret_stderr": 0.0,
@@ -43,7 +44,8 @@ Output of --format json, one JSON document:
      "decision_us_p50": 0.0, "decision_us_p99": 0.0}]}
 `aou` is the sum over the slots of the expected net utility of what was chosen,
 `oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
-difference. Completion times (`jct`), waiting and makespan are in slots, and null where jobs
+difference. `notes` are sentences about the result, such as that a policy beats the oracle.
+Completion times (`jct`), waiting and makespan are in slots, and null where jobs
 last one slot. The same scenario and seeds give the same numbers, times aside, on any number
 of threads.
 
@@ -146,7 +148,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         slots.join(&outcome.seeds, outcome.policies.len())?;
     }
     let (format, expect) = (args.common.format, args.expect.as_slice());
-    report(&scenario, &outcome, &Reporting { format, out: &out, expect, remarks: &[] })
+    let quiet = args.common.quiet;
+    report(&scenario, &outcome, &Reporting { format, out: &out, expect, remarks: &[], quiet })
 }
 
 /// How a result is told.
@@ -159,6 +162,8 @@ pub(crate) struct Reporting<'a> {
     pub(crate) expect: &'a [Expectation],
     /// Sentences to put beside the table.
     pub(crate) remarks: &'a [String],
+    /// No notes on standard error.
+    pub(crate) quiet: bool,
 }
 
 /// Writes and prints the result of a run; an error where it is not complete or not good enough.
@@ -167,9 +172,12 @@ pub(crate) struct Reporting<'a> {
 /// When a file cannot be written, seeds are missing, or a threshold was not met.
 pub(crate) fn report(scenario: &Scenario, outcome: &Outcome, how: &Reporting<'_>) -> anyhow::Result<()> {
     let (out, expect) = (how.out, how.expect);
-    let document = Document::new(scenario, outcome);
+    let document = Document::new(scenario, outcome, beaten::notes(scenario, outcome));
     write(how, scenario, outcome, &document)?;
     print(how, scenario, outcome, &document)?;
+    if !how.quiet {
+        document.notes().iter().for_each(|note| output::note(note));
+    }
     if !outcome.is_complete() {
         let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), out.display());
         return Err(End::Interrupted(format!("{done} of {asked} seeds are done, and in {out}")).into());
@@ -214,10 +222,11 @@ fn write(
     document: &Document<'_>,
 ) -> anyhow::Result<()> {
     let resolved = resolved(scenario);
+    let remarks = [remarks, document.notes()].concat();
     files::write(&out.join("summary.json"), document.json()?)?;
     files::write(&out.join("summary.csv"), document.csv())?;
     files::write(&out.join("scenario.toml"), &resolved)?;
-    files::write(&out.join("report.html"), page::render(scenario, outcome, document.rows(), &resolved, remarks))
+    files::write(&out.join("report.html"), page::render(scenario, outcome, document.rows(), &resolved, &remarks))
 }
 
 fn print(how: &Reporting<'_>, scenario: &Scenario, outcome: &Outcome, document: &Document<'_>) -> anyhow::Result<()> {
