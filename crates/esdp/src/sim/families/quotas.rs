@@ -18,7 +18,7 @@ pub(super) fn draw(draw: &Draw) -> Instance {
     let Dimensions(ports, servers) = draw.size;
     let mut rng = draw.shape();
     let mut learner = Learner::new(draw);
-    let no_end = if draw.number % 2 == 0 { Amount::MAX } else { 1_000_000 };
+    let no_end = if draw.number.is_multiple_of(2) { Amount::MAX } else { 1_000_000 };
     let mut instance = Instance::new(vec![no_end; DEVICES + ports as usize]);
     let mut owned = 0;
     for _ in 0..servers {

@@ -17,7 +17,7 @@ pub(super) fn draw(draw: &Draw) -> Instance {
     let Dimensions(channels, kinds) = draw.size;
     let mut rng = draw.shape();
     let mut learner = Learner::new(draw);
-    let plain = draw.number % 4 == 0;
+    let plain = draw.number.is_multiple_of(4);
     let spread = [0.0, 0.0, 1e-9, 1e-3][(draw.number % 4) as usize];
     let devices = if plain { 1 } else { 2 };
     let kinds: Vec<(Vec<Amount>, f64, f64)> = (0..kinds)
