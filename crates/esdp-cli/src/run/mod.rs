@@ -175,7 +175,8 @@ pub(crate) fn report(scenario: &Scenario, outcome: &Outcome, how: &Reporting<'_>
     let document = Document::new(scenario, outcome, beaten::notes(scenario, outcome));
     write(how, scenario, outcome, &document)?;
     print(how, scenario, outcome, &document)?;
-    if !how.quiet {
+    // Where jobs hold their devices that happens to a sound oracle too: the report says it, no alarm does.
+    if !how.quiet && !scenario.holds_devices() {
         document.notes().iter().for_each(|note| output::note(note));
     }
     if !outcome.is_complete() {
