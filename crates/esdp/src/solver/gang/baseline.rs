@@ -1,7 +1,7 @@
 //! Task-by-task placement, the baseline: it knows nothing of whole jobs until the end.
 
 use super::descent::Stop;
-use super::{Gang, STEPS, default_budget};
+use super::{Gang, STEPS, default_budget, newton};
 use crate::solver::{Guarantee, Problem, Solution};
 
 /// Dual steps for the bound, in rounds of [`STEPS`].
@@ -16,7 +16,8 @@ impl Gang {
         let mut bound = 0.0;
         if is_open {
             self.place_tasks();
-            self.price(default_budget(self.form.len() as u64));
+            let budget = default_budget(self.form.len() as u64);
+            self.price(budget, newton::has_small_servers(&self.form) && newton::cost(&self.form) <= budget / 4);
             let stop = Stop { steps: ROUNDS * STEPS, work: u64::MAX, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             self.root.prices.clone_from(&self.descent.best.prices);
@@ -26,7 +27,7 @@ impl Gang {
         solution.seal(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
     }
 
-    fn place_tasks(&mut self) {
+    pub(super) fn place_tasks(&mut self) {
         let Self { form, placement, scratch, .. } = self;
         placement.reset(form);
         placement.copies.iter_mut().zip(&form.jobs).for_each(|(copies, job)| *copies = job.copies);

@@ -55,6 +55,7 @@ impl Gang {
         if self.placement.value() > self.best_value {
             self.best_value = self.placement.value();
             self.best.clone_from(&self.placement.uses);
+            self.best_copies.clone_from(&self.placement.copies);
         }
     }
 }

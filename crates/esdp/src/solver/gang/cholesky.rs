@@ -30,7 +30,7 @@ pub(super) fn solve(factor: &[f64], size: usize, x: &mut [f64]) {
 }
 
 /// Eight sums at a time, for vector registers.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (first, second) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f64 = first.remainder().iter().zip(second.remainder()).map(|(a, b)| a * b).sum();

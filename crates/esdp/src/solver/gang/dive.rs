@@ -9,6 +9,7 @@ use super::fixing::take;
 use super::form::{Form, NO_GROUP};
 use super::limits::Limits;
 use super::newton::Newton;
+use super::relax::Relaxation;
 
 /// The temperature at which the relaxation is solved again: warm enough that ties stay open.
 const TEMPERATURE: f64 = 0.006;
@@ -21,13 +22,15 @@ const SURE: f64 = 0.05;
 /// The share of the open copies, and of the open tasks, that is decided in a bit at least.
 const COPIES: f64 = 0.5;
 const TASKS: f64 = 0.2;
+/// The same on the linear relaxation, whose uses are nearly whole.
+const RELAXED_TASKS: f64 = 0.05;
 /// Fewer uses than this, on average, are not worth a look.
 const FEWEST: f64 = 0.02;
 
 /// What is decided on the way down; buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dive {
-    limits: Limits,
+    pub(super) limits: Limits,
     before: Limits,
     order: Vec<(f64, u32)>,
 }
@@ -59,8 +62,36 @@ impl Dive {
             }
             newton.resume(form, &self.limits, TEMPERATURE, STEPS);
             let jobs_open = self.decide_copies(form, &newton.smooth.copies);
-            let decided = if jobs_open { 0 } else { self.decide_tasks(form, &newton.smooth.uses) };
+            let decided = if jobs_open { 0 } else { self.decide_tasks(form, &newton.smooth.uses, TASKS) };
             newton.work += 4 * form.len() as u64;
+            if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
+                break;
+            }
+        }
+    }
+
+    /// The same, on the linear relaxation.
+    pub fn run_relaxed(
+        &mut self,
+        form: &Form,
+        root: &Limits,
+        relaxation: &mut Relaxation,
+        wanted: impl Fn(usize) -> bool,
+        work: u64,
+        fresh: bool,
+    ) {
+        self.limits.clone_from(root);
+        self.limits.lenient = true;
+        let end = relaxation.work.saturating_add(work);
+        for round in 0..ROUNDS {
+            if relaxation.work > end {
+                break;
+            }
+            if round > 0 || fresh {
+                relaxation.resume(form, &self.limits, &wanted, work);
+            }
+            let jobs_open = self.decide_copies(form, &relaxation.copies);
+            let decided = if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, RELAXED_TASKS) };
             if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
                 break;
             }
@@ -94,25 +125,30 @@ impl Dive {
     }
 
     /// Decides tasks; how many.
-    fn decide_tasks(&mut self, form: &Form, uses: &[f64]) -> u64 {
+    fn decide_tasks(&mut self, form: &Form, uses: &[f64], share: f64) -> u64 {
         let Self { limits, order, .. } = self;
         order.clear();
-        let mut open = 0.0;
         for (e, &uses) in uses.iter().enumerate().take(form.len()) {
             let more = uses - f64::from(limits.low[e]);
             if limits.low[e] < limits.high[e] && more > FEWEST {
-                open += more;
                 order.push((more, e as u32));
             }
         }
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let unsure: f64 = order.iter().map(|(more, _)| more - libm::floor(more + SURE)).sum();
+        let mut left = (share * unsure).max(1.0) as u64;
         let mut decided = 0;
         for &(more, e) in order.iter() {
-            if more < 1.0 - SURE && decided as f64 > TASKS * open {
-                break;
-            }
             let e = e as usize;
-            let uses = (libm::ceil(more - SURE).max(1.0) as u32).min(limits.high[e] - limits.low[e]);
+            let mut uses = libm::floor(more + SURE) as u32;
+            if uses == 0 {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                uses = 1;
+            }
+            let uses = uses.min(limits.high[e] - limits.low[e]);
             let group = (form.group[e] != NO_GROUP).then_some(form.group[e] as usize);
             let has_tasks = group.is_none_or(|g| {
                 let all = u64::from(form.groups[g].count) * u64::from(limits.most[form.job[e] as usize]);

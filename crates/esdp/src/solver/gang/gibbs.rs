@@ -92,7 +92,9 @@ impl Gibbs {
         let last = self.table.len() - 1;
         let total = self.table[last];
         let count = self.offers.len();
-        self.visits += (count * (self.table.len() / 4 + count)) as u64;
+        // Cells of the table, and pairs of uses.
+        let uses: usize = self.offers.iter().map(|offer| offer.most).sum();
+        self.visits += (count * self.table.len() / 4 + uses * uses / 2) as u64;
         self.mean.resize(count, 0.0);
         self.covariance.resize(count * count, 0.0);
         if total < LEAST {

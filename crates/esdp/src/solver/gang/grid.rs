@@ -8,7 +8,7 @@ use super::limits::Limits;
 use crate::model::Amount;
 
 /// The most cells of a server's grid, counted from the negative of its room on.
-const CELLS: usize = 4_096;
+pub(super) const CELLS: u64 = 4_096;
 
 /// All servers' grids; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -56,9 +56,9 @@ impl Grid {
         }));
         let levels = &mut self.levels[server * devices..][..devices];
         for (level, room) in levels.iter_mut().zip(&self.room) {
-            *level = usize::try_from(room.unwrap_or(0)).unwrap_or(CELLS).min(CELLS);
+            *level = usize::try_from(room.unwrap_or(0)).unwrap_or(CELLS as usize).min(CELLS as usize);
         }
-        while levels.iter().map(|level| 2 * level + 1).product::<usize>() > CELLS {
+        while levels.iter().map(|level| 2 * level + 1).product::<usize>() as u64 > CELLS {
             if let Some(largest) = levels.iter_mut().max() {
                 *largest /= 2;
             }

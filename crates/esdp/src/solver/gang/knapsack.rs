@@ -12,6 +12,9 @@
 
 use crate::model::Amount;
 
+/// The weight of a device without a price, as a share of all prices together.
+const EVEN: f64 = 0.01;
+
 /// An item offered to a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
@@ -57,7 +60,9 @@ fn fits(request: &[Amount], room: &[Amount], most: u32) -> u32 {
 impl Knapsack {
     /// Solves for `items` (consumed), adds their uses to `uses`, and returns a value that is never
     /// below the optimum and equal to it unless more than `limit` visits would be needed.
-    pub fn solve(&mut self, requests: &[Amount], devices: usize, room: &[Amount], limit: u64, uses: &mut [u32]) -> f64 {
+    /// `prices` of the room, if there are any, say how much each device counts in the bound.
+    pub fn solve(&mut self, requests: &[Amount], room: &[Amount], prices: &[f64], limit: u64, uses: &mut [u32]) -> f64 {
+        let devices = room.len();
         let request = |item: &Item| &requests[item.channel as usize * devices..][..devices];
         self.visits += self.items.len() as u64;
         if let [item] = &self.items[..] {
@@ -74,7 +79,10 @@ impl Knapsack {
             return value;
         }
         self.inverse.clear();
-        self.inverse.extend(room.iter().map(|&room| if room == 0 { 0.0 } else { 1.0 / room as f64 }));
+        let total: f64 = prices.iter().zip(room).map(|(price, &room)| price * room as f64).sum();
+        let each = if total > 0.0 { EVEN * total } else { 1.0 };
+        self.inverse.extend(room.iter().map(|&room| if room == 0 { 0.0 } else { each / room as f64 }));
+        self.inverse.iter_mut().zip(prices).for_each(|(inverse, price)| *inverse += price);
         let inverse = &self.inverse;
         self.items.retain_mut(|item| {
             let request = &requests[item.channel as usize * devices..][..devices];
@@ -213,7 +221,7 @@ mod tests {
                 let mut knapsack = Knapsack::default();
                 knapsack.items.extend(items.iter().enumerate().map(|(e, item)| Item::new(item.0, item.1, e)));
                 let mut uses = vec![0; items.len()];
-                let value = knapsack.solve(&requests, 2, &room, limit, &mut uses);
+                let value = knapsack.solve(&requests, &room, &[], limit, &mut uses);
                 let found: f64 = items.iter().zip(&uses).map(|(item, &uses)| item.0 * f64::from(uses)).sum();
                 assert!(value >= optimum, "case {case}, limit {limit}: {value} {optimum}");
                 assert!(found <= optimum + 1e-9, "case {case}: {uses:?} {found} {optimum}");

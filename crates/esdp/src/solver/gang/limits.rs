@@ -17,6 +17,8 @@ pub(super) struct Limits {
     pub room: Vec<Amount>,
     /// What they leave of each cluster-wide row.
     pub cluster: Vec<Amount>,
+    /// Whether jobs may stay short of their minimum for now: a dive completes them in the end.
+    pub lenient: bool,
     /// The job that allowed nothing, if one did.
     pub failed: Option<usize>,
     /// The lower bounds of each group's channels together, as last propagated.
@@ -110,7 +112,7 @@ impl Limits {
                 self.failed = Some(l);
                 return false;
             }
-            if !job.is_gang() {
+            if !job.is_gang() || self.lenient {
                 continue;
             }
             for g in form.groups_of_job(l) {
@@ -165,7 +167,7 @@ impl Limits {
                 let others = self.group_high[g] - u64::from(self.high[e]);
                 let l = form.job[e] as usize;
                 let job = &form.jobs[l];
-                if job.is_gang() && self.fewest[l] > 0 {
+                if job.is_gang() && self.fewest[l] > 0 && !self.lenient {
                     // What the job lacks when everything else that can run does.
                     let need = u64::from(job.minimum) * u64::from(self.fewest[l]);
                     let elsewhere: u64 = form

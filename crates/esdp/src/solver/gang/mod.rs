@@ -16,6 +16,7 @@ mod cholesky;
 mod descent;
 mod dive;
 mod doubt;
+mod eject;
 mod fill;
 mod fixing;
 mod form;
@@ -29,6 +30,9 @@ mod offers;
 mod placement;
 mod polish;
 mod prices;
+mod region;
+mod relax;
+mod relaxed;
 mod ruin;
 mod smooth;
 mod start;
@@ -44,17 +48,19 @@ use self::newton::Newton;
 use self::placement::Placement;
 use self::polish::Polish;
 use self::prices::Pricing;
+use self::relax::Relaxation;
 use self::ruin::Ruin;
 use self::tree::Tree;
 use super::{Guarantee, Problem, Solution};
 
-/// A decision's visits by default: what proves nearly all problems of 8 jobs and 40 servers, ...
-const LEAST_VISITS: u64 = 6_000_000;
-/// ... or this many for each channel up to this many in all, ...
-const MIDDLE_VISITS_PER_CHANNEL: u64 = 8_000;
-const MIDDLE_VISITS: u64 = 40_000_000;
-/// ... or this many for each channel, whichever is most.
-const VISITS_PER_CHANNEL: u64 = 2_500;
+/// A decision's work by default: so much for each channel, up to so much in all, and a little for each channel beyond.
+const WORK_PER_CHANNEL: u64 = 20_000;
+const WORK: u64 = 120_000_000;
+const MORE_WORK_PER_CHANNEL: u64 = 6_000;
+/// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
+const LEAST_WORK: u64 = 40_000_000;
+/// A visit of a server's knapsack or table takes as long as so many units of work.
+const WORK_PER_VISIT: u64 = 5;
 /// Visits of one server's knapsack before its bound is taken instead.
 const SERVER_VISITS: u64 = 4_000;
 
@@ -75,10 +81,9 @@ const LARGE: usize = 20_000;
 const TREE: u64 = 20_000;
 const SMALL: usize = 50;
 
-/// A decision's visits by default.
+/// A decision's work by default.
 fn default_budget(channels: u64) -> u64 {
-    let middle = MIDDLE_VISITS.min(MIDDLE_VISITS_PER_CHANNEL * channels);
-    LEAST_VISITS.max(middle).max(VISITS_PER_CHANNEL * channels)
+    (WORK_PER_CHANNEL * channels).min(WORK + MORE_WORK_PER_CHANNEL * channels).max(LEAST_WORK)
 }
 
 /// The decomposition and its buffers.
@@ -96,6 +101,8 @@ pub(super) struct Gang {
     ruin: Ruin,
     polish: Polish,
     tree: Tree,
+    relaxation: Relaxation,
+    region: region::Region,
     start: Vec<f64>,
     order: Vec<(f64, u32)>,
     root: prices::Point,
@@ -103,6 +110,8 @@ pub(super) struct Gang {
     other: Vec<u32>,
     best: Vec<u32>,
     best_value: f64,
+    best_copies: Vec<u32>,
+    root_copies: Vec<f64>,
     /// Nodes of the tree so far.
     nodes: u64,
     /// For each job, whether it is known not to run.
@@ -136,6 +145,8 @@ impl Gang {
         self.best.clear();
         self.best.resize(self.form.len(), 0);
         self.best_value = 0.0;
+        self.best_copies.clear();
+        self.best_copies.resize(self.form.jobs.len(), 0);
         self.nodes = 0;
         self.pricing.work = 0;
         self.pricing.server_limit = (budget / self.form.servers().max(1) as u64).clamp(64, SERVER_VISITS);
@@ -165,24 +176,56 @@ impl Gang {
 
     /// Returns what is proved, in scaled units.
     fn search(&mut self, budget: u64) -> f64 {
-        let dives = self.price(budget);
+        self.place_tasks();
         self.ruin.reset();
+        let visits = budget / WORK_PER_VISIT;
+        let by_servers = newton::has_small_servers(&self.form)
+            && (newton::has_many_servers(&self.form) || self.has_tree(visits))
+            && newton::cost(&self.form) <= visits / 4 * 3;
+        let bound = if !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / 2 {
+            self.search_relaxed(budget)
+        } else {
+            self.root_copies.clear();
+            self.search_by_servers(visits, by_servers)
+        };
+        if !self.beats(bound) {
+            return self.best_value;
+        }
+        if !self.has_tree(visits) {
+            return bound;
+        }
+        self.fix();
+        if !self.is_open() {
+            return self.best_value;
+        }
+        let proved = self.branch(visits);
+        bound.min(proved.max(self.best_value))
+    }
+
+    /// Whether a problem is so small that branching may prove its optimum.
+    fn has_tree(&self, budget: u64) -> bool {
+        self.form.len() <= SMALL || self.form.len() as u64 * TREE <= budget
+    }
+
+    /// The dual of `prices.rs`, with Newton's method or without, and decisions from it; a bound.
+    fn search_by_servers(&mut self, budget: u64, newton: bool) -> f64 {
+        self.price(budget, newton);
         let is_large = self.form.len() > LARGE;
         self.candidate();
-        if dives && self.gap() > CLOSE {
+        if newton && self.gap() > CLOSE {
             self.dive(budget / 4);
             self.keep();
             self.polish(self.form.len() as u64 * 100);
         }
-        let has_tree = self.form.len() <= SMALL || self.form.len() as u64 * TREE <= budget;
-        let rounds = if dives && !has_tree { 1 } else { ROUNDS };
+        let has_tree = self.has_tree(budget);
+        let rounds = if newton && !has_tree { 1 } else { ROUNDS };
         let mut last = f64::INFINITY;
         for round in 1..=rounds {
             let work = if is_large { budget / 10 * 6 } else { budget / 2 };
             let stop = Stop { steps: STEPS, work, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             // Scoring all channels costs as much as many dual steps where servers are crowded.
-            if !dives && (!is_large || round == 3 || round == rounds) {
+            if !newton && (!is_large || round == 3 || round == rounds) {
                 self.candidate();
                 self.improve(4, budget / 20);
             }
@@ -201,20 +244,13 @@ impl Gang {
             let left = budget.saturating_sub(self.pricing.work) as f64;
             self.improve(1_000, (left * (self.gap() / WIDE).min(1.0)) as u64);
         }
+        self.certify()
+    }
+
+    /// The bound at the best prices of the dual, safe against rounding.
+    fn certify(&mut self) -> f64 {
         self.root.prices.clone_from(&self.descent.best.prices);
-        let root = self.pricing.certify(&self.form, &self.limits, &mut self.root);
-        if !self.beats(self.descent.best.value) {
-            return self.best_value;
-        }
-        if !has_tree {
-            return root;
-        }
-        self.fix();
-        if !self.is_open() {
-            return self.best_value;
-        }
-        let proved = self.branch(budget);
-        root.min(proved.max(self.best_value))
+        self.pricing.certify(&self.form, &self.limits, &mut self.root)
     }
 
     /// The distance of the bound to the best decision, relative.
@@ -223,18 +259,18 @@ impl Gang {
         (bound - self.best_value) / bound.abs().max(f64::MIN_POSITIVE)
     }
 
-    /// Starts the dual, with Newton's method where that is affordable; whether it was.
-    fn price(&mut self, budget: u64) -> bool {
+    /// Starts the dual, with Newton's method or without.
+    fn price(&mut self, budget: u64, with_newton: bool) {
         let Self { form, limits, pricing, descent, newton, .. } = self;
+        pricing.server_prices.clear();
         start::first_prices(form, self.polish.groups(), &mut self.start, &mut self.order);
         pricing.work += 4 * form.len() as u64;
         descent.start(form, limits, pricing, &self.start);
-        let affordable = budget / 4 * 3;
-        if newton::cost(form) > affordable {
-            return false;
+        if !with_newton {
+            return;
         }
         newton.work = 0;
-        newton.run(form, limits, &self.start, affordable);
+        newton.run(form, limits, &self.start, budget / 4 * 3);
         pricing.work += newton.work;
         let before = descent.best.value;
         descent.start(form, limits, pricing, &newton.prices);
@@ -244,6 +280,5 @@ impl Gang {
         } else {
             descent.start(form, limits, pricing, &self.start);
         }
-        true
     }
 }

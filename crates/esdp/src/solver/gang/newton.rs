@@ -5,9 +5,11 @@
 
 use super::cholesky::{factorise, solve};
 use super::form::Form;
+use super::grid::CELLS;
 use super::limits::Limits;
 use super::prices::Layout;
 use super::smooth::Smooth;
+use crate::model::Amount;
 
 /// The temperatures, of an objective whose terms are at most about 1.
 const FIRST: f64 = 0.04;
@@ -40,6 +42,20 @@ pub(super) struct Newton {
     step: Vec<f64>,
     /// Visits so far.
     pub work: u64,
+}
+
+/// Whether all servers are so small that their tables are exact.
+pub(super) fn has_small_servers(form: &Form) -> bool {
+    let is_small = |room: &[Amount]| {
+        let cells = room.iter().try_fold(1u64, |cells, &room| cells.checked_mul(2 * room.min(CELLS) + 1));
+        cells.is_some_and(|cells| cells <= CELLS)
+    };
+    form.room.chunks(form.devices.max(1)).all(is_small)
+}
+
+/// Whether servers are many beside the jobs: then prices of tasks are fewer than those of capacities.
+pub(super) fn has_many_servers(form: &Form) -> bool {
+    2 * (form.groups.len() + form.jobs.len()) <= form.servers() * form.devices
 }
 
 /// About what all steps from the beginning cost, in visits.

@@ -140,6 +140,15 @@ impl Placement {
         self.log.len()
     }
 
+    /// Undoes what was done since a mark, but keeps the sums' rounding; the copies are the caller's.
+    pub fn undo_to(&mut self, form: &Form, mark: usize) {
+        let sums = (self.log.len() == mark).then_some((self.mean, self.width));
+        self.undo(form, mark);
+        if let Some(sums) = sums {
+            (self.mean, self.width) = sums;
+        }
+    }
+
     /// Undoes what was done since a mark; the copies are the caller's.
     pub fn undo(&mut self, form: &Form, mark: usize) {
         while self.log.len() > mark {

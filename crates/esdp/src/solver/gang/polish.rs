@@ -130,7 +130,7 @@ impl Polish {
         }
         if !knapsack.items.is_empty() {
             let room = &form.room[server * form.devices..][..form.devices];
-            knapsack.solve(&form.requests, form.devices, room, 400, &mut self.uses);
+            knapsack.solve(&form.requests, room, &[], 400, &mut self.uses);
         }
         work + 2 * (knapsack.visits - visits)
     }

@@ -48,6 +48,8 @@ pub(super) struct Pricing {
     pub work: u64,
     /// The most visits of one server's knapsack.
     pub server_limit: u64,
+    /// Prices of every server's room, or nothing.
+    pub server_prices: Vec<f64>,
 }
 
 /// Where the prices of each kind begin.
@@ -169,8 +171,9 @@ impl Pricing {
             return value;
         }
         let room = &limits.room[server * form.devices..][..form.devices];
+        let prices = self.server_prices.get(server * form.devices..(server + 1) * form.devices).unwrap_or(&[]);
         let before = self.knapsack.visits;
-        value += self.knapsack.solve(&form.requests, form.devices, room, self.server_limit, uses);
+        value += self.knapsack.solve(&form.requests, room, prices, self.server_limit, uses);
         self.work += 2 * (self.knapsack.visits - before);
         value
     }

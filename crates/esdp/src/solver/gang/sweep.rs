@@ -6,6 +6,11 @@
 use super::Gang;
 use super::knapsack::Item;
 
+/// Copies above this, in the relaxation, are worth the trouble of moving other tasks for.
+const LIKELY: f64 = 0.2;
+/// A channel looked at while tasks are moved, in units of work.
+const WORK_OF_A_MOVE: u64 = 20;
+
 impl Gang {
     /// Sweeps over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
     pub(super) fn sweep(&mut self, first: usize) {
@@ -31,7 +36,7 @@ impl Gang {
             }
             let before = pricing.knapsack.visits;
             let room = placement.room(form, server);
-            pricing.knapsack.solve(&form.requests, form.devices, room, pricing.server_limit, scratch);
+            pricing.knapsack.solve(&form.requests, room, &[], pricing.server_limit, scratch);
             pricing.work += 2 * (pricing.knapsack.visits - before);
             for e in form.channels(server) {
                 // Several channels of a group share its tasks, and all servers the cluster's rows.
@@ -45,16 +50,26 @@ impl Gang {
 
     /// Completes or cuts jobs that are short of their minimum, then adds whatever fits.
     pub(super) fn finish(&mut self) {
-        let Self { form, builder, placement, .. } = self;
+        let Self { form, builder, placement, pricing, root_copies, .. } = self;
+        // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving others.
+        let relaxed = !root_copies.is_empty();
+        let mut work = 0;
         for place in 0..builder.jobs.len() {
             let l = builder.jobs[place] as usize;
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
+                if relaxed {
+                    builder.complete_by_moving(form, placement, l, &mut work);
+                }
                 builder.complete(form, placement, l);
             }
         }
         for &l in &builder.jobs {
             while builder.insert(form, placement, l as usize, 0) {}
+            if relaxed && root_copies[l as usize] > LIKELY {
+                while builder.insert_by_moving(form, placement, l as usize, &mut work) {}
+            }
         }
+        pricing.work += WORK_OF_A_MOVE * work;
         builder.fill(form, placement);
         placement.commit();
     }

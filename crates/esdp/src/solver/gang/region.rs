@@ -1,0 +1,117 @@
+//! Improves a decision job by job set: a few jobs are taken out, the others stay where they are, and the dive of
+//! `dive.rs` on the linear relaxation puts the few back, with whatever else fits better.
+
+use super::limits::Limits;
+use super::relaxed::WANTED;
+use super::{CLOSE, Gang};
+
+/// Running jobs taken out in a turn, at most.
+const RUNNING: usize = 6;
+/// Jobs that do not run and are offered in a turn, at most.
+const WAITING: usize = 10;
+/// Turns without a gain that end the search.
+const PATIENCE: usize = 300;
+
+/// The search's buffers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Region {
+    limits: Limits,
+    free: Vec<bool>,
+    state: u64,
+    turn: usize,
+}
+
+impl Region {
+    pub fn reset(&mut self) {
+        self.state = 0x9E37_79B9_7F4A_7C15;
+        self.turn = 0;
+    }
+
+    /// A number below `limit`, the next of a fixed sequence.
+    fn next(&mut self, limit: usize) -> usize {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) as usize % limit.max(1)
+    }
+}
+
+impl Gang {
+    /// Takes turns until many of them in a row gain nothing, the bound is near, or the work is spent.
+    pub(super) fn improve_regions(&mut self, bound: f64, work: u64) {
+        let end = self.pricing.work.saturating_add(work);
+        self.region.reset();
+        let mut idle = 0;
+        while idle < PATIENCE && self.pricing.work < end {
+            let before = self.best_value;
+            if bound - before <= CLOSE * bound || !self.choose_region() {
+                return;
+            }
+            self.dive_region(end.saturating_sub(self.pricing.work));
+            idle = if self.best_value > before * (1.0 + 1e-9) { 0 } else { idle + 1 };
+        }
+    }
+
+    /// Chooses jobs: one, those that share its servers, and some that wait.
+    fn choose_region(&mut self) -> bool {
+        let Self { form, limits, region, best, builder, root_copies, pricing, .. } = self;
+        let jobs = form.jobs.len();
+        if jobs == 0 {
+            return false;
+        }
+        region.free.clear();
+        region.free.resize(jobs, false);
+        region.turn += 1;
+        // Jobs of which the relaxation is not sure come first, in turn with all others.
+        let seed = builder.jobs[region.next(jobs)] as usize;
+        region.free[seed] = true;
+        let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
+        let mut running = 0;
+        let most = 2 + region.next(RUNNING - 1);
+        let spread = 1 + region.next(3);
+        'found: for &e in channels.iter().step_by(spread).take(24) {
+            for other in form.channels(form.server[e as usize] as usize) {
+                let job = form.job[other] as usize;
+                if best[other] > 0 && !region.free[job] {
+                    region.free[job] = true;
+                    running += 1;
+                    if running >= most {
+                        break 'found;
+                    }
+                }
+            }
+        }
+        let offset = region.next(jobs);
+        let mut waiting = 0;
+        for place in 0..jobs {
+            let l = builder.jobs[(offset + place) % jobs] as usize;
+            let share = root_copies[l];
+            if !region.free[l] && share < 0.999 * f64::from(form.jobs[l].copies) && form.jobs[l].is_gang() {
+                region.free[l] = true;
+                waiting += 1;
+                if waiting >= WAITING {
+                    break;
+                }
+            }
+        }
+        pricing.work += 4 * form.len() as u64;
+        region.limits.clone_from(limits);
+        for (e, &uses) in best.iter().enumerate() {
+            if !region.free[form.job[e] as usize] {
+                (region.limits.low[e], region.limits.high[e]) = (uses, uses);
+            }
+        }
+        for l in 0..jobs {
+            if !region.free[l] && form.jobs[l].is_gang() {
+                let copies = self.best_copies[l];
+                (region.limits.fewest[l], region.limits.most[l]) = (copies, copies);
+            }
+        }
+        region.limits.propagate(form)
+    }
+
+    fn dive_region(&mut self, work: u64) {
+        let Self { form, region, relaxation, dive, builder, .. } = self;
+        let wanted = |e: usize| builder.score[e] > WANTED;
+        dive.run_relaxed(form, &region.limits, relaxation, wanted, work, true);
+        self.place_dive();
+    }
+}

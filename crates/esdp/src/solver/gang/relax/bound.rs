@@ -1,0 +1,171 @@
+//! A bound from prices of capacities: every job by itself.
+//!
+//! With `u` the prices of server rows, `b` those of cluster-wide rows and
+//! `r_e = v_e + lambda w_e - (u + b).a_e`,
+//!
+//! ```text
+//! F(n) <= 1/(4 lambda) + u.room + b.c + sum over jobs of copies * max(0, best { r.n : n makes a whole job })
+//! ```
+//!
+//! A job's best uses are greedy: the best channels of each group, then the least bad ones up to its minimum. That no
+//! more tasks of one copy run on a server than fit there counts here, and does not in the relaxation.
+
+use super::cuts::Cuts;
+use super::interior::Interior;
+use super::open::{Open, Source};
+use crate::solver::gang::form::{Form, NO_GROUP};
+use crate::solver::gang::limits::Limits;
+
+/// Prices of everything that is limited.
+#[derive(Debug, Clone, Default)]
+pub(in crate::solver::gang) struct Multipliers {
+    /// Server after server, the price of each device there.
+    pub server: Vec<f64>,
+    /// The price of each rounded row.
+    cuts: Vec<f64>,
+    /// The price of each cluster-wide row.
+    pub wide: Vec<f64>,
+    pub lambda: f64,
+    /// The price of a task of each group, as the channels pay it.
+    pub task: Vec<f64>,
+    /// The reduced value of each channel at the prices of capacities.
+    pub r: Vec<f64>,
+    order: Vec<(f64, u32)>,
+    counts: Vec<u64>,
+}
+
+impl Multipliers {
+    pub(super) fn read(&mut self, form: &Form, limits: &Limits, open: &Open, interior: &Interior, cuts: usize) {
+        let devices = form.devices;
+        self.server.clear();
+        self.server.resize(form.servers() * devices, 0.0);
+        self.cuts.clear();
+        self.cuts.resize(cuts, 0.0);
+        for server in &open.servers {
+            let prices = &interior.server.price[server.row as usize..];
+            for (source, price) in open.sources(server).iter().zip(prices) {
+                match *source {
+                    Source::Device(device, room) => {
+                        self.server[server.id as usize * devices + device as usize] = price / room;
+                    }
+                    Source::Cut(cut, left) => self.cuts[cut as usize] = price / left,
+                }
+            }
+        }
+        self.wide.clear();
+        self.wide.resize(form.rows.len(), 0.0);
+        for (row, &place) in open.wide.iter().enumerate() {
+            self.wide[place as usize] = interior.wide.price[row] / limits.cluster[place as usize] as f64;
+        }
+        self.lambda = if form.linear { 0.0 } else { 0.5 / interior.width(open).sqrt() };
+        self.task.clear();
+        self.task.resize(form.groups.len(), 0.0);
+        for (&g, &price) in open.groups.iter().zip(&interior.task_price) {
+            self.task[g as usize] = price;
+        }
+    }
+
+    /// Fills `r`.
+    pub(super) fn reduce(&mut self, form: &Form, cuts: &Cuts) {
+        let devices = form.devices;
+        self.r.clear();
+        for e in 0..form.len() {
+            let request = form.request(e);
+            let prices = &self.server[form.server[e] as usize * devices..][..devices];
+            let mut r = form.v[e] + self.lambda * form.w[e];
+            r -= request.iter().zip(prices).map(|(&a, price)| a as f64 * price).sum::<f64>();
+            for (row, price) in form.rows.iter().zip(&self.wide) {
+                r -= price * request[row.device] as f64;
+            }
+            self.r.push(r);
+        }
+        for (price, cut) in self.cuts.iter().zip(&cuts.list).filter(|(price, _)| **price > 0.0) {
+            let channels = form.channels(cut.server as usize);
+            self.r[channels].iter_mut().zip(&cut.entries).for_each(|(r, entry)| *r -= price * entry);
+        }
+    }
+
+    /// How far a channel is from use, at most 0: its reduced value less the price of a task.
+    pub fn score(&self, form: &Form, e: usize) -> f64 {
+        let task = if form.group[e] == NO_GROUP { 0.0 } else { self.task[form.group[e] as usize] };
+        (self.r[e] - task).min(0.0)
+    }
+
+    /// The bound at the prices, for a problem without lower limits; safe against rounding.
+    pub(super) fn bound(&mut self, form: &Form, limits: &Limits, cuts: &Cuts) -> f64 {
+        self.reduce(form, cuts);
+        let mut bound = if form.linear { 0.0 } else { 0.25 / self.lambda };
+        let mut size = bound;
+        for (price, &room) in self.server.iter().zip(&form.room) {
+            if *price > 0.0 {
+                bound += price * room as f64;
+            }
+        }
+        for (price, row) in self.wide.iter().zip(&form.rows) {
+            bound += price * row.capacity as f64;
+        }
+        bound += self.cuts.iter().zip(&cuts.list).map(|(price, cut)| price * cut.capacity).sum::<f64>();
+        size += bound;
+        for l in 0..form.jobs.len() {
+            let (own, own_size) = self.job(form, limits, l);
+            bound += own;
+            size += own_size;
+        }
+        bound + f64::EPSILON * size * (form.len() + form.jobs.len() + form.room.len() + 32) as f64
+    }
+
+    /// One job's part, and the size of what was added up for it.
+    fn job(&mut self, form: &Form, limits: &Limits, l: usize) -> (f64, f64) {
+        let job = &form.jobs[l];
+        let most = u64::from(limits.most[l]);
+        if most == 0 {
+            return (0.0, 0.0);
+        }
+        self.order.clear();
+        self.order.extend(form.channels_of_job(l).iter().map(|&e| (self.r[e as usize], e)));
+        let mut size: f64 = self
+            .order
+            .iter()
+            .map(|&(r, e)| (r.abs() + form.v[e as usize].abs()) * f64::from(limits.high[e as usize]))
+            .sum();
+        let whole = job.is_gang();
+        if !whole {
+            // Only groups tie: the best of each.
+            self.order.retain(|&(r, _)| r > 0.0);
+        }
+        self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.counts.clear();
+        self.counts.resize(form.groups_of_job(l).len(), 0);
+        let first = form.groups_of_job(l).start;
+        let copies = if whole { 1 } else { most };
+        let minimum = if whole { u64::from(job.minimum) } else { 0 };
+        let (mut value, mut tasks) = (0.0, 0u64);
+        for &(r, e) in &self.order {
+            if r <= 0.0 && tasks >= minimum {
+                break;
+            }
+            let e = e as usize;
+            let mut uses = u64::from(limits.high[e]);
+            if form.group[e] != NO_GROUP {
+                let g = form.group[e] as usize;
+                let left = u64::from(form.groups[g].count) * copies - self.counts[g - first];
+                uses = uses.min(left);
+                self.counts[g - first] += uses;
+            }
+            if r <= 0.0 {
+                uses = uses.min(minimum - tasks);
+            }
+            tasks += uses;
+            value += r * uses as f64;
+        }
+        size += value.abs();
+        if !whole {
+            return (value, size);
+        }
+        if tasks < minimum {
+            return (0.0, size);
+        }
+        let copies = if value > 0.0 { most } else { u64::from(limits.fewest[l]) };
+        (value * copies as f64, size * most as f64)
+    }
+}

@@ -1,0 +1,395 @@
+//! A primal-dual interior-point method (Mehrotra's predictor and corrector) for the relaxation of `mod.rs`.
+//!
+//! Every inequality has a slack `s` and a price `z`; steps lead towards `s z = mu` for all of them, and `mu` falls. The
+//! uses' and jobs' own inequalities and the capacities hold from the start; only "the tasks of a group are the uses of
+//! its channels" is reached on the way. One factor of the system (`step.rs`) serves both halves of a step.
+
+use super::job::Job;
+use super::open::{FREE, Open, PerCopy};
+use super::step::Step;
+
+/// The most steps.
+const STEPS: usize = 40;
+/// The share of the way to the nearest boundary that a step goes.
+const SHORT_OF: f64 = 0.995;
+/// The first product of slack and price, of an objective whose terms are at most about 1.
+const FIRST: f64 = 0.05;
+/// Steps that only centre, at first.
+const CENTRING: usize = 2;
+/// The most times that a step is corrected for products that it leaves far from the others (Gondzio).
+const CORRECTORS: usize = 3;
+/// Products beyond this factor from the others are far.
+const FARTHEST: f64 = 10.0;
+
+/// Steps shorter than this, near the end, are not worth their price.
+const SHORTEST: f64 = 0.05;
+/// A gap of this share of the value is nearly there.
+const NEAR: f64 = 0.1;
+
+/// Inequalities: slacks, prices, their steps and what their products aim at.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pairs {
+    pub slack: Vec<f64>,
+    pub price: Vec<f64>,
+    pub slack_step: Vec<f64>,
+    pub price_step: Vec<f64>,
+    pub target: Vec<f64>,
+    spare_slack: Vec<f64>,
+    spare_price: Vec<f64>,
+}
+
+impl Pairs {
+    fn start(&mut self, slacks: impl Iterator<Item = f64>) {
+        self.slack.clear();
+        self.slack.extend(slacks);
+        self.price.clear();
+        self.price.extend(self.slack.iter().map(|slack| FIRST / slack));
+        for list in [&mut self.slack_step, &mut self.price_step, &mut self.target] {
+            list.clear();
+            list.resize(self.slack.len(), 0.0);
+        }
+    }
+
+    /// The step of the prices that belongs to that of the slacks.
+    pub fn settle(&mut self) {
+        for i in 0..self.slack.len() {
+            let (s, z) = (self.slack[i], self.price[i]);
+            self.price_step[i] = self.target[i] / s - z - z / s * self.slack_step[i];
+        }
+    }
+
+    fn product(&self) -> f64 {
+        self.slack.iter().zip(&self.price).map(|(s, z)| s * z).sum()
+    }
+
+    fn product_after(&self, primal: f64, dual: f64) -> f64 {
+        let step =
+            |i: usize| (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i]);
+        (0..self.slack.len()).map(step).sum()
+    }
+
+    /// Aims at `mu` less what the last step got wrong to second order.
+    fn aim(&mut self, mu: f64) {
+        for i in 0..self.slack.len() {
+            let correction = self.slack_step[i] * self.price_step[i];
+            // Far corrections do more harm than good.
+            self.target[i] = mu - correction.clamp(-FARTHEST * mu, FARTHEST * mu);
+        }
+    }
+
+    /// Aims products that a longer step would leave far from `mu` back towards it.
+    fn recentre(&mut self, mu: f64, primal: f64, dual: f64) {
+        for i in 0..self.slack.len() {
+            let product = (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i]);
+            let aim = product.clamp(mu / FARTHEST, FARTHEST * mu);
+            self.target[i] += (aim - product).max(-FARTHEST * mu);
+        }
+    }
+
+    fn swap_steps(&mut self) {
+        self.spare_slack.resize(self.slack.len(), 0.0);
+        self.spare_price.resize(self.slack.len(), 0.0);
+        std::mem::swap(&mut self.spare_slack, &mut self.slack_step);
+        std::mem::swap(&mut self.spare_price, &mut self.price_step);
+    }
+
+    fn aim_at(&mut self, mu: f64) {
+        self.target.fill(mu);
+    }
+
+    fn longest(&self, (primal, dual): (f64, f64)) -> (f64, f64) {
+        let reach = |longest: f64, (value, step): (&f64, &f64)| {
+            if *step < 0.0 { longest.min(-value / step) } else { longest }
+        };
+        (
+            self.slack.iter().zip(&self.slack_step).fold(primal, reach),
+            self.price.iter().zip(&self.price_step).fold(dual, reach),
+        )
+    }
+
+    fn advance_prices(&mut self, by: f64) {
+        self.price.iter_mut().zip(&self.price_step).for_each(|(z, step)| *z += by * step);
+    }
+}
+
+/// A point on the way, and where it ends; buffers are reused.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Interior {
+    pub x: Vec<f64>,
+    /// `x >= 0`, `x <= high`, the server rows, the cluster-wide rows, the jobs' rows.
+    pub low: Pairs,
+    pub high: Pairs,
+    pub server: Pairs,
+    pub wide: Pairs,
+    pub job: Pairs,
+    /// What a copy of a job can use of a channel.
+    pub per_copy: Pairs,
+    /// The tasks and copies of the jobs, and their step.
+    pub unknowns: Vec<f64>,
+    pub unknowns_step: Vec<f64>,
+    /// The price of a task of each group.
+    pub task_price: Vec<f64>,
+    spare_unknowns: Vec<f64>,
+    spare_tasks: Vec<f64>,
+    step: Step,
+    /// Multiplications so far, about.
+    pub work: u64,
+}
+
+impl Interior {
+    /// Goes from a fresh start until the products promise a gap below `tolerance` of the value, or the work is spent.
+    /// `each` sees every point that is nearly there.
+    pub fn run(
+        &mut self,
+        open: &Open,
+        linear: bool,
+        (tolerance, work): (f64, u64),
+        mut each: impl FnMut(&Open, &Self),
+    ) -> bool {
+        self.start(open);
+        let end = self.work.saturating_add(work);
+        let count = (2 * open.len() + open.rows + open.wide.len() + open.constants.len() + open.per_copy.len()) as f64;
+        for turn in 0..STEPS {
+            if self.work >= end {
+                break;
+            }
+            let mu = self.pairs().iter().map(|pairs| pairs.product()).sum::<f64>() / count;
+            let value: f64 = open.v.iter().zip(&self.x).map(|(v, x)| v * x).sum::<f64>() + self.root(open);
+            let mut step = std::mem::take(&mut self.step);
+            let off = step.off(open, self);
+            self.step = step;
+            if !mu.is_finite() || !off.is_finite() {
+                return false;
+            }
+            if mu * count <= tolerance * value.abs().max(1e-6) && off <= tolerance * value.abs().max(1.0) {
+                return true;
+            }
+            let mut step = std::mem::take(&mut self.step);
+            step.factorise(open, self, linear);
+            self.pairs_mut().into_iter().for_each(|pairs| pairs.aim_at(0.0));
+            step.solve(open, self, linear);
+            let (primal, dual) = self.longest(1.0);
+            let after = self.pairs().iter().map(|pairs| pairs.product_after(primal, dual)).sum::<f64>() / count;
+            let share = (after / mu).clamp(0.0, 1.0);
+            let centre = (share * share * share).clamp(1e-4, 0.9);
+            let centre = if turn < CENTRING { 1.0 } else { centre };
+            if !centre.is_finite() {
+                self.step = step;
+                return false;
+            }
+            self.pairs_mut().into_iter().for_each(|pairs| pairs.aim(centre * mu));
+            step.solve(open, self, linear);
+            for _ in 0..CORRECTORS {
+                let reached = self.longest(1.0);
+                if reached.0.min(reached.1) >= 0.9 {
+                    break;
+                }
+                let further = |step: f64| (1.1 * step + 0.1).min(1.0);
+                let (primal, dual) = (further(reached.0), further(reached.1));
+                self.pairs_mut().into_iter().for_each(|pairs| pairs.recentre(centre * mu, primal, dual));
+                self.swap_steps(&mut step);
+                step.solve(open, self, linear);
+                let now = self.longest(1.0);
+                if now.0 + now.1 < 1.02 * (reached.0 + reached.1) {
+                    self.swap_steps(&mut step);
+                    break;
+                }
+            }
+            self.work += step.take_work();
+            self.step = step;
+            let (primal, dual) = self.longest(1.0 / SHORT_OF);
+            let (mut primal, mut dual) = ((primal * SHORT_OF).min(1.0), (dual * SHORT_OF).min(1.0));
+            if !linear {
+                primal = primal.min(dual);
+                dual = primal;
+            }
+            if !(primal.is_finite() && dual.is_finite()) {
+                return false;
+            }
+            // Where steps lead nowhere any more, the numbers have no more to say.
+            if primal.min(dual) < SHORTEST && mu * count <= NEAR * value.abs() {
+                break;
+            }
+            self.advance(open, primal, dual);
+            if mu * count <= NEAR * value.abs() {
+                each(open, self);
+            }
+        }
+        self.x.iter().chain(&self.task_price).all(|value| value.is_finite())
+    }
+
+    fn swap_steps(&mut self, step: &mut Step) {
+        self.pairs_mut().into_iter().for_each(Pairs::swap_steps);
+        self.spare_unknowns.resize(self.unknowns.len(), 0.0);
+        std::mem::swap(&mut self.spare_unknowns, &mut self.unknowns_step);
+        self.spare_tasks.resize(self.task_price.len(), 0.0);
+        std::mem::swap(&mut self.spare_tasks, &mut step.task_price);
+    }
+
+    /// The square root's part of the value.
+    fn root(&self, open: &Open) -> f64 {
+        self.width(open).sqrt()
+    }
+
+    /// The sum of the widths.
+    pub fn width(&self, open: &Open) -> f64 {
+        let width: f64 = open.w.iter().zip(&self.x).map(|(w, x)| w * x).sum();
+        (width + open.width).max(1e-18)
+    }
+
+    fn pairs(&self) -> [&Pairs; 6] {
+        [&self.low, &self.high, &self.server, &self.wide, &self.job, &self.per_copy]
+    }
+
+    fn pairs_mut(&mut self) -> [&mut Pairs; 6] {
+        [&mut self.low, &mut self.high, &mut self.server, &mut self.wide, &mut self.job, &mut self.per_copy]
+    }
+
+    fn longest(&self, most: f64) -> (f64, f64) {
+        self.pairs().iter().fold((most, most), |longest, pairs| pairs.longest(longest))
+    }
+
+    fn advance(&mut self, open: &Open, primal: f64, dual: f64) {
+        self.x.iter_mut().zip(&self.low.slack_step).for_each(|(x, step)| *x += primal * step);
+        self.unknowns.iter_mut().zip(&self.unknowns_step).for_each(|(value, step)| *value += primal * step);
+        for (price, step) in self.task_price.iter_mut().zip(&self.step.task_price) {
+            *price += dual * step;
+        }
+        for pairs in self.pairs_mut() {
+            pairs.slack.iter_mut().zip(&pairs.slack_step).for_each(|(s, step)| *s += primal * step);
+            pairs.advance_prices(dual);
+        }
+        // Slacks follow from the point; only where they are tiny is their own sum more exact.
+        self.low.slack.clone_from(&self.x);
+        let _ = open;
+    }
+
+    /// A point with room on all sides.
+    fn start(&mut self, open: &Open) {
+        self.x.clear();
+        let mut group_sum = vec![0.0; open.groups.len()];
+        for server in &open.servers {
+            // Near the point where all inequalities have the most room together: each channel has the same share of the
+            // server, which is nearly full.
+            let count = server.channels().len() as f64;
+            let share = 1.0 / (count + f64::from(server.rows));
+            for e in server.channels() {
+                let largest = open.shares(server, e).iter().copied().fold(0.0, f64::max);
+                let x = (share / largest).min(0.5 * open.high[e]);
+                self.x.push(x);
+                if open.group[e] != FREE {
+                    group_sum[open.group[e] as usize] += x;
+                }
+            }
+        }
+        self.start_jobs(open);
+        let mut wide_load = vec![0.0; open.wide.len()];
+        for e in 0..open.len() {
+            if open.group[e] != FREE {
+                let g = open.group[e] as usize;
+                let wanted = self.tasks(open, g).max(0.01);
+                self.x[e] *= (wanted / group_sum[g]).min(1.0);
+            }
+            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row as usize] += share * self.x[e]);
+        }
+        for e in 0..open.len() {
+            let fullest = open.wide_of(e).iter().map(|&(row, _)| wide_load[row as usize]).fold(0.0, f64::max);
+            self.x[e] *= (0.5 / fullest).min(1.0);
+        }
+        for &PerCopy { channel, job, most } in &open.per_copy {
+            let most = 0.5 * most * self.copies(&open.jobs[job as usize]);
+            self.x[channel as usize] = self.x[channel as usize].min(most);
+        }
+        let mut per_copy = std::mem::take(&mut self.per_copy);
+        per_copy.start(open.per_copy.iter().map(|row| {
+            let copies = self.copies(&open.jobs[row.job as usize]);
+            (row.most * copies - self.x[row.channel as usize]).max(1e-9)
+        }));
+        self.per_copy = per_copy;
+        let Self { x, low, high, server, wide, .. } = self;
+        low.start(x.iter().copied());
+        high.start(x.iter().zip(&open.high).map(|(x, high)| high - x));
+        server.start(open.servers.iter().flat_map(|server| {
+            let load = |row: usize| server.channels().map(|e| open.shares(server, e)[row] * x[e]).sum::<f64>();
+            (0..server.rows as usize).map(move |row| 1.0 - load(row)).collect::<Vec<_>>()
+        }));
+        wide_load.fill(0.0);
+        for e in 0..open.len() {
+            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row as usize] += share * x[e]);
+        }
+        wide.start(wide_load.iter().map(|load| 1.0 - load));
+        // Prices of tasks that leave the channels of a group in balance, on average.
+        group_sum.fill(0.0);
+        let mut counts = vec![0.0; open.groups.len()];
+        for place in &open.servers {
+            let prices = &self.server.price[place.row as usize..][..place.rows as usize];
+            for e in place.channels().filter(|&e| open.group[e] != FREE) {
+                let g = open.group[e] as usize;
+                let rows: f64 = open.shares(place, e).iter().zip(prices).map(|(a, u)| a * u).sum();
+                let own = open.v[e] + self.low.price[e] - self.high.price[e] - rows;
+                group_sum[g] += own;
+                counts[g] += 1.0;
+            }
+        }
+        for (price, (sum, count)) in self.task_price.iter_mut().zip(group_sum.iter().zip(&counts)) {
+            *price = sum / count;
+        }
+    }
+
+    fn start_jobs(&mut self, open: &Open) {
+        self.unknowns.clear();
+        self.unknowns.resize(open.unknowns, 0.0);
+        self.unknowns_step.clear();
+        self.unknowns_step.resize(open.unknowns, 0.0);
+        self.task_price.clear();
+        self.task_price.resize(open.groups.len(), 0.0);
+        for job in &open.jobs {
+            let (groups, own) = (job.groups(), job.unknown as usize);
+            let margin = |copies: f64| {
+                let tasks: f64 = groups.clone().map(|g| open.count[g] * copies - open.low[g]).sum();
+                if job.minimum > 0.0 { tasks + job.counted - job.minimum * copies } else { tasks }
+            };
+            let mut copies = job.settled;
+            if let (Some((fewest, most)), Some(at)) = (job.copies, job.copies_at()) {
+                let shares = [0.5, 0.25, 0.75, 0.1, 0.9, 0.01];
+                let place = |share: f64| fewest + share * (most - fewest);
+                let roomy = |&share: &f64| job.tied || margin(place(share)) > 0.0;
+                copies = place(shares.into_iter().find(roomy).unwrap_or(0.5));
+                self.unknowns[own + at] = copies;
+            }
+            if !job.tied {
+                let each = margin(copies).max(1e-3) / (2 * groups.len()) as f64;
+                for (place, g) in groups.clone().enumerate() {
+                    self.unknowns[own + place] = open.count[g] * copies - open.low[g] - each;
+                }
+            }
+        }
+        let unknowns = &self.unknowns;
+        self.job.start(open.jobs.iter().flat_map(|job| {
+            let (own, count) = (job.unknown as usize, job.unknowns());
+            let rows = if count == 0 { 0 } else { open.rows_of(job) };
+            (0..rows)
+                .map(move |row| {
+                    let entries = &open.entries[job.entry as usize + row * count..][..count];
+                    let sum: f64 = entries.iter().zip(&unknowns[own..]).map(|(a, x)| a * x).sum();
+                    (open.constants[job.row as usize + row] + sum).max(1e-6)
+                })
+                .collect::<Vec<_>>()
+        }));
+    }
+
+    /// The tasks of a group that its job has at the point.
+    pub fn tasks(&self, open: &Open, group: usize) -> f64 {
+        let job = &open.jobs[open.job_of[group] as usize];
+        let own = job.unknown as usize;
+        if !job.tied {
+            return self.unknowns[own + group - job.first as usize];
+        }
+        open.count[group] * self.copies(job) - open.low[group]
+    }
+
+    /// The copies of a job at the point.
+    pub fn copies(&self, job: &Job) -> f64 {
+        job.copies_at().map_or(job.settled, |at| self.unknowns[job.unknown as usize + at])
+    }
+}

@@ -1,0 +1,146 @@
+//! A job's own part of a Newton step.
+//!
+//! A job ties its channels by the tasks `T_g` of its groups and its running copies `y`:
+//!
+//! ```text
+//! T_g <= count_g y - low_g     sum_g (low_g + T_g) >= minimum y     fewest <= y <= most
+//! ```
+//!
+//! Given the prices `p_g` that the channels pay for tasks, a step moves `T` by `N dp + n`: the inverse of a tiny
+//! matrix. Where a job runs whole or not at all, `T_g = count_g y - low_g` and only `y` moves.
+
+use crate::solver::gang::form::Form;
+use crate::solver::gang::limits::Limits;
+
+/// Jobs with more groups than this that matter are tied loosely: their minimum is left out of the relaxation.
+const MOST_GROUPS: usize = 24;
+
+/// What a task of a job that is decided to run is worth beyond its value, in the scaled objective.
+const URGENCY: f64 = 0.5;
+
+/// The copies that the lower limits need at least.
+fn groups_low(form: &Form, limits: &Limits, l: usize) -> f64 {
+    let needed = |g: usize| limits.group_low[g] as f64 / f64::from(form.groups[g].count).max(1.0);
+    form.groups_of_job(l).map(needed).fold(0.0, f64::max)
+}
+
+/// A job, or one group of a job whose groups do not depend on each other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Job {
+    /// The job in the form.
+    pub id: u32,
+    /// Its open groups.
+    pub first: u32,
+    pub end: u32,
+    /// What its copies may be; `None` when they are settled.
+    pub copies: Option<(f64, f64)>,
+    /// The settled copies.
+    pub settled: f64,
+    /// Whether all tasks run or none.
+    pub tied: bool,
+    /// What the minimum asks for each copy, and the tasks that count towards it already; 0 when it asks for nothing.
+    pub minimum: f64,
+    pub counted: f64,
+    /// What a copy is worth beyond its tasks.
+    pub bonus: f64,
+    /// Where its unknowns, its rows and their entries begin.
+    pub unknown: u32,
+    pub row: u32,
+    pub entry: u32,
+}
+
+impl Job {
+    /// Opens a job's groups that matter: all at once, or one at a time when they do not depend on each other.
+    pub fn open(
+        form: &Form,
+        limits: &Limits,
+        (l, elastic): (usize, bool),
+        needs: &[f64],
+        mut each: impl FnMut(Self, &[u32]),
+    ) {
+        let job = &form.jobs[l];
+        let (fewest, most) = (f64::from(limits.fewest[l]), f64::from(limits.most[l]));
+        let groups: Vec<u32> = form.groups_of_job(l).filter(|&g| needs[g] > 0.0).map(|g| g as u32).collect();
+        if groups.is_empty() {
+            return;
+        }
+        let low = |g: u32| limits.group_low[g as usize] as f64;
+        let count = |g: u32| f64::from(form.groups[g as usize].count);
+        let counted: f64 = form.groups_of_job(l).map(|g| limits.group_low[g] as f64).sum();
+        let minimum = f64::from(job.minimum);
+        // Where copies are decided they are only urged, as long as that may turn out not to fit.
+        let least = groups_low(form, limits, l);
+        let (fewest, bonus) = match elastic {
+            true if job.is_gang() && least < fewest => (least, URGENCY * minimum),
+            _ => (fewest, 0.0),
+        };
+        let is_settled = fewest >= most;
+        let base = Self { id: l as u32, settled: most, bonus, ..Self::default() };
+        let asks = job.is_gang() && (!is_settled || minimum * most > counted) && groups.len() <= MOST_GROUPS;
+        if !asks && (is_settled || !job.is_gang()) {
+            // Only what each group has left.
+            for &g in &groups {
+                if needs[g as usize] > count(g) * most - low(g) {
+                    each(base, &[g]);
+                }
+            }
+            return;
+        }
+        let all: f64 = form.groups_of_job(l).map(|g| f64::from(form.groups[g].count)).sum();
+        let open: f64 = groups.iter().map(|&g| count(g) * most - low(g)).sum();
+        let tied = minimum >= all || (is_settled && minimum * most - counted >= open);
+        let copies = (!is_settled).then_some((fewest, most));
+        let minimum = if asks { minimum } else { 0.0 };
+        each(Self { copies, tied, minimum, counted, ..base }, &groups);
+    }
+
+    pub fn groups(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.end as usize
+    }
+
+    /// The number of unknowns: the tasks unless tied, then the copies unless settled.
+    pub fn unknowns(&self) -> usize {
+        (if self.tied { 0 } else { self.groups().len() }) + usize::from(self.copies.is_some())
+    }
+
+    /// Where the copies are among the unknowns, if they are open.
+    pub fn copies_at(&self) -> Option<usize> {
+        self.copies.is_some().then_some(if self.tied { 0 } else { self.groups().len() })
+    }
+
+    /// Appends the job's rows, dense over its unknowns, and their constants: a slack is a constant and the entries times
+    /// the unknowns. `count` and `low` are the groups' tasks a copy, and those taken already.
+    pub fn rows(&self, count: &[f64], low: &[f64], entries: &mut Vec<f64>, constants: &mut Vec<f64>) {
+        let (unknowns, groups, copies) = (self.unknowns(), count.len(), self.copies_at());
+        let mut push = |constant: f64, set: &dyn Fn(&mut [f64])| {
+            let from = entries.len();
+            entries.resize(from + unknowns, 0.0);
+            set(&mut entries[from..]);
+            constants.push(constant);
+        };
+        if !self.tied {
+            for place in 0..groups {
+                let constant = if copies.is_some() { -low[place] } else { count[place] * self.settled - low[place] };
+                push(constant, &|row| {
+                    row[place] = -1.0;
+                    if let Some(at) = copies {
+                        row[at] = count[place];
+                    }
+                });
+            }
+            if self.minimum > 0.0 {
+                let constant = self.counted - if copies.is_some() { 0.0 } else { self.minimum * self.settled };
+                push(constant, &|row| {
+                    row[..groups].fill(1.0);
+                    if let Some(at) = copies {
+                        row[at] = -self.minimum;
+                    }
+                });
+            }
+        }
+        if let (Some(at), Some((fewest, most))) = (copies, self.copies) {
+            push(most, &|row| row[at] = -1.0);
+            push(-fewest, &|row| row[at] = 1.0);
+        }
+    }
+}

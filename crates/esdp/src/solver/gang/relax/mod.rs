@@ -1,0 +1,166 @@
+//! The linear relaxation of a problem with servers and gangs, by an interior-point method.
+//!
+//! ```text
+//! max  v.x + sqrt(w.x)
+//!      sum_e a_ek x_e <= room_k                                        each server, and the cluster
+//!      sum of a group's x_e <= count y,  sum of a job's x_e >= minimum y,  fewest <= y <= most
+//! ```
+//!
+//! over real `x` and `y`. It knows nothing of how a server's room is filled by whole tasks, so it is weak where a server
+//! holds two or three tasks, and sharp where it holds dozens: then its bound is a fraction of a percent above the
+//! optimum, its prices are right, and nearly all of its uses are whole. It does not matter how large the
+//! capacities are.
+//!
+//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `step.rs` and `system.rs`
+//! its linear system, `bound.rs` a bound that holds at any prices, however they were found. A step costs
+//! about `sum over servers of channels^2 devices` or the same by job, whichever is less.
+
+mod bound;
+mod cuts;
+mod interior;
+mod job;
+mod open;
+mod step;
+mod system;
+
+use self::cuts::Cuts;
+use self::interior::Interior;
+use self::open::Open;
+use super::form::Form;
+use super::limits::Limits;
+pub(super) use bound::Multipliers;
+
+/// The gap, relative to the value, at which the relaxation of a whole problem counts as solved, ...
+const ROOT_TOLERANCE: f64 = 5e-4;
+/// ... and that of a part of it.
+const TOLERANCE: f64 = 2e-3;
+
+/// Channels whose reduced value is below this, in the scaled objective, are far from use.
+const APART: f64 = -0.3;
+
+/// Rounds of rounded rows, and the least share of the bound that a round must gain for another one.
+const CUT_ROUNDS: usize = 4;
+const LEAST_GAIN: f64 = 3e-4;
+
+/// A relaxation and its solution; buffers are reused.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Relaxation {
+    open: Open,
+    interior: Interior,
+    /// Uses of each channel and copies of each job, the lower limits included.
+    pub uses: Vec<f64>,
+    pub copies: Vec<f64>,
+    pub multipliers: Multipliers,
+    trial: Multipliers,
+    cuts: Cuts,
+    /// Channels that stay out once there are rounded rows.
+    apart: Vec<bool>,
+    /// Units of work so far.
+    pub work: u64,
+}
+
+/// What multiplications cost, in units of work.
+fn units(multiplications: u64) -> u64 {
+    multiplications / 5 * 2
+}
+
+impl Relaxation {
+    /// About what a solution from the start costs, in units of work.
+    pub fn cost(&mut self, form: &Form, limits: &Limits) -> u64 {
+        self.cuts.reset(form);
+        self.open.fill(form, limits, &self.cuts, false, |_| true);
+        let border = self.open.wide.len() + usize::from(!form.linear);
+        let (servers, jobs) = self.open.costs(border);
+        25 * units(servers.min(jobs) + 60 * self.open.len() as u64)
+    }
+
+    /// Solves a whole problem, adds rounded rows as long as they help, and leaves the multipliers with the best bound;
+    /// that bound. With rounded rows, channels stay out that the prices of the first solution leave far from use;
+    /// the bound counts them.
+    pub fn solve(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
+        self.cuts.reset(form);
+        self.apart.clear();
+        self.apart.resize(form.len(), false);
+        let end = self.work.saturating_add(work);
+        let mut bound = f64::INFINITY;
+        for round in 0..=CUT_ROUNDS {
+            let before = bound;
+            let last = self.work;
+            bound = bound.min(self.solve_once(form, limits, bound, end));
+            if round == 0 {
+                self.reduce(form);
+                let Self { apart, multipliers, .. } = self;
+                for (e, apart) in apart.iter_mut().enumerate() {
+                    *apart = multipliers.score(form, e) < APART;
+                }
+            }
+            let spent = if round == 0 { 0 } else { self.work - last };
+            let gains = before.is_infinite() || before - bound > LEAST_GAIN * bound;
+            let affordable = self.work.saturating_add(spent + spent / 2) < end;
+            if round == CUT_ROUNDS || !gains || !affordable || !self.cuts.separate(form, &self.uses, &mut self.work) {
+                break;
+            }
+        }
+        bound
+    }
+
+    /// Solves with the rows there are. The multipliers are replaced by ones with a better bound than the given one.
+    fn solve_once(&mut self, form: &Form, limits: &Limits, known: f64, end: u64) -> f64 {
+        let Self { open, interior, multipliers, trial, cuts, apart, .. } = self;
+        open.fill(form, limits, cuts, false, |e| !apart[e]);
+        let mut bound = known;
+        let mut seen = 0;
+        let left = end.saturating_sub(self.work);
+        interior.run(open, form.linear, (ROOT_TOLERANCE, left.saturating_mul(5) / 2), |open, interior| {
+            trial.read(form, limits, open, interior, cuts.list.len());
+            let own = trial.bound(form, limits, cuts);
+            seen += 1;
+            if own < bound {
+                bound = own;
+                std::mem::swap(trial, multipliers);
+            }
+        });
+        if seen == 0 && known.is_infinite() {
+            multipliers.read(form, limits, open, interior, cuts.list.len());
+            bound = multipliers.bound(form, limits, cuts);
+        }
+        self.work += units(std::mem::take(&mut self.interior.work)) + (10 + 30 * seen) * form.len() as u64;
+        self.read(form, limits);
+        bound
+    }
+
+    /// The reduced value of each channel at the best prices.
+    pub fn reduce(&mut self, form: &Form) {
+        self.multipliers.reduce(form, &self.cuts);
+    }
+
+    /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.
+    pub fn resume(&mut self, form: &Form, limits: &Limits, wanted: impl Fn(usize) -> bool, work: u64) {
+        self.open.fill(form, limits, &self.cuts, true, wanted);
+        self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _| ());
+        self.work += units(std::mem::take(&mut self.interior.work)) + 10 * form.len() as u64;
+        self.read(form, limits);
+    }
+
+    fn read(&mut self, form: &Form, limits: &Limits) {
+        let Self { open, interior, uses, copies, .. } = self;
+        uses.clear();
+        uses.extend(limits.low.iter().map(|&low| f64::from(low)));
+        for (&e, x) in open.id.iter().zip(&interior.x) {
+            uses[e as usize] += x;
+        }
+        copies.clear();
+        copies.extend(limits.most.iter().map(|&most| f64::from(most)));
+        for (l, job) in form.jobs.iter().enumerate() {
+            // A job whose channels are all settled still has open copies at times.
+            if job.is_gang() && limits.fewest[l] < limits.most[l] {
+                copies[l] = f64::from(limits.fewest[l]);
+            }
+        }
+        for job in &open.jobs {
+            if let Some(at) = job.copies_at() {
+                copies[job.id as usize] = interior.unknowns[job.unknown as usize + at];
+            }
+        }
+    }
+}

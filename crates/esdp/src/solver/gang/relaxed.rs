@@ -1,0 +1,102 @@
+//! Decisions guided by the linear relaxation (`relax/`).
+
+use super::form::Form;
+use super::prices::Layout;
+use super::relax::Multipliers;
+use super::{CLOSE, Gang, WIDE};
+
+/// Channels whose reduced value is below this, in the scaled objective, stay out of a dive.
+pub(super) const WANTED: f64 = -0.12;
+
+impl Gang {
+    /// The linear relaxation, and decisions from it; a bound.
+    pub(super) fn search_relaxed(&mut self, budget: u64) -> f64 {
+        let relaxed = self.relax(budget / 3 * 2);
+        let bound = relaxed.min(self.certify());
+        self.build_relaxed();
+        self.root_copies.clone_from(&self.relaxation.copies);
+        let gap = |gang: &Self| (bound - gang.best_value) / bound.abs().max(f64::MIN_POSITIVE);
+        if gap(self) > CLOSE {
+            let left = budget.saturating_sub(self.pricing.work);
+            self.dive_from_root(left / 2);
+        }
+        if gap(self) > CLOSE {
+            let left = budget.saturating_sub(self.pricing.work) as f64;
+            self.improve_regions(bound, (left * (gap(self) / WIDE).min(1.0)) as u64);
+        }
+        bound
+    }
+
+    /// Solves the relaxation; its bound. The dual starts from its prices.
+    pub(super) fn relax(&mut self, budget: u64) -> f64 {
+        let Self { form, limits, relaxation, pricing, descent, start, .. } = self;
+        let bound = relaxation.solve(form, limits, budget);
+        pricing.work += std::mem::take(&mut relaxation.work);
+        task_prices(form, &relaxation.multipliers, start);
+        pricing.server_prices.clone_from(&relaxation.multipliers.server);
+        descent.start(form, limits, pricing, start);
+        bound
+    }
+
+    /// Scores every channel by its reduced value at the relaxation's prices, and ranks.
+    pub(super) fn score_relaxed(&mut self) {
+        let Self { form, relaxation, builder, .. } = self;
+        relaxation.reduce(form);
+        let multipliers = &relaxation.multipliers;
+        builder.score.clear();
+        builder.score.extend((0..form.len()).map(|e| multipliers.score(form, e)));
+        builder.rank(form, &relaxation.copies);
+    }
+
+    /// Builds a decision by the relaxation's ranks.
+    pub(super) fn build_relaxed(&mut self) {
+        self.score_relaxed();
+        self.builder.build(&self.form, &mut self.placement);
+        self.pricing.work += 4 * self.form.len() as u64;
+        self.keep();
+    }
+
+    /// Dives from the relaxation's solution.
+    fn dive_from_root(&mut self, work: u64) {
+        let Self { form, limits, relaxation, dive, builder, .. } = self;
+        let wanted = |e: usize| builder.score[e] > WANTED;
+        dive.run_relaxed(form, limits, relaxation, wanted, work, false);
+        self.place_dive();
+    }
+
+    /// Makes a decision of what a dive decided.
+    pub(super) fn place_dive(&mut self) {
+        let Self { form, relaxation, dive, pricing, placement, .. } = self;
+        pricing.work += std::mem::take(&mut relaxation.work);
+        placement.reset(form);
+        placement.copies.clone_from(&dive.limits.fewest);
+        for (e, &uses) in dive.limits.low.iter().enumerate() {
+            placement.set(form, e, uses.min(placement.most_more(form, e)));
+        }
+        self.finish();
+        self.keep();
+    }
+}
+
+/// The prices of tasks, minima and rows that the dual of `prices.rs` has for the relaxation's.
+fn task_prices(form: &Form, from: &Multipliers, prices: &mut Vec<f64>) {
+    let layout = Layout::of(form);
+    prices.clear();
+    prices.resize(layout.len, 0.0);
+    for (l, job) in form.jobs.iter().enumerate() {
+        // A task's price is what it costs its group less what it does for the minimum; both are at least 0.
+        let groups = form.groups_of_job(l);
+        let lowest = from.task[groups.clone()].iter().copied().fold(0.0, f64::min);
+        let minimum = if job.is_gang() { -lowest } else { 0.0 };
+        prices[layout.jobs + l] = minimum;
+        for g in groups {
+            prices[g] = (from.task[g] + minimum).max(0.0);
+        }
+    }
+    for (place, row) in form.rows.iter().enumerate() {
+        prices[layout.rows + place] = from.wide[place] * row.unit;
+    }
+    if !form.linear {
+        prices[layout.lambda] = libm::log(from.lambda);
+    }
+}
