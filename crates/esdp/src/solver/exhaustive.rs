@@ -34,7 +34,7 @@ impl Search<'_, '_> {
     fn descend(&mut self, depth: usize, mean: f64, width: f64) {
         let Some(&channel) = self.candidates.get(depth) else {
             let value = mean + width.sqrt();
-            let is_whole = || self.problem.gangs().is_none_or(|gangs| gangs.are_whole(&self.current));
+            let is_whole = || self.problem.gangs().is_none_or(|gangs| gangs.are_whole(&self.current.iter().copied().collect()));
             if value > self.best_value && is_whole() {
                 self.best_value = value;
                 self.best.clone_from(&self.current);
@@ -81,7 +81,8 @@ impl Solver for Exhaustive {
             best_value: 0.0,
         };
         search.descend(0, 0.0, 0.0);
-        solution.chosen.clone_from(&search.best);
+        solution.chosen.clear();
+        solution.chosen.extend(search.best);
         solution.seal(problem, search.best_value, Guarantee::Optimal, self.name());
         Ok(())
     }

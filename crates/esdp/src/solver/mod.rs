@@ -1,7 +1,8 @@
 //! Solving one slot: a [`Problem`] in, a [`Solution`] with a certified bound out.
 //!
 //! The problem is `max v.x + sqrt(w.x)` over binary `x` with `A x <= c`. A solver knows
-//! nothing of bandits: where `v` and `w` come from is the policy's business.
+//! nothing of bandits: where `v` and `w` come from is the policy's business. With [`Gangs`] `x` counts tasks; an answer
+//! holds these counts ([`Uses`]) and no list of tasks, so that no solver allocates by a number in the input.
 //!
 //! | solver | answer | cost |
 //! |---|---|---|
@@ -19,6 +20,7 @@ mod greedy;
 mod paper;
 mod problem;
 mod reduce;
+mod uses;
 
 pub use exact::Exact;
 pub use exhaustive::Exhaustive;
@@ -26,6 +28,7 @@ pub use gangs::{Gang, Gangs, Group};
 pub use greedy::Greedy;
 pub use paper::Paper;
 pub use problem::{Instance, Problem, ProblemError, Servers};
+pub use uses::{Use, Uses};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -41,11 +44,11 @@ pub enum Guarantee {
     Bounded,
 }
 
-/// A set of channels and what is proved about it.
+/// A decision and what is proved about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Solution {
-    /// The chosen channels' positions, ascending; with [`Gangs`], one for each task.
-    pub chosen: Vec<u32>,
+    /// The chosen channels, ascending; with [`Gangs`], how many tasks use each.
+    pub chosen: Uses,
     /// The objective at the chosen channels.
     pub value: f64,
     /// Never below the optimum; equal to `value` when that is optimal.
@@ -68,7 +71,7 @@ impl Solution {
     /// Completes a solution whose channels are set: sorts them, evaluates the
     /// objective, and keeps `bound` from falling below the value by rounding.
     pub(crate) fn seal(&mut self, problem: &Problem<'_>, bound: f64, guarantee: Guarantee, method: &'static str) {
-        self.chosen.sort_unstable();
+        self.chosen.sort();
         self.value = problem.value(&self.chosen);
         self.method = method;
         self.guarantee = guarantee;

@@ -217,7 +217,7 @@ impl Solver for Paper {
         let (mut cell, mut budget) = (cells - 1, best as i64);
         for (layer, item) in items.iter().enumerate() {
             if self.taken[(layer * cells + cell) * budgets + budget as usize] {
-                solution.chosen.push(item.channel);
+                solution.chosen.push(item.channel, 1);
                 cell -= item.offset;
                 budget = (budget - item.mean).max(0);
             }

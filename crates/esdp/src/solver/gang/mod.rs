@@ -148,7 +148,7 @@ impl Gang {
     fn write(&self, solution: &mut Solution) {
         solution.chosen.clear();
         for (&id, &uses) in self.form.ids.iter().zip(&self.best) {
-            solution.chosen.extend(std::iter::repeat_n(id, uses as usize));
+            solution.chosen.push(id, uses);
         }
     }
 
