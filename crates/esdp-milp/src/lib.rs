@@ -203,6 +203,7 @@ impl Solver for TangentMilp {
         };
         solution.chosen.clear();
         best.on.iter().for_each(|&(column, uses)| solution.chosen.push(scaled.channel(column), uses));
+        solution.work = 0;
         if !problem.is_feasible(&solution.chosen) {
             return Err(failed("these requests: the answer of `microlp` broke a capacity or a job"));
         }

@@ -115,7 +115,7 @@ impl Highs {
             true => (value, Guarantee::Optimal),
             false => (bound.unwrap_or(f64::INFINITY).max(value), Guarantee::Bounded),
         };
-        Ok(Solution { chosen, value, bound, guarantee, method: "highs" })
+        Ok(Solution { chosen, value, bound, guarantee, method: "highs", work: 0 })
     }
 }
 

@@ -57,6 +57,9 @@ pub struct Solution {
     pub guarantee: Guarantee,
     /// The method that gave the answer.
     pub method: &'static str,
+    /// The units of work it took: visits of labels, table cells and channels, counted and never timed. A unit takes
+    /// some nanoseconds; 0 if the solver does not count.
+    pub work: u64,
 }
 
 impl Solution {

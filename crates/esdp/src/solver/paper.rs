@@ -231,6 +231,7 @@ impl Solver for Paper {
             mean + f64::sqrt(width)
         };
         let bound = if capped { everything() } else { rounded_value };
+        solution.work = (items.len() * cells * budgets) as u64;
         solution.seal(problem, bound / scale, Guarantee::Bounded, "paper");
         Ok(())
     }

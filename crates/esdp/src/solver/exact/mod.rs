@@ -199,6 +199,7 @@ impl Solver for Exact {
         let method = self.search(problem, budget);
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));
+        solution.work = self.found.work;
         let guarantee = if self.found.is_optimal() { Guarantee::Optimal } else { Guarantee::Bounded };
         solution.seal(problem, self.found.bound * self.reduced.scale, guarantee, method);
         Ok(())
