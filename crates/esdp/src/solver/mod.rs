@@ -49,7 +49,7 @@ pub enum Guarantee {
 pub struct Solution {
     /// The chosen channels, ascending; with [`Gangs`], how many tasks use each.
     pub chosen: Uses,
-    /// The objective at the chosen channels.
+    /// The objective at the chosen channels; never below 0, which is what choosing nothing is worth.
     pub value: f64,
     /// Never below the optimum; equal to `value` when that is optimal.
     pub bound: f64,
@@ -72,10 +72,15 @@ impl Solution {
     }
 
     /// Completes a solution whose channels are set: sorts them, evaluates the
-    /// objective, and keeps `bound` from falling below the value by rounding.
+    /// objective, and keeps `bound` from falling below the value by rounding. What is worth less than nothing, as a
+    /// task may be that was placed beside vast numbers, is not chosen.
     pub(crate) fn seal(&mut self, problem: &Problem<'_>, bound: f64, guarantee: Guarantee, method: &'static str) {
         self.chosen.sort();
         self.value = problem.value(&self.chosen);
+        if self.value < 0.0 {
+            self.chosen.clear();
+            self.value = 0.0;
+        }
         self.method = method;
         self.guarantee = guarantee;
         self.bound = match guarantee {
