@@ -283,7 +283,7 @@ pub struct Instance {
     pub width: Vec<f64>,
     /// The server of each channel; empty where servers have no limits.
     pub server: Vec<u32>,
-    /// Server after server, its capacity; empty where servers have no limits.
+    /// Server after server, its capacity; empty where servers have no limits, or there are no device types.
     pub server_capacity: Vec<Amount>,
     /// The task group of each channel; empty where channels are used at most once.
     pub group: Vec<u32>,
@@ -399,7 +399,8 @@ impl Instance {
         if self.server.len() != n {
             return Err(ProblemError::Length { list: "server", found: self.server.len(), expected: n });
         }
-        let limit = self.server_capacity.len() / devices.max(1);
+        // Without device types there is no capacity to count the servers by, and none that binds.
+        let limit = self.server_capacity.len().checked_div(devices).unwrap_or(u32::MAX as usize);
         if limit * devices != self.server_capacity.len() {
             let (found, expected) = (self.server_capacity.len(), limit * devices);
             return Err(ProblemError::Length { list: "server_capacity", found, expected });
