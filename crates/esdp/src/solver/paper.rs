@@ -32,12 +32,12 @@ pub struct Paper {
 
 impl Default for Paper {
     /// A scale that keeps the rounding below 1 % of the largest `v + sqrt(w)` for each
-    /// channel that fits, all budgets that can be reached, and 2 GiB.
+    /// channel that fits, all budgets that can be reached, and 400 MiB.
     fn default() -> Self {
         Self {
             scale: None,
             budgets: None,
-            memory_limit: 2 << 30,
+            memory_limit: 400 << 20,
             values: Vec::new(),
             taken: Vec::new(),
             row: Vec::new(),
@@ -57,7 +57,7 @@ impl Paper {
         Self { scale: Some(scale), budgets, ..Self::default() }
     }
 
-    /// Refuses problems whose table would need more bytes than this (2 GiB by default).
+    /// Refuses problems whose table would need more bytes than this (400 MiB by default).
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u128) -> Self {
         self.memory_limit = bytes;
