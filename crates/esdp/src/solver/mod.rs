@@ -37,7 +37,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Guarantee {
-    /// No set of channels is better, up to rounding.
+    /// No set of channels is better, but for the rounding of which [`Solution::bound`] tells.
     Optimal,
     /// No set of channels is better than [`Solution::bound`].
     #[default]
@@ -51,7 +51,8 @@ pub struct Solution {
     pub chosen: Uses,
     /// The objective at the chosen channels; never below 0, which is what choosing nothing is worth.
     pub value: f64,
-    /// Never below the optimum; equal to `value` when that is optimal.
+    /// Never below the optimum, up to rounding: by at most 1e-11 of the largest mean, root of a width, or value. Equal
+    /// to `value` when that is optimal.
     pub bound: f64,
     /// What is proved.
     pub guarantee: Guarantee,
