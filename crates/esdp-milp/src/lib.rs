@@ -26,7 +26,7 @@
 //! widths should span fewer than nine orders of magnitude, the solver's tolerance.
 //!
 //! ```
-//! use esdp::solver::{Guarantee, Instance, Solver};
+//! use esdp::solver::{Guarantee, Instance, Solver, Uses};
 //! use esdp_milp::TangentMilp;
 //!
 //! // The best point need not be the best of any weighted sum of mean and width.
@@ -35,7 +35,7 @@
 //! instance.push(&[1], 2.0, 0.0);
 //! instance.push(&[1], 0.9, 1.9);
 //! let solution = TangentMilp::default().solve(&instance.problem()?)?;
-//! assert_eq!((solution.chosen, solution.guarantee), (vec![2], Guarantee::Optimal));
+//! assert_eq!((solution.chosen, solution.guarantee), (Uses::from([2]), Guarantee::Optimal));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -202,7 +202,8 @@ impl Solver for TangentMilp {
             self.run(&scaled).map_err(|_| failed("these numbers: `microlp` gave up on them"))?
         };
         solution.chosen.clear();
-        solution.chosen.extend(best.on.iter().map(|&column| scaled.channel(column)));
+        best.on.iter().for_each(|&(column, uses)| solution.chosen.push(scaled.channel(column), uses));
+        solution.work = 0;
         if !problem.is_feasible(&solution.chosen) {
             return Err(failed("these requests: the answer of `microlp` broke a capacity or a job"));
         }

@@ -44,10 +44,10 @@ pub(crate) struct Cut {
     pub(crate) offset: f64,
 }
 
-/// Chosen columns, one entry for each use, and what they add up to.
+/// Chosen columns, how often each is used, and what they add up to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    pub(crate) on: Vec<usize>,
+    pub(crate) on: Vec<(usize, u32)>,
     mean: f64,
     pub(crate) width: f64,
     pub(crate) value: f64,
@@ -125,9 +125,9 @@ impl Scaled {
         columns.mean + self.weight * heights.fold(self.total_width().sqrt(), f64::min)
     }
 
-    fn columns(&self, on: Vec<usize>) -> Columns {
-        let mean: f64 = on.iter().map(|&column| self.mean[column]).sum();
-        let width: f64 = on.iter().map(|&column| self.width[column]).sum();
+    fn columns(&self, on: Vec<(usize, u32)>) -> Columns {
+        let mean: f64 = on.iter().map(|&(column, uses)| self.mean[column] * f64::from(uses)).sum();
+        let width: f64 = on.iter().map(|&(column, uses)| self.width[column] * f64::from(uses)).sum();
         Columns { on, mean, width, value: mean + self.weight * width.sqrt() }
     }
 }
@@ -251,16 +251,15 @@ impl<'a> Model<'a> {
     }
 
     pub(crate) fn columns(&self, answer: &Solution) -> Columns {
-        let uses = |column: usize| answer.var_value(self.x[column]).round().max(0.0) as usize;
-        let on = (0..self.x.len()).flat_map(|column| std::iter::repeat_n(column, uses(column)));
-        self.scaled.columns(on.collect())
+        let uses = |column: usize| (column, answer.var_value(self.x[column]).round().max(0.0) as u32);
+        self.scaled.columns((0..self.x.len()).map(uses).filter(|&(_, uses)| uses > 0).collect())
     }
 
     /// A starting point for the solver, which completes it with `y` and `W`.
     pub(crate) fn assignment(&self, columns: &Columns) -> Vec<(Variable, f64)> {
         let mut assignment: Vec<(Variable, f64)> = self.x.iter().map(|&x| (x, 0.0)).collect();
-        for &column in &columns.on {
-            assignment[column].1 += 1.0;
+        for &(column, uses) in &columns.on {
+            assignment[column].1 = f64::from(uses);
         }
         for (job, &running) in self.scaled.jobs.iter().zip(&self.running) {
             let tasks = |columns: &[usize]| columns.iter().map(|&column| assignment[column].1).sum::<f64>();

@@ -3,7 +3,7 @@
 #[path = "gang/instances.rs"]
 mod instances;
 
-use esdp::solver::{Exact, Exhaustive, Gang, Greedy, Group, Guarantee, Instance, Solution, Solver};
+use esdp::solver::{Exact, Exhaustive, Gang, Greedy, Group, Guarantee, Instance, Solution, Solver, Uses};
 use esdp_milp::TangentMilp;
 use instances::{Size, learned, small};
 use rand::SeedableRng;
@@ -123,7 +123,7 @@ fn a_joint_placement_that_single_tasks_miss() {
     assert_eq!((greedy.chosen.len(), greedy.value), (0, 0.0));
     assert!(greedy.bound >= 1.3);
     let exact = Exact::default().solve(&problem).unwrap();
-    assert_eq!((&exact.chosen[..], exact.guarantee), (&[0, 1][..], Guarantee::Optimal));
+    assert_eq!((exact.chosen, exact.guarantee), (Uses::from([0, 1]), Guarantee::Optimal));
 }
 
 /// A job of one task, with a worse and a better channel, beside a gang of two tasks. Those share a server of their own, with `room` for
@@ -149,7 +149,7 @@ fn vast_numbers_that_do_not_run_hide_nothing() {
             let instance = beside_a_vast_gang(means, room);
             let problem = instance.problem().unwrap();
             let solution = Exact::default().solve(&problem).unwrap();
-            assert_eq!(solution.chosen, [3], "{means:?} {solution:?}");
+            assert_eq!(solution.chosen, Uses::from([3]), "{means:?} {solution:?}");
             assert_eq!(solution.guarantee, Guarantee::Optimal, "{means:?} {solution:?}");
             let greedy = Greedy::default().solve(&problem).unwrap();
             assert!(greedy.bound >= solution.value, "{means:?} {greedy:?}");

@@ -91,7 +91,7 @@ impl Policy for ExploreThenCommit {
         self.solver.solve_into(&self.instance.problem()?, &mut self.solution)?;
         let Solution { value, bound, guarantee, .. } = self.solution;
         choice.certificate = Some(Certificate { value, bound, guarantee });
-        for &position in &self.solution.chosen {
+        for position in self.solution.chosen.each() {
             let channel = self.channels[position as usize];
             self.statistics.commit(channel);
             choice.channels.push(channel);

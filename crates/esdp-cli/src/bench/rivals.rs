@@ -42,11 +42,14 @@ pub(super) struct RivalFigures {
     pub(super) refusal: Option<String>,
 }
 
+/// The largest table that the paper's dynamic program may fill here.
+const PAPER_BYTES: u128 = 2 << 30;
+
 /// Lets each rival solve as much of the sample as its time allows.
 pub(super) fn compare(run: &Measured, field: &mut Field, time: Duration) -> Vec<RivalFigures> {
     let mut figures = Vec::new();
     if field.paper {
-        figures.push(race(&mut Paper::default(), run, time));
+        figures.push(race(&mut Paper::default().with_memory_limit(PAPER_BYTES), run, time));
     }
     if field.milp {
         // The time limit is for the first slots of a learner, where everything is worth the same

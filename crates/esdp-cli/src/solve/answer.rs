@@ -3,7 +3,7 @@
 use super::gangs::Origin;
 use crate::table::{self, Table};
 use esdp::model::Amount;
-use esdp::solver::{Guarantee, Problem, Solution};
+use esdp::solver::{Guarantee, Problem, Solution, Use, Uses};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub struct Answer {
     #[serde(skip)]
     channels: usize,
     #[serde(skip)]
-    devices: Vec<Use>,
+    devices: Vec<Load>,
 }
 
 /// What was chosen, in the terms of the input.
@@ -61,7 +61,7 @@ pub struct Placed {
 
 /// What is used of a device.
 #[derive(Debug, Clone, PartialEq)]
-struct Use {
+struct Load {
     used: u128,
     capacity: u128,
 }
@@ -70,11 +70,15 @@ impl Answer {
     /// Of a solution that took this long.
     pub fn new(problem: &Problem<'_>, origins: Option<&[Origin]>, solution: Solution, elapsed: Duration) -> Self {
         let used = |device: usize| {
-            let requests = solution.chosen.iter().map(|&channel| problem.request(channel as usize)[device]);
+            let asked =
+                |Use { channel, count }| u128::from(problem.request(channel as usize)[device]) * u128::from(count);
             let servers =
                 |row: &[Amount]| row.iter().skip(device).step_by(problem.devices()).map(|&c| u128::from(c)).sum();
             let all = problem.servers().map_or(u128::MAX, |servers_| servers(servers_.capacity));
-            Use { used: requests.map(u128::from).sum(), capacity: all.min(u128::from(problem.capacity()[device])) }
+            Load {
+                used: solution.chosen.iter().map(asked).sum(),
+                capacity: all.min(u128::from(problem.capacity()[device])),
+            }
         };
         let devices = (0..problem.devices()).map(used).collect();
         // Everything good at once is a bound too, and a finite one where a solver's overflows:
@@ -87,8 +91,10 @@ impl Answer {
         let gap = Solution { bound, ..solution.clone() }.gap();
         let Solution { chosen, value, guarantee, method: solver, .. } = solution;
         let (micros, channels) = (elapsed.as_nanos() as f64 / 1e3, problem.len());
-        let choice =
-            origins.map_or_else(|| Choice::Chosen(chosen.clone()), |origins| placements(problem, origins, &chosen));
+        let choice = origins.map_or_else(
+            || Choice::Chosen(chosen.channels().collect()),
+            |origins| placements(problem, origins, &chosen),
+        );
         Self { choice, value, bound, guarantee, solver, micros, gap, channels, devices }
     }
 
@@ -141,7 +147,7 @@ impl Answer {
 
     fn device_table(&self) -> String {
         let mut devices = Table::new(&["device", "used", "capacity", "share"]);
-        for (device, Use { used, capacity }) in self.devices.iter().enumerate().take(SHOWN) {
+        for (device, Load { used, capacity }) in self.devices.iter().enumerate().take(SHOWN) {
             let share = if *capacity == 0 { 0.0 } else { *used as f64 / *capacity as f64 };
             devices.row([device.to_string(), used.to_string(), capacity.to_string(), table::percent(share)]);
         }
@@ -153,14 +159,14 @@ impl Answer {
     }
 }
 
-/// Counts the tasks of each group on each server. Several channels of a group may lead to the same
+/// Adds up the tasks of each group on each server. Several channels of a group may lead to the same
 /// server; they are one placement.
-fn placements(problem: &Problem<'_>, origins: &[Origin], chosen: &[u32]) -> Choice {
+fn placements(problem: &Problem<'_>, origins: &[Origin], chosen: &Uses) -> Choice {
     let mut placed: Vec<Placed> = Vec::new();
-    for &channel in chosen {
+    for Use { channel, count } in chosen.iter() {
         let Origin { job, task } = origins[channel as usize];
         let server = problem.servers().map_or(0, |servers| servers.of[channel as usize]);
-        placed.push(Placed { job, task, server, count: 1 });
+        placed.push(Placed { job, task, server, count });
     }
     placed.sort_unstable_by_key(|placed| (placed.job, placed.task, placed.server));
     placed.dedup_by(|next, first| {

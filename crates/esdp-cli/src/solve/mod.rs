@@ -34,8 +34,9 @@ squared width of its confidence interval (the paper's sigma-hat squared).
 Output of --format json, one JSON document:
   {"chosen": [0, 1], "value": 1.227, "bound": 1.227, "guarantee": "optimal",
    "solver": "...", "micros": 3.1}
-`chosen` are positions in `channels`; `bound` is never below the best possible value;
-`guarantee` is "optimal" or "bounded"; `micros` is the time the solver took.
+`chosen` are positions in `channels`; `bound` is never below the best possible value, up
+to rounding (1e-11 of the largest mean, root of a width, or value); `guarantee` is
+"optimal" or "bounded"; `micros` is the time the solver took.
 
 Jobs of several tasks that run together or not at all, on servers with capacities of
 their own, are another form of the input:
@@ -50,6 +51,8 @@ identical tasks with the same `request`; `channels` say on which servers (positi
 jobs there are; a `capacity` beside `servers` limits the cluster as a whole. The answer has
 `placements` in the place of `chosen`:
   {"placements": [{"job": 0, "task": 0, "server": 0, "count": 4}], "value": 1.6, ...}
+with one entry per job, group of tasks and server, however many tasks run there; all jobs
+together may have up to 2^26 (67108864) tasks.
 The solver `paper` does not take this form.
 
 Examples:

@@ -108,9 +108,13 @@ fn gang_form<'a>(problem: &Problem<'a>, servers: Servers<'a>, gangs: Gangs<'a>) 
         jobs[group.job as usize].tasks.push(tasks);
     }
     let limited = problem.capacity().iter().any(|&c| c != Amount::MAX);
+    // Without device types there are as many servers as channels name.
+    let named = servers.of.iter().max().map_or(0, |&last| last as usize + 1);
+    let count = servers.capacity.len().checked_div(devices).unwrap_or(named);
+    let server = |server| Server { capacity: servers.row(server, devices) };
     Ok(GangForm {
         capacity: limited.then_some(problem.capacity()),
-        servers: servers.capacity.chunks(devices.max(1)).map(|capacity| Server { capacity }).collect(),
+        servers: (0..count as u32).map(server).collect(),
         jobs,
     })
 }
@@ -134,6 +138,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn servers_without_devices_are_still_servers() {
+        let text = r#"{"servers":[{"capacity":[]},{"capacity":[]}],"jobs":[{"min":1,"tasks":[{"count":1,"request":[],
+            "channels":[{"server":1,"mean":1.0}]}]}]}"#;
+        let instance = parse(text.as_bytes()).unwrap().instance;
+        let again = to_json(&instance.problem().unwrap()).unwrap();
+        assert_eq!(parse(again.as_bytes()).unwrap().instance, instance);
     }
 
     #[test]

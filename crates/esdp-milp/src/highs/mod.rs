@@ -10,7 +10,7 @@
 
 mod worker;
 
-use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver};
+use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver, Uses};
 use std::time::Duration;
 use thiserror::Error;
 use worker::{Answer, Question, Worker};
@@ -104,9 +104,10 @@ impl Highs {
             return Err(no_answer(cause));
         }
         self.last_run = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let mut chosen: Vec<u32> = uses.iter().flat_map(|&(e, n)| std::iter::repeat_n(e, n as usize)).collect();
-        chosen.sort_unstable();
-        if chosen.last().is_some_and(|&last| last as usize >= problem.len()) || !problem.is_feasible(&chosen) {
+        let mut chosen = Uses::default();
+        uses.iter().for_each(|&(channel, count)| chosen.push(channel, count));
+        chosen.sort();
+        if chosen.channels().any(|channel| channel as usize >= problem.len()) || !problem.is_feasible(&chosen) {
             return Err(no_answer("its answer, rounded to whole numbers, breaks a limit".to_owned()));
         }
         let value = problem.value(&chosen);
@@ -114,7 +115,7 @@ impl Highs {
             true => (value, Guarantee::Optimal),
             false => (bound.unwrap_or(f64::INFINITY).max(value), Guarantee::Bounded),
         };
-        Ok(Solution { chosen, value, bound, guarantee, method: "highs" })
+        Ok(Solution { chosen, value, bound, guarantee, method: "highs", work: 0 })
     }
 }
 

@@ -16,7 +16,7 @@ fn the_best_point_need_not_be_supported() {
     instance.push(&[1], 2.0, 0.0);
     instance.push(&[1], 0.9, 1.9);
     let answer = highs().answer(&instance.problem().unwrap()).unwrap();
-    assert_eq!((answer.chosen, answer.guarantee), (vec![2], Guarantee::Optimal));
+    assert_eq!((answer.chosen, answer.guarantee), (Uses::from([2]), Guarantee::Optimal));
 }
 
 #[test]

@@ -29,6 +29,9 @@ use crate::solver::Paper;
 use crate::stats::{Exploration, Means, Slack};
 use serde::{Deserialize, Serialize};
 
+/// The largest table of Algorithm 2 in a simulation, whose problems are the experimenter's own.
+const PAPER_BYTES: u128 = 2 << 30;
+
 /// The parameters of `esdp-paper`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -81,7 +84,7 @@ impl EsdpPaperSpec {
         Ok(match self.solver {
             RoundedSolver::Exact => policy,
             // The numbers are rounded before they reach the solver, so the program's own scale is 1.
-            RoundedSolver::Paper => policy.with_solver(Box::new(Paper::new(1.0, None))),
+            RoundedSolver::Paper => policy.with_solver(Box::new(Paper::new(1.0, None).with_memory_limit(PAPER_BYTES))),
         })
     }
 }

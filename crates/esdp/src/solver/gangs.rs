@@ -12,7 +12,7 @@
 //! Jobs that are alike are copies of one: telling them apart would only multiply equal answers
 //! ([`Muster`] shows that nothing is lost).
 
-use super::ProblemError;
+use super::{ProblemError, Use, Uses};
 use crate::model::Muster;
 
 /// The jobs and task groups behind a problem's channels.
@@ -54,12 +54,14 @@ impl Gangs<'_> {
         u64::from(group.count) * u64::from(self.jobs[group.job as usize].copies)
     }
 
-    /// Whether the chosen channels, one for each task, make up whole jobs.
-    pub fn are_whole(&self, chosen: &[u32]) -> bool {
-        let mut uses = vec![0u64; self.groups.len()];
-        chosen.iter().for_each(|&channel| uses[self.group[channel as usize] as usize] += 1);
+    /// Whether the uses make up whole jobs.
+    pub fn are_whole(&self, uses: &Uses) -> bool {
+        let mut of_group = vec![0u64; self.groups.len()];
+        for Use { channel, count } in uses.iter() {
+            of_group[self.group[channel as usize] as usize] += u64::from(count);
+        }
         let mut musters = vec![Muster::NONE; self.jobs.len()];
-        for (group, &uses) in self.groups.iter().zip(&uses) {
+        for (group, &uses) in self.groups.iter().zip(&of_group) {
             musters[group.job as usize].add(uses, group.count);
         }
         let whole =
@@ -111,7 +113,7 @@ mod tests {
             (&[0, 0, 0, 1, 1], false), // three jobs
             (&[2, 2], false),
         ] {
-            assert_eq!(gangs.are_whole(chosen), whole, "{chosen:?}");
+            assert_eq!(gangs.are_whole(&chosen.iter().copied().collect()), whole, "{chosen:?}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! Solving one slot: a [`Problem`] in, a [`Solution`] with a certified bound out.
 //!
 //! The problem is `max v.x + sqrt(w.x)` over binary `x` with `A x <= c`. A solver knows
-//! nothing of bandits: where `v` and `w` come from is the policy's business.
+//! nothing of bandits: where `v` and `w` come from is the policy's business. With [`Gangs`] `x` counts tasks; an answer
+//! holds these counts ([`Uses`]) and no list of tasks, so that no solver allocates by a number in the input.
 //!
 //! | solver | answer | cost |
 //! |---|---|---|
@@ -19,6 +20,7 @@ mod greedy;
 mod paper;
 mod problem;
 mod reduce;
+mod uses;
 
 pub use exact::Exact;
 pub use exhaustive::Exhaustive;
@@ -26,6 +28,7 @@ pub use gangs::{Gang, Gangs, Group};
 pub use greedy::Greedy;
 pub use paper::Paper;
 pub use problem::{Instance, Problem, ProblemError, Servers};
+pub use uses::{Use, Uses};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -34,26 +37,30 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Guarantee {
-    /// No set of channels is better, up to rounding.
+    /// No set of channels is better, but for the rounding of which [`Solution::bound`] tells.
     Optimal,
     /// No set of channels is better than [`Solution::bound`].
     #[default]
     Bounded,
 }
 
-/// A set of channels and what is proved about it.
+/// A decision and what is proved about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Solution {
-    /// The chosen channels' positions, ascending; with [`Gangs`], one for each task.
-    pub chosen: Vec<u32>,
-    /// The objective at the chosen channels.
+    /// The chosen channels, ascending; with [`Gangs`], how many tasks use each.
+    pub chosen: Uses,
+    /// The objective at the chosen channels; never below 0, which is what choosing nothing is worth.
     pub value: f64,
-    /// Never below the optimum; equal to `value` when that is optimal.
+    /// Never below the optimum, up to rounding: by at most 1e-11 of the largest mean, root of a width, or value. Equal
+    /// to `value` when that is optimal.
     pub bound: f64,
     /// What is proved.
     pub guarantee: Guarantee,
     /// The method that gave the answer.
     pub method: &'static str,
+    /// The units of work it took: visits of labels, table cells and channels, counted and never timed. A unit takes
+    /// some nanoseconds; 0 if the solver does not count.
+    pub work: u64,
 }
 
 impl Solution {
@@ -66,10 +73,15 @@ impl Solution {
     }
 
     /// Completes a solution whose channels are set: sorts them, evaluates the
-    /// objective, and keeps `bound` from falling below the value by rounding.
+    /// objective, and keeps `bound` from falling below the value by rounding. What is worth less than nothing, as a
+    /// task may be that was placed beside vast numbers, is not chosen.
     pub(crate) fn seal(&mut self, problem: &Problem<'_>, bound: f64, guarantee: Guarantee, method: &'static str) {
-        self.chosen.sort_unstable();
+        self.chosen.sort();
         self.value = problem.value(&self.chosen);
+        if self.value < 0.0 {
+            self.chosen.clear();
+            self.value = 0.0;
+        }
         self.method = method;
         self.guarantee = guarantee;
         self.bound = match guarantee {

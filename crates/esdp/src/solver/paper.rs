@@ -32,12 +32,12 @@ pub struct Paper {
 
 impl Default for Paper {
     /// A scale that keeps the rounding below 1 % of the largest `v + sqrt(w)` for each
-    /// channel that fits, all budgets that can be reached, and 2 GiB.
+    /// channel that fits, all budgets that can be reached, and 400 MiB.
     fn default() -> Self {
         Self {
             scale: None,
             budgets: None,
-            memory_limit: 2 << 30,
+            memory_limit: 400 << 20,
             values: Vec::new(),
             taken: Vec::new(),
             row: Vec::new(),
@@ -57,7 +57,7 @@ impl Paper {
         Self { scale: Some(scale), budgets, ..Self::default() }
     }
 
-    /// Refuses problems whose table would need more bytes than this (2 GiB by default).
+    /// Refuses problems whose table would need more bytes than this (400 MiB by default).
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u128) -> Self {
         self.memory_limit = bytes;
@@ -217,7 +217,7 @@ impl Solver for Paper {
         let (mut cell, mut budget) = (cells - 1, best as i64);
         for (layer, item) in items.iter().enumerate() {
             if self.taken[(layer * cells + cell) * budgets + budget as usize] {
-                solution.chosen.push(item.channel);
+                solution.chosen.push(item.channel, 1);
                 cell -= item.offset;
                 budget = (budget - item.mean).max(0);
             }
@@ -231,6 +231,7 @@ impl Solver for Paper {
             mean + f64::sqrt(width)
         };
         let bound = if capped { everything() } else { rounded_value };
+        solution.work = (items.len() * cells * budgets) as u64;
         solution.seal(problem, bound / scale, Guarantee::Bounded, "paper");
         Ok(())
     }

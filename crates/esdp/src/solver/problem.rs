@@ -1,6 +1,7 @@
 //! One slot's problem, free of bandits: requests, capacities and an objective.
 
 use super::gangs::{Gang, Gangs, Group};
+use super::uses::{Sum, Use, Uses};
 use crate::model::Amount;
 use thiserror::Error;
 
@@ -164,22 +165,23 @@ impl<'a> Problem<'a> {
         fits(self.capacity) && self.servers.is_none_or(|servers| fits(servers.row(servers.of[channel], self.devices())))
     }
 
-    /// The objective at a set of channels: `sum(mean) + sqrt(sum(width))`.
-    pub fn value(&self, chosen: &[u32]) -> f64 {
-        let (mut mean, mut width) = (0.0, 0.0);
-        for &channel in chosen {
-            mean += self.mean[channel as usize];
-            width += self.width[channel as usize];
+    /// The objective at the uses of channels: `sum(mean) + sqrt(sum(width))`.
+    pub fn value(&self, uses: &Uses) -> f64 {
+        let (mut mean, mut width) = (Sum::default(), Sum::default());
+        for Use { channel, count } in uses.iter() {
+            mean.add(self.mean[channel as usize] * f64::from(count));
+            width.add(self.width[channel as usize] * f64::from(count));
         }
-        mean + f64::sqrt(width)
+        mean.total() + f64::sqrt(width.total())
     }
 
-    /// Whether channels keep every capacity: distinct ones, or, with [`Gangs`], such that every
-    /// job is whole.
-    pub fn is_feasible(&self, chosen: &[u32]) -> bool {
+    /// Whether uses of distinct, ascending channels keep every capacity: at most one of each channel, or, with
+    /// [`Gangs`], such that every job is whole.
+    pub fn is_feasible(&self, uses: &Uses) -> bool {
+        let is_kind = uses.is_sorted() && (self.gangs.is_some() || uses.iter().all(|Use { count, .. }| count == 1));
         let mut room = Room::of(self);
-        let fits = chosen.iter().all(|&channel| room.take(self, channel as usize));
-        fits && self.gangs.is_none_or(|gangs| gangs.are_whole(chosen))
+        let fits = |Use { channel, count }| room.take_many(self, channel as usize, count);
+        is_kind && uses.iter().all(fits) && self.gangs.is_none_or(|gangs| gangs.are_whole(uses))
     }
 }
 
@@ -229,6 +231,23 @@ impl Room {
         true
     }
 
+    /// Takes a channel's devices so many times, or leaves everything as it was and says no.
+    fn take_many(&mut self, problem: &Problem<'_>, channel: usize, count: u32) -> bool {
+        let request = problem.request(channel);
+        let asked = |a: Amount| u128::from(a) * u128::from(count);
+        let fits = |room: &[Amount]| request.iter().zip(room).all(|(&a, &c)| asked(a) <= u128::from(c));
+        let from = problem.servers.map(|servers| servers.of[channel] as usize * request.len());
+        if !fits(&self.cluster) || from.is_some_and(|from| !fits(&self.servers[from..])) {
+            return false;
+        }
+        let take = |room: &mut [Amount]| room.iter_mut().zip(request).for_each(|(c, a)| *c -= a * Amount::from(count));
+        take(&mut self.cluster);
+        if let Some(from) = from {
+            take(&mut self.servers[from..]);
+        }
+        true
+    }
+
     /// Gives a taken channel's devices back.
     pub(crate) fn give(&mut self, problem: &Problem<'_>, channel: usize) {
         let request = problem.request(channel);
@@ -243,13 +262,13 @@ impl Room {
 /// The owned numbers of a [`Problem`]; a buffer to fill slot after slot.
 ///
 /// ```
-/// use esdp::solver::{Exhaustive, Instance, Solver};
+/// use esdp::solver::{Exhaustive, Instance, Solver, Uses};
 ///
 /// let mut instance = Instance::new(vec![6, 5, 8]);
 /// instance.push(&[1, 2, 1], 0.41, 0.20);
 /// instance.push(&[2, 1, 1], 0.37, 0.0);
 /// let solution = Exhaustive::default().solve(&instance.problem()?)?;
-/// assert_eq!(solution.chosen, [0, 1]);
+/// assert_eq!(solution.chosen, Uses::from([0, 1]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -264,7 +283,7 @@ pub struct Instance {
     pub width: Vec<f64>,
     /// The server of each channel; empty where servers have no limits.
     pub server: Vec<u32>,
-    /// Server after server, its capacity; empty where servers have no limits.
+    /// Server after server, its capacity; empty where servers have no limits, or there are no device types.
     pub server_capacity: Vec<Amount>,
     /// The task group of each channel; empty where channels are used at most once.
     pub group: Vec<u32>,
@@ -380,7 +399,8 @@ impl Instance {
         if self.server.len() != n {
             return Err(ProblemError::Length { list: "server", found: self.server.len(), expected: n });
         }
-        let limit = self.server_capacity.len() / devices.max(1);
+        // Without device types there is no capacity to count the servers by, and none that binds.
+        let limit = self.server_capacity.len().checked_div(devices).unwrap_or(u32::MAX as usize);
         if limit * devices != self.server_capacity.len() {
             let (found, expected) = (self.server_capacity.len(), limit * devices);
             return Err(ProblemError::Length { list: "server_capacity", found, expected });

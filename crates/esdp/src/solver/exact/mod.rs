@@ -44,7 +44,7 @@ const LABELS: usize = 50_000;
 /// Finds an optimal set of channels, or the best within a work budget with a certified bound.
 ///
 /// ```
-/// use esdp::solver::{Exact, Guarantee, Instance, Solver};
+/// use esdp::solver::{Exact, Guarantee, Instance, Solver, Uses};
 ///
 /// // The best set need not lie on the hull of (mean, width): here it does not.
 /// let mut instance = Instance::new(vec![1]);
@@ -52,7 +52,7 @@ const LABELS: usize = 50_000;
 /// instance.push(&[1], 2.0, 0.0); // 2
 /// instance.push(&[1], 0.9, 1.9); // 0.9 + sqrt(1.9) = 2.28
 /// let solution = Exact::default().solve(&instance.problem()?)?;
-/// assert_eq!((solution.chosen, solution.guarantee), (vec![2], Guarantee::Optimal));
+/// assert_eq!((solution.chosen, solution.guarantee), (Uses::from([2]), Guarantee::Optimal));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -199,6 +199,7 @@ impl Solver for Exact {
         let method = self.search(problem, budget);
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));
+        solution.work = self.found.work;
         let guarantee = if self.found.is_optimal() { Guarantee::Optimal } else { Guarantee::Bounded };
         solution.seal(problem, self.found.bound * self.reduced.scale, guarantee, method);
         Ok(())

@@ -24,6 +24,7 @@ impl Gang {
             bound = self.pricing.certify(&self.form, &self.limits, &mut self.root);
         }
         self.write(solution);
+        solution.work = self.pricing.work;
         solution.seal(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
     }
 

@@ -123,8 +123,10 @@ impl Gang {
     pub fn solve(&mut self, problem: &Problem<'_>, budget: Option<u64>, solution: &mut Solution) {
         let mut budget = budget.unwrap_or_else(|| default_budget(problem.len() as u64));
         self.leave_none_out(problem);
+        solution.work = 0;
         loop {
             let bound = if self.begin(problem, budget) { self.search(budget) } else { 0.0 };
+            solution.work += self.pricing.work;
             self.write(solution);
             let in_doubt = self.is_in_doubt();
             let optimal = !in_doubt && bound <= self.best_value + self.tolerance();
@@ -159,7 +161,7 @@ impl Gang {
     fn write(&self, solution: &mut Solution) {
         solution.chosen.clear();
         for (&id, &uses) in self.form.ids.iter().zip(&self.best) {
-            solution.chosen.extend(std::iter::repeat_n(id, uses as usize));
+            solution.chosen.push(id, uses);
         }
     }
 

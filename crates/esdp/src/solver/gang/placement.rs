@@ -62,6 +62,12 @@ impl Placement {
         form.v[e] + (width + form.w[e]).sqrt() - width.sqrt()
     }
 
+    /// What the last of so many more uses of a channel adds.
+    pub fn last_gain(&self, form: &Form, e: usize, uses: u32) -> f64 {
+        let width = self.width.max(0.0) + form.w[e] * f64::from(uses - 1);
+        form.v[e] + (width + form.w[e]).sqrt() - width.sqrt()
+    }
+
     /// What is left of a server.
     pub fn room(&self, form: &Form, server: usize) -> &[Amount] {
         &self.room[server * form.devices..][..form.devices]

@@ -166,7 +166,16 @@ impl Polish {
                 if !placement.fits_more(form, e) {
                     break;
                 }
-                placement.set(form, worst as usize, placement.uses[worst as usize] - 1);
+                // It stays the worst until it has none left: all at once, but for what does not fit here.
+                let (worst, wanted) = (worst as usize, self.uses[e] - placement.uses[e]);
+                let moved = placement.uses[worst].min(wanted);
+                placement.set(form, worst, placement.uses[worst] - moved);
+                let more = placement.most_more(form, e).min(moved);
+                placement.set(form, e, placement.uses[e] + more);
+                placement.set(form, worst, placement.uses[worst] + (moved - more));
+                if more < moved {
+                    break;
+                }
             }
         }
         for place in 0..self.left.len() {
@@ -181,7 +190,12 @@ impl Polish {
                 let best =
                     channels.iter().filter(open).max_by(|&&a, &&b| worth(a).total_cmp(&worth(b)).then(b.cmp(&a)));
                 let Some(&best) = best else { break };
-                placement.set(form, best as usize, placement.uses[best as usize] + 1);
+                // It stays the best until it is full, or, if it costs, until the job has its minimum.
+                let best = best as usize;
+                let needed = minimum.saturating_sub(placement.tasks[l]);
+                let more = u64::from(placement.most_more(form, best));
+                let more = if worth(best as u32) > 0.0 { more } else { more.min(needed) };
+                placement.set(form, best, placement.uses[best] + more as u32);
             }
             if placement.tasks[l] < minimum {
                 return false;

@@ -213,7 +213,12 @@ pub(super) fn fill_touched(form: &Form, placement: &mut Placement, mark: usize, 
                 }
             }
             let Some(e) = best else { break };
-            placement.set(form, e, placement.uses[e] + 1);
+            // One at a time, but of very many tasks a part, as long as each of them gains.
+            let mut step = (placement.most_more(form, e) / 16).max(1);
+            while step > 1 && placement.last_gain(form, e, step) <= 0.0 {
+                step /= 2;
+            }
+            placement.set(form, e, placement.uses[e] + step);
         }
     }
     work
