@@ -69,7 +69,7 @@ fn documented_budget(problem: &Problem<'_>) -> u64 {
     if problem.gangs().is_none() && problem.servers().is_none() {
         return (100 * n).max(4_000_000);
     }
-    (8_000 * n).clamp(6_000_000, 40_000_000).max(2_500 * n)
+    (20_000 * n).min(120_000_000 + 6_000 * n).max(40_000_000)
 }
 
 /// Solves with every solver; those that refuse must do so before they allocate much.

@@ -1,7 +1,7 @@
 //! Task-by-task placement, the baseline: it knows nothing of whole jobs until the end.
 
 use super::descent::Stop;
-use super::{Gang, STEPS, default_budget, newton};
+use super::{Gang, STEPS, WORK_PER_VISIT, default_budget, newton};
 use crate::solver::{Guarantee, Problem, Solution};
 
 /// Dual steps for the bound, in rounds of [`STEPS`].
@@ -16,15 +16,15 @@ impl Gang {
         let mut bound = 0.0;
         if is_open {
             self.place_tasks();
-            let budget = default_budget(self.form.len() as u64);
+            let budget = default_budget(self.form.len() as u64) / WORK_PER_VISIT;
             self.price(budget, newton::has_small_servers(&self.form) && newton::cost(&self.form) <= budget / 4);
-            let stop = Stop { steps: ROUNDS * STEPS, work: u64::MAX, target: self.best_value };
+            let stop = Stop { steps: ROUNDS * STEPS, work: budget / 2, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             self.root.prices.clone_from(&self.descent.best.prices);
             bound = self.pricing.certify(&self.form, &self.limits, &mut self.root);
         }
         self.write(solution);
-        solution.work = self.pricing.work;
+        solution.work = self.pricing.work.saturating_mul(WORK_PER_VISIT);
         solution.seal(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
     }
 

@@ -126,7 +126,7 @@ impl Gang {
         solution.work = 0;
         loop {
             let bound = if self.begin(problem, budget) { self.search(budget) } else { 0.0 };
-            solution.work += self.pricing.work;
+            solution.work += self.pricing.work.saturating_mul(WORK_PER_VISIT);
             self.write(solution);
             let in_doubt = self.is_in_doubt();
             let optimal = !in_doubt && bound <= self.best_value + self.tolerance();
@@ -185,7 +185,9 @@ impl Gang {
             && (newton::has_many_servers(&self.form) || self.has_tree(visits))
             && newton::cost(&self.form) <= visits / 4 * 3;
         let bound = if !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / 2 {
-            self.search_relaxed(budget)
+            let bound = self.search_relaxed(budget);
+            self.pricing.work /= WORK_PER_VISIT;
+            bound
         } else {
             self.root_copies.clear();
             self.search_by_servers(visits, by_servers)
