@@ -51,6 +51,11 @@ impl Labels {
     pub fn start(&mut self, root: Label) {
         self.history.clear();
         self.current.clear();
+        self.merged.clear();
+        // The two lists change places: they grow together, so that in the end neither grows any more.
+        let most = self.current.capacity().max(self.merged.capacity());
+        self.current.reserve(most);
+        self.merged.reserve(most);
         self.current.push(root);
     }
 

@@ -15,12 +15,18 @@
 
 mod branch;
 mod core;
+mod exchange;
+mod ground;
 mod labels;
+mod rounding;
 mod tab;
+mod tree;
 
 use self::branch::Branch;
 use self::core::Core;
+use self::exchange::Exchange;
 use self::tab::Tab;
+use self::tree::Tree;
 use super::dual::Dual;
 use super::gang::Gang;
 use super::greedy::Pass;
@@ -65,6 +71,8 @@ pub struct Exact {
     core: Core,
     tab: Tab,
     branch: Branch,
+    exchange: Exchange,
+    tree: Tree,
     gang: Gang,
     found: Found,
 }
@@ -75,6 +83,8 @@ struct Found {
     chosen: Vec<u32>,
     value: f64,
     bound: f64,
+    /// What rounding may add to a bound, relative.
+    rounding: f64,
     work: u64,
 }
 
@@ -95,8 +105,9 @@ impl Found {
         self.chosen.extend(rest);
     }
 
+    /// Whether the bound is met, up to what summing so many numbers may round off.
     fn is_optimal(&self) -> bool {
-        self.bound <= self.value
+        self.bound <= self.value * (1.0 + self.rounding)
     }
 }
 
@@ -114,7 +125,7 @@ impl Exact {
 
     /// Searches the core; the name of the method that ended it.
     fn search(&mut self, problem: &Problem<'_>, budget: u64) -> &'static str {
-        let Self { reduced, dual, order, core, tab, branch, found, .. } = self;
+        let Self { reduced, dual, order, core, tab, branch, exchange, tree, found, .. } = self;
         if problem.servers().is_some() {
             branch.search(problem, reduced, dual, budget, found);
             return "exact/branch";
@@ -150,10 +161,7 @@ impl Exact {
             return "exact/tab";
         }
         let small = Limits { labels: LABELS, work: (found.work + SMALL_CORE).min(whole.work) };
-        if !core.search(reduced, dual, order, small, found) {
-            branch.search(problem, reduced, dual, budget, found);
-            return "exact/branch";
-        }
+        core.search(reduced, dual, order, small, found);
         if found.is_optimal() {
             return "exact/core";
         }
@@ -165,8 +173,22 @@ impl Exact {
         if cells <= affordable && tab.search(reduced, dual, whole, found) {
             return "exact/tab";
         }
-        core.search(reduced, dual, order, whole, found);
-        "exact/core"
+        // Good sets differ from the relaxation in few channels, those with the smallest `|r|`: trees over these alone find them
+        // early, and the better the set, the smaller the core.
+        let mut count = 20 + reduced.rows() / 2;
+        if count < order.len() {
+            let part = found.work + whole.work.saturating_sub(found.work) / 4;
+            exchange.search(reduced, dual, &order[..order.len().min(4 * count)], part, found);
+            narrow(order, found);
+        }
+        while count < order.len() {
+            let part = Limits { work: found.work + whole.work.saturating_sub(found.work) / 8, ..whole };
+            tree.search(reduced, dual, order, count, part, found);
+            narrow(order, found);
+            count *= 2;
+        }
+        tree.search(reduced, dual, order, order.len(), whole, found);
+        "exact/tree"
     }
 }
 
@@ -185,17 +207,17 @@ impl Solver for Exact {
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
-        let budget = self.work_budget.unwrap_or((100 * n).max(4_000_000));
+        let budget = self.work_budget.unwrap_or((100 * n).max(20_000_000));
         let box_cells = self.reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
         // A tiny table proves more than the best multipliers, for less.
-        let steps = if box_cells <= TINY_BOX { 0 } else { budget / n.max(1) };
-        self.dual.minimise(&self.reduced, steps);
+        self.dual.minimise(&self.reduced, if box_cells <= TINY_BOX { 0 } else { budget });
         self.pass.run(problem, &self.reduced, &self.dual);
         let found = &mut self.found;
         found.chosen.clone_from(&self.pass.taken);
         found.value = self.pass.value;
         found.bound = self.dual.bound;
-        found.work = self.dual.steps * n;
+        found.rounding = f64::EPSILON * (2 * self.reduced.len() + 8 * self.reduced.rows() + 16) as f64;
+        found.work = self.dual.work + self.pass.work;
         let method = self.search(problem, budget);
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));

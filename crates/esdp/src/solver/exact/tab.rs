@@ -159,6 +159,11 @@ impl Tab {
         let (mean, width) = self.fixed;
         self.labels.start(Label { key: 0, mean, width, penalty: 0.0, last: ROOT });
         let (mut best, mut finished) = (None, true);
+        let alone = Reduced::value(mean, width);
+        if alone > found.value {
+            found.value = alone;
+            best = Some(ROOT);
+        }
         for position in 0..self.items.len() {
             found.work += 2 * self.labels.len() as u64;
             if found.work > limits.work || self.labels.len() > limits.labels {
