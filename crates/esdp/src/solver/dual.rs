@@ -211,7 +211,7 @@ impl Dual {
             self.unit.push(unit);
             self.room.push(problem.capacity[row] as f64 / unit);
         }
-        self.work += (n * (rows + 1)) as u64;
+        self.work += (2 * n * (rows + 1)) as u64;
     }
 
     /// Chooses the `count` channels that are most in doubt, takes the others as the sign of `r` says, and sums them. Nothing, if
@@ -229,7 +229,7 @@ impl Dual {
         self.buffer.clear();
         self.buffer.extend(self.reduced.iter().map(|r| r.abs()));
         let (_, &mut threshold, _) = self.buffer.select_nth_unstable_by(count, f64::total_cmp);
-        self.work += 2 * n as u64;
+        self.work += 4 * n as u64;
         self.near.clear();
         self.near.extend((0..n as u32).filter(|&e| self.reduced[e as usize].abs() <= threshold));
         for (e, &r) in self.reduced.iter().enumerate() {
@@ -245,7 +245,7 @@ impl Dual {
             *left -=
                 requests.iter().zip(&self.reduced).map(|(a, &r)| if r > threshold { *a } else { 0.0 }).sum::<f64>();
         }
-        self.work += (n * problem.rows()) as u64 / MULTIPLICATIONS + n as u64;
+        self.work += (n * problem.rows()) as u64 / 2 + 2 * n as u64;
         self.left.iter().all(|&left| left > 0.0).then_some(frame)
     }
 
@@ -279,7 +279,7 @@ impl Dual {
         self.basis.extend(self.lp.basics().map(|(place, _)| self.near[place as usize]));
         self.price.fill(0.0);
         for (place, &row) in self.active.iter().enumerate() {
-            self.price[row as usize] = self.lp.row_price(place) / self.unit[row as usize];
+            self.price[row as usize] = self.lp.row_price(place).max(0.0) / self.unit[row as usize];
         }
         for (place, &e) in self.near.iter().enumerate() {
             self.whole[e as usize] = self.lp.share(place as u32) > 1.0 - 1e-9;
@@ -406,6 +406,6 @@ impl Dual {
         }
         // The sums above are rounded; a bound must hold all the same.
         self.bound = bound * (1.0 + f64::EPSILON * (n + 4 * problem.rows() + 8) as f64);
-        self.work += n as u64 + (n * priced) as u64 / MULTIPLICATIONS;
+        self.work += 2 * n as u64 + (n * priced) as u64 / 2;
     }
 }

@@ -80,18 +80,18 @@ impl Pass {
         }
         self.value = Reduced::value(self.sums.0, self.sums.1);
         self.drop_losses(problem, reduced);
-        self.work = n as u64 * (2 + reduced.rows() as u64 / 2);
+        self.work = n as u64 * (4 + reduced.rows() as u64);
         let mut order = std::mem::take(&mut self.order);
         // Sorting all would dominate large slots, and little fits behind the first ones.
         let near = if dual.solved { order.len().min(64 + n / 16) } else { order.len() };
         let descending = |a: &u32, b: &u32| r[*b as usize].total_cmp(&r[*a as usize]).then(a.cmp(b));
         if near < order.len() {
             order.select_nth_unstable_by(near, descending);
-            self.work += 2 * n as u64;
+            self.work += 4 * n as u64;
         }
         if !self.is_full(reduced) {
             order[..near].sort_unstable_by(descending);
-            self.work += 4 * near as u64;
+            self.work += 16 * near as u64;
             for &e in &order {
                 self.work += 2;
                 if self.offer(problem, reduced, e) && self.is_full(reduced) {

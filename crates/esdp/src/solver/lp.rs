@@ -66,6 +66,8 @@ pub(super) struct Lp {
     place: Vec<u32>,
     /// The objective, up to rounding.
     value: f64,
+    /// The row of the ray that proves that no point is within the bounds, and how far to go along it.
+    ray: Option<(usize, f64)>,
     /// Multiplications so far.
     pub work: u64,
     breaks: Vec<(u64, u32)>,
@@ -209,10 +211,19 @@ impl Lp {
         if at < self.columns { self.at(at) } else { self.level[at - self.columns] }
     }
 
-    /// The price of a row, at least 0.
+    /// The price of a row; below 0 only by rounding, or if its slack is bounded otherwise. If no point is within the bounds,
+    /// the prices are so far along the ray that proves it that the bound is below the floor.
     pub fn row_price(&self, row: usize) -> f64 {
         let at = self.place[self.columns + row] as usize;
-        if at < self.columns { (-self.gain[at]).max(0.0) } else { 0.0 }
+        let along = |entry: f64| self.ray.map_or(0.0, |(_, step)| step * entry);
+        if at < self.columns {
+            let entry = self.ray.map_or(0.0, |(line, _)| self.table[line * self.columns + at]);
+            -self.gain[at] - along(entry)
+        } else if self.ray.is_some_and(|(line, _)| line == at - self.columns) {
+            -along(1.0)
+        } else {
+            0.0
+        }
     }
 
     /// What is left of a row's capacity.
@@ -234,6 +245,7 @@ impl Lp {
     /// Dual simplex steps until the bounds hold, `work` reaches the limit, or the objective the floor.
     pub fn solve(&mut self, limit: u64, floor: f64) -> End {
         // Far more steps than ever needed: degenerate programs may go in circles.
+        self.ray = None;
         let mut steps = 20 * (self.rows + 5);
         loop {
             let Some((row, excess)) = self.leaving() else { return End::Optimal };
@@ -241,7 +253,7 @@ impl Lp {
                 return End::Stopped;
             }
             steps -= 1;
-            let Some(entering) = self.walk(row, excess) else { return End::Infeasible };
+            let Some(entering) = self.walk(row, excess, floor) else { return End::Infeasible };
             self.exchange(row, entering, excess > 0.0);
         }
     }
@@ -263,7 +275,7 @@ impl Lp {
 
     /// Walks along the dual while it falls; flips what is passed and returns the column where the walk
     /// ends, or nothing if it never does.
-    fn walk(&mut self, row: usize, excess: f64) -> Option<usize> {
+    fn walk(&mut self, row: usize, excess: f64, floor: f64) -> Option<usize> {
         let columns = self.columns;
         let sign = excess.signum();
         self.work += columns as u64;
@@ -326,6 +338,11 @@ impl Lp {
                 break;
             }
             self.flip(j as usize);
+        }
+        if entering.is_none() {
+            let last = rest.last().map_or(0.0, |&(step, _)| f64::from_bits(step));
+            let step = last + 2.0 * (self.value - floor).clamp(1.0, 1e9) / slope.max(1e-6);
+            self.ray = Some((row, sign * step));
         }
         self.breaks = breaks;
         entering

@@ -29,6 +29,8 @@ pub(super) struct Reduced {
     pub requests: Vec<Amount>,
     /// The smallest request on each kept row.
     pub least: Vec<Amount>,
+    /// Visits of the last reading.
+    pub work: u64,
     rows: Vec<(usize, Amount)>,
 }
 
@@ -76,6 +78,7 @@ impl Reduced {
         // Twice divided: the square of the scale may overflow where the quotient does not.
         self.w.extend(self.ids.iter().map(|&id| width[id as usize] / scale / scale));
         self.fill_rows(problem);
+        self.work = (problem.len() * (4 + 2 * problem.devices())) as u64;
     }
 
     fn fill_rows(&mut self, problem: &Problem<'_>) {

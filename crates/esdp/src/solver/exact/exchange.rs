@@ -24,6 +24,9 @@ pub(super) struct Exchange {
     /// The columns by ascending reduced value, and what each adds at the root's `lambda`.
     order: Vec<u32>,
     gain: Vec<f64>,
+    /// The columns by descending gain, all and those that are not taken.
+    by_gain: Vec<u32>,
+    ins: Vec<u32>,
     current: Set,
     start: Set,
     best: Set,
@@ -86,6 +89,9 @@ impl Exchange {
         let Ground { mean, width, .. } = &self.ground;
         self.gain.clear();
         self.gain.extend(mean.iter().zip(width).map(|(v, w)| v + dual.lambda * w));
+        let gain = &self.gain;
+        self.by_gain.clone_from(&self.order);
+        self.by_gain.sort_unstable_by(|&a, &b| gain[b as usize].total_cmp(&gain[a as usize]).then(a.cmp(&b)));
         let noise = core.iter().map(|&e| dual.reduced[e as usize].abs()).sum::<f64>() / core.len() as f64;
         self.begin(dual, found);
         let before = found.value;
@@ -201,6 +207,9 @@ impl Exchange {
     /// Swaps a column for a better one while that fits.
     fn swap(&mut self) {
         let count = self.order.len();
+        self.ins.clear();
+        self.ins.extend(self.by_gain.iter().copied().filter(|&column| !self.current.taken[column as usize]));
+        self.work += count as u64 / 2;
         let mut unchanged = 0;
         let mut at = 0;
         while unchanged < count {
@@ -212,22 +221,25 @@ impl Exchange {
             }
             self.ground.give(out, &mut self.current.room);
             let mut better = None;
-            for &column in self.order.iter().rev() {
+            for (place, &column) in self.ins.iter().enumerate() {
                 let column = column as usize;
-                if self.gain[column] > self.gain[out]
-                    && !self.current.taken[column]
-                    && self.ground.fits_in(column, &self.current.room)
-                    && self.raises(Some(out), column)
-                {
-                    better = Some(column);
+                if self.gain[column] <= self.gain[out] {
+                    break;
+                }
+                self.work += 1;
+                if self.ground.fits_in(column, &self.current.room) && self.raises(Some(out), column) {
+                    better = Some((place, column));
                     break;
                 }
             }
-            self.work += count as u64;
+            self.work += 4 + self.ground.rows as u64 / 4;
             self.ground.take(out, &mut self.current.room);
-            if let Some(column) = better {
+            if let Some((place, column)) = better {
                 self.current.drop(&self.ground, out);
                 self.current.put(&self.ground, column);
+                self.ins.remove(place);
+                let after = self.ins.partition_point(|&other| self.gain[other as usize] > self.gain[out]);
+                self.ins.insert(after, out as u32);
                 unchanged = 0;
             }
         }

@@ -44,6 +44,10 @@ const LARGE_TABLE: u128 = 2_000_000;
 const SMALL_CORE: u64 = 1_000_000;
 /// A core of at least this many channels is scouted with few labels first, for a better `LB`.
 const SCOUT_FROM: usize = 64;
+/// What exchanges may spend.
+const EXCHANGES: u64 = 6_000_000;
+/// What a tree over a part of the core may spend.
+const SMALL_TREE: u64 = 2_000_000;
 /// Labels alive at once.
 const LABELS: usize = 50_000;
 
@@ -140,6 +144,7 @@ impl Exact {
         order.clear();
         order.extend(0..reduced.len() as u32);
         narrow(order, found);
+        found.work += 2 * reduced.len() as u64 + 16 * order.len() as u64;
         order.sort_unstable_by(|&a, &b| {
             dual.reduced[a as usize].abs().total_cmp(&dual.reduced[b as usize].abs()).then(a.cmp(&b))
         });
@@ -152,6 +157,7 @@ impl Exact {
             }
             narrow(order, found);
         }
+        found.work += 2 * reduced.len() as u64 + 32 * order.len() as u64;
         let Some(cells) = tab.prepare(reduced, dual, order) else {
             found.bound = found.value;
             return "exact/greedy";
@@ -166,6 +172,7 @@ impl Exact {
             return "exact/core";
         }
         narrow(order, found);
+        found.work += 2 * reduced.len() as u64 + 32 * order.len() as u64;
         let Some(cells) = tab.prepare(reduced, dual, order) else {
             found.bound = found.value;
             return "exact/core";
@@ -175,14 +182,15 @@ impl Exact {
         }
         // Good sets differ from the relaxation in few channels, those with the smallest `|r|`: trees over these alone find them
         // early, and the better the set, the smaller the core.
+        // What each stage may spend does not depend on the budget, so that a larger one goes on where a smaller one ends.
         let mut count = 20 + reduced.rows() / 2;
         if count < order.len() {
-            let part = found.work + whole.work.saturating_sub(found.work) / 4;
+            let part = (found.work + EXCHANGES).min(whole.work);
             exchange.search(reduced, dual, &order[..order.len().min(4 * count)], part, found);
             narrow(order, found);
         }
         while count < order.len() {
-            let part = Limits { work: found.work + whole.work.saturating_sub(found.work) / 8, ..whole };
+            let part = Limits { work: (found.work + SMALL_TREE).min(whole.work), ..whole };
             tree.search(reduced, dual, order, count, part, found);
             narrow(order, found);
             count *= 2;
@@ -207,7 +215,7 @@ impl Solver for Exact {
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
-        let budget = self.work_budget.unwrap_or((100 * n).max(20_000_000));
+        let budget = self.work_budget.unwrap_or((200 * n).max(24_000_000));
         let box_cells = self.reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
         // A tiny table proves more than the best multipliers, for less.
         self.dual.minimise(&self.reduced, if box_cells <= TINY_BOX { 0 } else { budget });
@@ -217,7 +225,7 @@ impl Solver for Exact {
         found.value = self.pass.value;
         found.bound = self.dual.bound;
         found.rounding = f64::EPSILON * (2 * self.reduced.len() + 8 * self.reduced.rows() + 16) as f64;
-        found.work = self.dual.work + self.pass.work;
+        found.work = self.reduced.work + self.dual.work + self.pass.work;
         let method = self.search(problem, budget);
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));

@@ -165,7 +165,7 @@ impl Tab {
             best = Some(ROOT);
         }
         for position in 0..self.items.len() {
-            found.work += 2 * self.labels.len() as u64;
+            found.work += 4 * self.labels.len() as u64 + 8;
             if found.work > limits.work || self.labels.len() > limits.labels {
                 finished = false;
                 break;

@@ -5,6 +5,9 @@
 //! of the dual simplex method (`lp.rs`) from wherever the last node ended. The node's bound is evaluated from the
 //! requests with the prices found, for the `lambda` of the root: valid whatever the table's rounding errors.
 //!
+//! How many channels of the core are left out is one more whole number, with a row of its own; where it is
+//! not whole, a node is split by it first. Where all channels are worth about the same, that closes most of the gap.
+//!
 //! A node with a bound above the best set is split by the channel that is shared most evenly. The search goes
 //! down the side that the relaxation prefers, and when that ends it takes the open node with the largest bound: what is
 //! proved when the budget ends is the largest bound that is still open. Every node's relaxed point is rounded to a set: few channels are shared,
@@ -21,12 +24,16 @@ use std::collections::BinaryHeap;
 
 /// Shares closer to 0 or 1 than this are whole.
 const WHOLE: f64 = 1e-6;
+/// A number of columns is whole if it is closer to a whole number than this.
+const UNEVEN: f64 = 1e-4;
 /// The table is computed anew after so many nodes.
 const FRESH: u32 = 200;
 /// More nodes than this are not kept; the search ends.
 const MOST_NODES: usize = 1 << 20;
 /// Rows that a table may have.
 const MOST_ROWS: usize = 256;
+/// What a node costs beside its program.
+const NODE: u64 = 150;
 /// No parent: the root.
 const NONE: u32 = u32::MAX;
 
@@ -49,7 +56,10 @@ pub(super) struct Tree {
     state: Vec<Option<bool>>,
     path: Vec<u32>,
     before: Vec<u32>,
+    /// How many columns the current node leaves out, at least and at most.
+    idle: (u32, u32),
     basis: Vec<u32>,
+    line: Vec<f64>,
     rounding: Rounding,
 }
 
@@ -57,8 +67,11 @@ pub(super) struct Tree {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: u32,
+    /// The column that is decided; beyond the last one, the number of those left out.
     column: u32,
+    /// Whether the column is taken, or at least `least` are left out.
     taken: bool,
+    least: u32,
 }
 
 /// A node to be solved, with the bound of its parent.
@@ -151,7 +164,7 @@ impl Tree {
         let limit = MULTIPLICATIONS.saturating_mul(limits.work.saturating_sub(found.work)).max(1);
         let end = self.lp.solve(limit, found.value - constant);
         let bound = (constant + self.price()).min(open.bound);
-        found.work += self.lp.work / MULTIPLICATIONS + (self.ground.len() * (self.rows.len() + 2)) as u64 / 2;
+        found.work += self.lp.work / 3 + (self.ground.len() * (self.rows.len() + 2)) as u64 / 2 + NODE;
         if bound <= found.value {
             return None;
         }
@@ -168,14 +181,15 @@ impl Tree {
             self.open.push(Open { bound, node: open.node });
             return None;
         }
-        let (column, taken) = self.split()?;
+        let (column, taken, least) = self.split()?;
         let mut child = |taken| {
-            self.nodes.push(Node { parent: open.node, column, taken });
+            self.nodes.push(Node { parent: open.node, column, taken, least });
             Open { bound, node: self.nodes.len() as u32 - 1 }
         };
         let (first, second) = (child(taken), child(!taken));
+        let is_count = column as usize == self.ground.len();
         let fits = |open: &Open, tree: &Self| {
-            !tree.nodes[open.node as usize].taken || tree.rounding.fits(&tree.ground, column)
+            is_count || !tree.nodes[open.node as usize].taken || tree.rounding.fits(&tree.ground, column)
         };
         let (first, second) = (Some(first).filter(|o| fits(o, self)), Some(second).filter(|o| fits(o, self)));
         match (first, second) {
@@ -187,20 +201,26 @@ impl Tree {
         }
     }
 
-    /// The column to split by, and the side to look at first: the one that is shared most evenly, or
-    /// if none is shared, the one whose choice matters least.
-    fn split(&self) -> Option<(u32, bool)> {
+    /// What to split by, and the side to look at first: the number of columns left out, if it is not whole;
+    /// the column that is shared most evenly; or if none is shared, the one whose choice matters least.
+    fn split(&self) -> Option<(u32, bool, u32)> {
+        let columns = self.ground.len();
+        let idle = self.lp.share(columns as u32);
+        let part = idle - idle.floor();
+        if part > UNEVEN && part < 1.0 - UNEVEN && self.idle.0 < self.idle.1 {
+            return Some((columns as u32, part > 0.5, idle.ceil() as u32));
+        }
         let mut best = (WHOLE, None);
         for (column, share) in self.lp.basics() {
             let even = share.min(1.0 - share);
-            if even > best.0 && self.state[column as usize].is_none() {
-                best = (even, Some((column, share > 0.5)));
+            if even > best.0 && self.state.get(column as usize).is_some_and(Option::is_none) {
+                best = (even, Some((column, share > 0.5, 0)));
             }
         }
         best.1.or_else(|| {
-            let free = (0..self.ground.len()).filter(|&column| self.state[column].is_none());
+            let free = (0..columns).filter(|&column| self.state[column].is_none());
             let least = free.min_by(|&a, &b| self.reduced[a].abs().total_cmp(&self.reduced[b].abs()))?;
-            Some((least as u32, self.reduced[least] > 0.0))
+            Some((least as u32, self.reduced[least] > 0.0, 0))
         })
     }
 
@@ -226,6 +246,11 @@ impl Tree {
                 }
             }
         }
+        // Leaving out costs nothing in itself; at this price, as few or as many as the node allows.
+        let idle = self.lp.row_price(self.rows.len());
+        self.reduced.iter_mut().for_each(|r| *r -= idle);
+        bound += idle * columns as f64 - (idle * f64::from(self.idle.0)).min(idle * f64::from(self.idle.1));
+        let size = self.reduced.iter().map(|r| r.abs()).sum::<f64>() + bound.abs() + idle.abs() * columns as f64;
         for (&r, state) in self.reduced.iter().zip(&self.state) {
             bound += match state {
                 None => r.max(0.0),
@@ -233,7 +258,7 @@ impl Tree {
                 Some(false) => 0.0,
             };
         }
-        bound + f64::EPSILON * (columns + 4 * self.rows.len() + 8) as f64 * bound.abs()
+        bound + f64::EPSILON * (columns + 4 * self.rows.len() + 8) as f64 * size
     }
 
     /// Fixes what is outside of the core, and lays out the rest.
@@ -261,6 +286,7 @@ impl Tree {
         self.path.clear();
         self.state.clear();
         self.state.resize(self.ground.len(), None);
+        self.idle = (0, self.ground.len() as u32);
         self.lp.start(std::iter::empty(), std::iter::empty(), true);
         work + (self.ground.len() * problem.rows()) as u64
     }
@@ -270,10 +296,19 @@ impl Tree {
         let columns = self.ground.len();
         self.basis.clear();
         self.basis.extend(self.lp.basics().map(|(column, _)| column));
-        self.lp.start(self.gain.iter().copied(), std::iter::empty(), true);
+        self.lp.start(self.gain.iter().copied().chain([0.0]), std::iter::empty(), true);
         for (row, &left) in self.left.iter().enumerate() {
-            self.lp.add_row(&self.requests[row * columns..][..columns], left);
+            self.line.clear();
+            self.line.extend_from_slice(&self.requests[row * columns..][..columns]);
+            self.line.push(0.0);
+            self.lp.add_row(&self.line, left);
         }
+        self.line.clear();
+        self.line.resize(columns + 1, 1.0);
+        self.lp.add_row(&self.line, columns as f64);
+        let slack = columns + 1 + self.rows.len();
+        self.lp.bound(slack as u32, 0.0, 0.0);
+        self.lp.bound(columns as u32, f64::from(self.idle.0), f64::from(self.idle.1));
         for &column in &self.basis {
             self.lp.enter(column);
         }
@@ -291,10 +326,20 @@ impl Tree {
         let mut at = node;
         self.before.clone_from(&self.path);
         self.path.clear();
+        let columns = self.ground.len() as u32;
+        let mut idle = (0, columns);
         while at != NONE {
-            let Node { parent, column, .. } = self.nodes[at as usize];
-            self.path.push(column);
+            let Node { parent, column, taken, least } = self.nodes[at as usize];
+            match (column < columns, taken) {
+                (true, _) => self.path.push(column),
+                (false, true) => idle.0 = idle.0.max(least),
+                (false, false) => idle.1 = idle.1.min(least - 1),
+            }
             at = parent;
+        }
+        if self.idle != idle {
+            self.idle = idle;
+            self.lp.bound(columns, f64::from(idle.0), f64::from(idle.1));
         }
         self.path.sort_unstable();
         for at in 0..self.before.len() {
@@ -307,8 +352,8 @@ impl Tree {
         }
         let mut at = node;
         while at != NONE {
-            let Node { parent, column, taken } = self.nodes[at as usize];
-            if self.state[column as usize] != Some(taken) {
+            let Node { parent, column, taken, .. } = self.nodes[at as usize];
+            if column < columns && self.state[column as usize] != Some(taken) {
                 if self.state[column as usize].is_some() {
                     self.rounding.free(&self.ground, column);
                 }
