@@ -24,8 +24,10 @@
 use super::lp::{End, Lp};
 use super::reduce::Reduced;
 
-/// Problems of more than four times this size start on a sample of about this size, or up to four times as many.
-const SAMPLE: usize = 128;
+/// Problems of more than twice this size start on a sample of a sixteenth, at least this many channels and at
+/// most so many. As many or more stay in doubt after the sample.
+const SAMPLE: usize = 32;
+const LARGEST_SAMPLE: usize = 512;
 /// Up to so many rows are all priced from the start.
 const FEW_ROWS: usize = 32;
 /// At most so many rows are priced; the others keep a price of 0, which is always allowed.
@@ -145,8 +147,8 @@ impl Dual {
         self.lambda = if problem.linear { 0.0 } else { 0.5 / width.max(1e-12).sqrt() };
         let limit = limit.max(40 * n as u64);
         let mut count = n;
-        if n > 4 * SAMPLE {
-            let stride = n / (n / 32).clamp(SAMPLE, 4 * SAMPLE);
+        if n > 2 * SAMPLE {
+            let stride = n / (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);
             self.near.clear();
             self.near.extend((0..n as u32).step_by(stride));
             let share = self.near.len() as f64 / n as f64;
@@ -155,7 +157,7 @@ impl Dual {
             self.relax(problem, Frame { mean: 0.0, width: 0.0, tangent: share }, limit);
             self.price_all(problem);
             self.keep_best();
-            count = (4 * SAMPLE).max(n / 8);
+            count = LARGEST_SAMPLE.max(n / 8).min(n);
         } else {
             self.near.clear();
             self.near.extend(0..n as u32);

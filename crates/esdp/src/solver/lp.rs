@@ -58,6 +58,8 @@ pub(super) struct Lp {
     basic: Vec<u32>,
     /// Whether a column sits at its higher bound.
     raised: Vec<bool>,
+    /// Which way a column can move: 1 up, -1 down, 0 not at all.
+    side: Vec<f64>,
     /// The values of the rows' variables.
     level: Vec<f64>,
     /// For every variable: its bounds, and its column, or `columns` and its row.
@@ -97,6 +99,8 @@ impl Lp {
         self.place.extend(0..columns as u32);
         self.raised.clear();
         self.raised.resize(columns, false);
+        self.side.clear();
+        self.side.resize(columns, 1.0);
         self.basic.clear();
         self.level.clear();
         self.low.clear();
@@ -173,6 +177,7 @@ impl Lp {
             self.low[variable as usize] = low;
             self.high[variable as usize] = high;
             self.raised[at] = self.gain[at] > 0.0 || self.gain[at] == 0.0 && self.raised[at];
+            self.turn(at);
             let step = self.at(at) - before;
             self.shift(at, step);
         } else {
@@ -190,6 +195,7 @@ impl Lp {
     fn flip(&mut self, j: usize) {
         let before = self.at(j);
         self.raised[j] = !self.raised[j];
+        self.side[j] = -self.side[j];
         let step = self.at(j) - before;
         self.shift(j, step);
     }
@@ -281,15 +287,17 @@ impl Lp {
         self.work += columns as u64;
         self.breaks.clear();
         let line = &self.table[row * columns..][..columns];
-        for (j, ((&entry, &gain), &raised)) in line.iter().zip(&self.gain).zip(&self.raised).enumerate() {
-            let entry = sign * entry;
-            let opposes = if raised { entry < -TINY } else { entry > TINY };
-            if opposes {
-                let variable = self.outside[j] as usize;
-                if self.low[variable] < self.high[variable] {
-                    // Floats that are not negative are ordered like their bits.
-                    self.breaks.push(((gain / entry).abs().to_bits(), j as u32));
+        // The first break point is found on the way: from a good start the walk ends there.
+        let mut first = (u64::MAX, usize::MAX);
+        for (j, ((&entry, &gain), &side)) in line.iter().zip(&self.gain).zip(&self.side).enumerate() {
+            let entry = sign * entry * side;
+            if entry > TINY {
+                // Floats that are not negative are ordered like their bits.
+                let step = (gain / entry).abs().to_bits();
+                if step < first.0 {
+                    first = (step, self.breaks.len());
                 }
+                self.breaks.push((step, j as u32));
             }
         }
         let mut breaks = std::mem::take(&mut self.breaks);
@@ -298,17 +306,17 @@ impl Lp {
             let variable = lp.outside[j as usize] as usize;
             lp.table[row * columns + j as usize].abs() * (lp.high[variable] - lp.low[variable])
         };
-        // From a good start the walk is short: the first break points one by one, ...
+        let mut nearest = Some(first.1).filter(|_| !breaks.is_empty());
         for _ in 0..SHORT {
-            let nearest = breaks.iter().enumerate().min_by_key(|(_, point)| **point).map(|(at, _)| at);
             let Some((_, j)) = nearest.map(|at| breaks.swap_remove(at)) else { break };
-            self.work += breaks.len() as u64 / 2;
             slope -= fall(self, j);
             if slope <= 0.0 {
                 self.breaks = breaks;
                 return Some(j as usize);
             }
             self.flip(j as usize);
+            self.work += breaks.len() as u64 / 2;
+            nearest = (0..breaks.len()).min_by_key(|&at| breaks[at].0);
         }
         // ... then by halves: which one has the end?
         let mut rest = &mut breaks[..];
@@ -383,6 +391,14 @@ impl Lp {
         self.place[leaving as usize] = entering as u32;
         self.place[variable as usize] = (columns + row) as u32;
         self.raised[entering] = to_high;
+        self.turn(entering);
+    }
+
+    /// Notes which way a column can move.
+    fn turn(&mut self, j: usize) {
+        let variable = self.outside[j] as usize;
+        let up = if self.raised[j] { -1.0 } else { 1.0 };
+        self.side[j] = if self.low[variable] < self.high[variable] { up } else { 0.0 };
     }
 
     /// Brings a variable into the basis at the row where it weighs most; whether there was one.

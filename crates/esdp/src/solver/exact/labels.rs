@@ -74,6 +74,7 @@ impl Labels {
     }
 
     /// Every label gets a toggled copy; those that are not `alive` or covered go.
+    #[inline]
     pub fn offer(&mut self, toggle: &Toggle, cone: &Cone, alive: impl Fn(&Label) -> bool) {
         let toggled = |label: &Label| Label {
             key: label.key.wrapping_add(toggle.key),
