@@ -145,7 +145,6 @@ impl Dual {
         let tightest = self.room.iter().map(|room| room / n as f64).fold(1.0, f64::min);
         let width: f64 = if problem.linear { 0.0 } else { problem.w.iter().sum::<f64>() * tightest };
         self.lambda = if problem.linear { 0.0 } else { 0.5 / width.max(1e-12).sqrt() };
-        let limit = limit.max(40 * n as u64);
         let mut count = n;
         if n > 2 * SAMPLE {
             let stride = n / (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);

@@ -20,6 +20,10 @@ use crate::solver::reduce::Reduced;
 /// Tables are filled at most this often, each time with a better `lambda`.
 const ROUNDS: usize = 3;
 
+/// Channels that only more others than this could replace are kept unseen: the list of these others would cost
+/// more than it saves.
+const MOST_DOMINATORS: usize = 1_024;
+
 /// The low bits of a label's key hold its table cell, the bits above its packed weight.
 const CELL_BITS: u32 = 32;
 
@@ -95,6 +99,9 @@ impl Tab {
                 let most = request.iter().zip(room).filter(|(a, _)| **a > 0).map(|(a, c)| c / a).min();
                 fit = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
                 widest.clear();
+            }
+            if fit > MOST_DOMINATORS {
+                return true;
             }
             // The widths of the better means so far, the `fit` largest of them, descending.
             let width = problem.w[e as usize];
