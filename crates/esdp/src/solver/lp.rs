@@ -110,14 +110,6 @@ impl Lp {
         self.value = 0.0;
     }
 
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub fn columns(&self) -> usize {
-        self.columns
-    }
-
     /// Adds a row; its slack is basic.
     pub fn add_row(&mut self, requests: &[f64], capacity: f64) {
         let (columns, row) = (self.columns, self.rows);
@@ -230,11 +222,6 @@ impl Lp {
         } else {
             0.0
         }
-    }
-
-    /// What is left of a row's capacity.
-    pub fn slack(&self, row: usize) -> f64 {
-        self.share((self.columns + row) as u32)
     }
 
     /// The column variables in the basis with their values: the only ones that are not whole.

@@ -73,7 +73,7 @@ impl Core {
             if penalty >= dual.bound - found.value {
                 break;
             }
-            found.work += 4 * self.labels.len() as u64 + 8;
+            found.work += 6 * self.labels.len() as u64 + 8;
             if found.work > limits.work {
                 let least = self.labels.iter().map(|label| label.penalty).fold(f64::INFINITY, f64::min);
                 given_up = given_up.min(least + penalty);

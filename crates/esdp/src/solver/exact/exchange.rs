@@ -16,6 +16,8 @@ use crate::solver::reduce::Reduced;
 /// which it ends.
 const BACK: u32 = 60;
 const ENOUGH: u32 = 1_500;
+/// Visits that one look at a column takes, with what goes with it.
+const STEP: u64 = 2;
 
 /// The search and its buffers.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +100,7 @@ impl Exchange {
         let mut idle = 0;
         self.work = 0;
         let spent = found.work;
-        while idle < ENOUGH && spent + self.work < limit && found.value < dual.bound {
+        while idle < ENOUGH && spent + STEP * self.work < limit && found.value < dual.bound {
             idle += 1;
             self.shake();
             self.fill(dual, noise);
@@ -117,7 +119,7 @@ impl Exchange {
             }
             self.work += (self.ground.len() / 4) as u64;
         }
-        found.work += self.work;
+        found.work += STEP * self.work;
         if self.best.value > before {
             found.value = self.best.value;
             let taken = (0..self.ground.len()).filter(|&column| self.best.taken[column]);

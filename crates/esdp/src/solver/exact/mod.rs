@@ -48,7 +48,7 @@ const SMALL_CORE: u64 = 1_000_000;
 /// A core of at least this many channels is scouted with few labels first, for a better `LB`.
 const SCOUT_FROM: usize = 64;
 /// What exchanges may spend.
-const EXCHANGES: u64 = 6_000_000;
+const EXCHANGES: u64 = 10_000_000;
 /// What a tree over a part of the core may spend.
 const SMALL_TREE: u64 = 2_000_000;
 /// Labels alive at once.
@@ -121,7 +121,7 @@ impl Found {
 impl Exact {
     /// Limits a decision to about this many visits of labels, table cells and channels;
     /// a visit takes about 2.5 ns. However small, the answer is feasible and its bound
-    /// holds. Without a limit of yours: 24 million, or 200 for every channel where that is more; with
+    /// holds. Without a limit of yours: 32 million, or 200 for every channel where that is more; with
     /// gangs, or limits of servers alone, 8,000 for every channel, but at least 6 and at most 40 million, or
     /// 2,500 for every channel where that is more.
     #[must_use]
@@ -255,7 +255,7 @@ impl Solver for Exact {
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
-        let budget = self.work_budget.unwrap_or((200 * n).max(24_000_000));
+        let budget = self.work_budget.unwrap_or((200 * n).max(32_000_000));
         self.relax(problem, budget);
         let method = self.search(problem, budget);
         solution.chosen.clear();

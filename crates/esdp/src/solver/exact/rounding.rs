@@ -61,9 +61,9 @@ impl Rounding {
         self.spare.clone_from(&self.room);
         self.taken.clone_from(&self.is_in);
         let mut sums = ground.fixed;
-        for column in 0..ground.len() {
-            let whole = match state[column] {
-                Some(taken) => taken,
+        for (column, state) in state.iter().enumerate() {
+            let whole = match state {
+                Some(taken) => *taken,
                 None => lp.share(column as u32) > 1.0 - WHOLE && self.take(ground, column),
             };
             if whole {
@@ -74,8 +74,8 @@ impl Rounding {
         }
         let mut value = Reduced::value(sums.0, sums.1);
         self.offered.clear();
-        for column in 0..ground.len() {
-            if state[column].is_none() && !self.taken[column] && ground.fits_in(column, &self.spare) {
+        for (column, state) in state.iter().enumerate() {
+            if state.is_none() && !self.taken[column] && ground.fits_in(column, &self.spare) {
                 self.offered.push(column as u32);
             }
         }
