@@ -92,6 +92,8 @@ struct Found {
     bound: f64,
     /// What rounding may add to a bound, relative.
     rounding: f64,
+    /// Whether the budget ended before the relaxation was solved.
+    starved: bool,
     work: u64,
 }
 
@@ -148,8 +150,9 @@ impl Exact {
                 found.value = pass.value;
                 found.chosen.clone_from(&pass.taken);
             }
-            limit *= 4;
-            if dual.solved || limit > budget {
+            found.starved = !dual.solved && dual.work >= limit;
+            limit = limit.saturating_mul(4);
+            if !found.starved || limit > budget {
                 return;
             }
         }
@@ -162,7 +165,7 @@ impl Exact {
             branch.search(problem, reduced, dual, budget, found);
             return "exact/branch";
         }
-        if found.is_optimal() || !dual.solved {
+        if found.is_optimal() || found.starved {
             return "exact/greedy";
         }
         let decided = |found: &Found| dual.bound - found.value;
