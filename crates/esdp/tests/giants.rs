@@ -67,7 +67,7 @@ fn peak<T>(run: impl FnOnce() -> T) -> (T, i64) {
 fn documented_budget(problem: &Problem<'_>) -> u64 {
     let n = problem.len() as u64;
     if problem.gangs().is_none() && problem.servers().is_none() {
-        return (100 * n).max(4_000_000);
+        return (200 * n).max(32_000_000);
     }
     (20_000 * n).min(120_000_000 + 6_000 * n).max(40_000_000)
 }

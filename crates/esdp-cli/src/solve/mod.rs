@@ -21,7 +21,7 @@ use std::time::Instant;
 /// What a microsecond of `--budget-us` buys, in the solver's units of work. The work is
 /// counted, not timed, so that the same problem gets the same answer on every machine;
 /// this is about what one does on an ordinary one.
-const UNITS_PER_MICROSECOND: u64 = 100;
+const UNITS_PER_MICROSECOND: u64 = 400;
 
 const DETAILS: &str = r#"Input, a JSON document:
   {"capacity": [6, 5, 8],

@@ -9,35 +9,40 @@
 //! ```
 //!
 //! so `D` is a bound for every choice of multipliers, and a set that beats a lower bound
-//! `LB` flips less than `D - LB` in all. `D` is convex; we minimise it by Newton's method
-//! on a smoothed form, `max(r, 0) ~ (r + sqrt(r^2 + 4 tau^2)) / 2` (a square root
-//! vectorises, the usual softplus does not), with a log barrier for `u > 0`, lowering
-//! `tau` in stages. Large problems take the first stages on a sample of their channels.
-//! Each step costs `O(n K^2)`; none allocates in the steady state.
+//! `LB` flips less than `D - LB` in all. For a fixed `lambda` the best `u` are the prices of a linear program
+//! (`lp.rs`); `lambda` is found by tangents (`Search`). Two more ideas keep it fast:
 //!
-//! No warm start: started from the last slot's multipliers the method saved one step in
-//! eight, and made answers depend on history; see `docs/decisions/0002-no-warm-start.md`.
+//! - **Columns that are settled are summed once.** Large problems start on a sample of their channels, whose prices tell
+//!   which channels are in doubt. Only those form the next program; the others stay at the bound that the sign of
+//!   their `r` asks for. One pass over all channels then tells how far this is from the optimum of the relaxation.
+//! - **Rows that do not bind are left out.** If there are many, the violated ones are added as they turn up.
 //!
-//! However badly the minimisation goes, the bound is evaluated exactly at the end and holds.
+//! However badly the minimisation goes, the bound is evaluated from the requests at the end and holds.
+//!
+//! No warm start from the last slot; see `docs/decisions/0002-no-warm-start.md`.
 
+use super::lp::{End, Lp};
 use super::reduce::Reduced;
 
-/// At most this many rows get a multiplier; the others keep 0, which is always allowed.
-const MAX_ROWS: usize = 7;
-/// Channels are visited this many at a time, so that the compiler uses vector registers.
-const LANES: usize = 4;
-/// The first smoothing temperature; the scaled objective's terms are at most about 1.
-const FIRST: f64 = 0.1;
-/// Temperatures fall by this factor from stage to stage.
-const FACTOR: f64 = 0.2;
-/// The last temperature, times the number of channels: the integrality gap shrinks like 1/n.
-const LAST: f64 = 0.03;
-/// A stage ends when Newton's method promises less than this share of the temperature.
-const ENOUGH: f64 = 0.5;
-/// Problems of more than four times this size start on a sample of about this size.
-const SAMPLE: usize = 512;
-/// Where the sample's stages end and the full problem's begin.
-const SAMPLE_LAST: f64 = 2e-3;
+/// Problems of more than twice this size start on a sample of a sixteenth, at least this many channels and at
+/// most so many. As many or more stay in doubt after the sample.
+const SAMPLE: usize = 32;
+const LARGEST_SAMPLE: usize = 512;
+/// Up to so many rows are all priced from the start.
+const FEW_ROWS: usize = 32;
+/// At most so many rows are priced; the others keep a price of 0, which is always allowed.
+const MOST_ROWS: usize = 512;
+/// Violated rows are added so many at a time.
+const ROWS_AT_ONCE: usize = 8;
+/// The relaxation is solved when primal and dual differ by less than this share of a typical channel's
+/// part in the objective.
+const CLOSE: f64 = 0.05;
+/// Passes over all channels, at most.
+const PASSES: usize = 6;
+/// Multiplications in a row that take as long as one visit.
+pub(super) const MULTIPLICATIONS: u64 = 4;
+/// Channels are priced so many at a time, so that they stay in the fastest memory.
+const BLOCK: usize = 1024;
 
 /// Multipliers and what follows from them; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -48,334 +53,360 @@ pub(super) struct Dual {
     pub lambda: f64,
     /// The reduced value `r_e` of each kept channel.
     pub reduced: Vec<f64>,
-    /// The temperature at which the multipliers were found: `share` reads it.
-    tau: f64,
     /// The multiplier of each kept row.
     pub price: Vec<f64>,
-    /// Evaluations of the full problem so far, for the work budget.
-    pub steps: u64,
-    /// Kept rows that get a multiplier, with capacity over total request.
-    active: Vec<(f64, usize)>,
-    /// The active rows' capacities and mean requests.
-    room: [f64; MAX_ROWS],
-    unit: [f64; MAX_ROWS],
-    full: Columns,
-    sample: Columns,
+    /// Whether the relaxation takes a channel wholly. Together they fit, if `solved`.
+    pub whole: Vec<bool>,
+    /// Whether the relaxation was solved to its end.
+    pub solved: bool,
+    /// Visits so far.
+    pub work: u64,
+    /// Row after row, every channel's request in units of the row's mean request.
+    pub requests: Vec<f64>,
+    /// Every row's mean request, and its capacity in these units.
+    pub unit: Vec<f64>,
+    pub room: Vec<f64>,
+    /// The priced rows.
+    pub active: Vec<u32>,
+    /// The channels of the linear program, ascending, and those in the last basis.
+    near: Vec<u32>,
+    basis: Vec<u32>,
+    lp: Lp,
+    /// What the settled channels leave of each row's capacity.
+    left: Vec<f64>,
+    /// The lowest bound so far, with its `lambda` and prices.
+    best: (f64, f64),
+    best_price: Vec<f64>,
+    buffer: Vec<f64>,
 }
 
-/// Channels laid out for streaming: the means, then a column for each variable (the
-/// active rows' requests in units of the row's mean request, then the widths).
-#[derive(Debug, Clone, Default)]
-struct Columns {
-    /// Channels, and channels with padding up to a multiple of `LANES`.
-    count: usize,
-    padded: usize,
-    /// The share of all channels that is laid out here.
-    share: f64,
-    data: Vec<f64>,
+/// What a linear program is part of: the sums of what is settled, and the weight of the tangent.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    mean: f64,
+    width: f64,
+    tangent: f64,
 }
 
-/// The smoothed dual at a point: value, gradient and Hessian (lower triangle).
-#[derive(Clone, Copy)]
-struct Point<const M: usize> {
-    value: f64,
-    gradient: [f64; M],
-    hessian: [[f64; M]; M],
+/// The search for `lambda`: the best of `max over known points (S, W) of S + lambda W, plus t / (4 lambda)`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Search {
+    /// The known points with the largest and the smallest `lambda` below and above the best one.
+    below: Option<(f64, f64)>,
+    above: Option<(f64, f64)>,
+}
+
+impl Search {
+    /// Takes a point that is best at `lambda`; returns the next `lambda` and the model's value there.
+    fn next(&mut self, lambda: f64, (mean, width): (f64, f64), tangent: f64) -> (f64, f64) {
+        let ideal = |width: f64| 0.5 * (tangent / width.max(1e-18)).sqrt();
+        if ideal(width) < lambda {
+            self.above = Some((mean, width));
+        } else {
+            self.below = Some((mean, width));
+        }
+        let model = |lambda: f64, point: (f64, f64)| point.0 + lambda * point.1 + 0.25 * tangent / lambda;
+        let (Some(below), Some(above)) = (self.below, self.above) else {
+            let next = ideal(width);
+            return (next, model(next, (mean, width)));
+        };
+        let cross = (below.0 - above.0) / (above.1 - below.1).max(1e-18);
+        let (low, high) = (ideal(below.1), ideal(above.1));
+        let next = if low < cross {
+            low
+        } else if high > cross {
+            high
+        } else {
+            cross
+        };
+        let next = if next.is_finite() && next > 0.0 { next } else { lambda };
+        (next, model(next, below).max(model(next, above)))
+    }
 }
 
 impl Dual {
-    /// Minimises `D` for a reduced problem with at most about `max_steps` evaluations.
-    pub fn minimise(&mut self, problem: &Reduced, max_steps: u64) {
-        self.steps = 0;
+    /// Minimises `D` for a reduced problem with about `limit` visits; one pass is always made.
+    pub fn minimise(&mut self, problem: &Reduced, limit: u64) {
+        let n = problem.len();
+        self.work = 0;
+        self.solved = false;
+        self.basis.clear();
+        self.best.0 = f64::INFINITY;
+        self.lay_out(problem);
         self.price.clear();
         self.price.resize(problem.rows(), 0.0);
-        self.lambda = 0.0;
-        self.tau = LAST;
-        self.choose_rows(problem);
-        match self.active.len() + usize::from(!problem.linear) {
-            0 => {}
-            1 => self.newton::<1>(problem, max_steps),
-            2 => self.newton::<2>(problem, max_steps),
-            3 => self.newton::<3>(problem, max_steps),
-            4 => self.newton::<4>(problem, max_steps),
-            5 => self.newton::<5>(problem, max_steps),
-            6 => self.newton::<6>(problem, max_steps),
-            7 => self.newton::<7>(problem, max_steps),
-            _ => self.newton::<8>(problem, max_steps),
-        }
-        self.certify(problem);
-    }
-
-    /// Chooses the rows that get a multiplier: the tightest, if there are too many.
-    fn choose_rows(&mut self, problem: &Reduced) {
-        let (n, rows) = (problem.len(), problem.rows());
+        self.whole.clear();
+        self.whole.resize(n, false);
         self.active.clear();
-        for row in 0..rows {
-            let total: f64 = (0..n).map(|e| problem.requests[e * rows + row] as f64).sum();
-            self.active.push((problem.capacity[row] as f64 / total, row));
+        if problem.rows() <= FEW_ROWS {
+            self.active.extend(0..problem.rows() as u32);
         }
-        if rows > MAX_ROWS {
-            self.active.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            self.active.truncate(MAX_ROWS);
+        // The width of a share of the channels that fits the tightest row.
+        let tightest = self.room.iter().map(|room| room / n as f64).fold(1.0, f64::min);
+        let width: f64 = if problem.linear { 0.0 } else { problem.w.iter().sum::<f64>() * tightest };
+        self.lambda = if problem.linear { 0.0 } else { 0.5 / width.max(1e-12).sqrt() };
+        let mut count = n;
+        if n > 2 * SAMPLE {
+            let stride = n / (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);
+            self.near.clear();
+            self.near.extend((0..n as u32).step_by(stride));
+            let share = self.near.len() as f64 / n as f64;
+            self.left.clear();
+            self.left.extend(self.room.iter().map(|room| room * share));
+            self.relax(problem, Frame { mean: 0.0, width: 0.0, tangent: share }, limit);
+            self.price_all(problem);
+            self.keep_best();
+            count = LARGEST_SAMPLE.max(n / 8).min(n);
+        } else {
+            self.near.clear();
+            self.near.extend(0..n as u32);
         }
-        for (place, &(ratio, row)) in self.active.iter().enumerate() {
-            let capacity = problem.capacity[row] as f64;
-            // The mean request, from the ratio; a kept row's capacity is never 0.
-            self.unit[place] = capacity / ratio / n as f64;
-            self.room[place] = capacity / self.unit[place];
-        }
-    }
-
-    /// Newton's method with `M` variables: the active rows' multipliers, then `lambda`.
-    fn newton<const M: usize>(&mut self, problem: &Reduced, max_steps: u64) {
-        let mut x = [0.0; M];
-        for (x, (ratio, _)) in x.iter_mut().zip(&self.active) {
-            *x = 0.3 * (1.0 - ratio).max(0.1);
-        }
-        if !problem.linear {
-            let share = self.active.iter().map(|&(ratio, _)| ratio).fold(1.0, f64::min);
-            let width: f64 = problem.w.iter().sum::<f64>() * share;
-            x[M - 1] = 0.5 / width.max(1e-12).sqrt();
-        }
-        let n = problem.len();
-        let mut first = FIRST;
-        if n > 4 * SAMPLE {
-            let mut sample = std::mem::take(&mut self.sample);
-            sample.fill(problem, &self.active, &self.unit, n / SAMPLE);
-            self.descend(problem.linear, &sample, &mut x, first, SAMPLE_LAST, u64::MAX);
-            self.sample = sample;
-            self.steps = 0;
-            first = SAMPLE_LAST;
-        }
-        let mut full = std::mem::take(&mut self.full);
-        full.fill(problem, &self.active, &self.unit, 1);
-        self.descend(problem.linear, &full, &mut x, first, LAST / n as f64, max_steps);
-        self.full = full;
-        for (place, &(_, row)) in self.active.iter().enumerate() {
-            self.price[row] = x[place] / self.unit[place];
-        }
-        if !problem.linear {
-            self.lambda = x[M - 1];
-        }
-    }
-
-    /// Damped Newton steps at falling temperatures.
-    fn descend<const M: usize>(
-        &mut self,
-        linear: bool,
-        columns: &Columns,
-        x: &mut [f64; M],
-        first: f64,
-        last: f64,
-        max_steps: u64,
-    ) {
-        let mut tau = first;
-        loop {
-            self.tau = tau;
-            let mut here = self.evaluate(linear, columns, x, tau);
-            for _ in 0..12 {
-                let Some(step) = here.newton_step() else { break };
-                let decrement = -dot(&step, &here.gradient);
-                if decrement <= ENOUGH * tau {
-                    break;
-                }
-                // Variables stay positive: at most 0.95 of the way to the boundary.
-                let mut length: f64 = 1.0;
-                for (x, step) in x.iter().zip(&step) {
-                    if *step < 0.0 {
-                        length = length.min(-0.95 * x / step);
-                    }
-                }
-                let moved = loop {
-                    if length < 1e-6 || self.steps >= max_steps {
-                        break None;
-                    }
-                    let mut trial = *x;
-                    trial.iter_mut().zip(&step).for_each(|(x, step)| *x += length * step);
-                    let there = self.evaluate(linear, columns, &trial, tau);
-                    if there.value <= here.value - 0.01 * length * decrement {
-                        break Some((trial, there));
-                    }
-                    length *= 0.4;
-                };
-                let Some((trial, there)) = moved else { break };
-                (*x, here) = (trial, there);
+        for _ in 0..PASSES {
+            let frame = self.settle(problem, count);
+            let Some((end, value)) = frame.map(|frame| self.relax(problem, frame, limit)) else {
+                // What is settled does not fit: more must stay in doubt.
+                count = n.min(4 * count);
+                continue;
+            };
+            self.price_all(problem);
+            self.keep_best();
+            if end == End::Infeasible && count < n {
+                count = n.min(4 * count);
+                continue;
             }
-            if tau <= last || self.steps >= max_steps {
-                return;
+            self.solved = end == End::Optimal;
+            let far = self.bound - value > CLOSE * (1.0 / n as f64);
+            if !far || count == n || self.work >= limit {
+                break;
             }
-            tau = (tau * FACTOR).max(last);
+            count = n.min(2 * count);
+        }
+        if self.best.0 < self.bound {
+            self.lambda = self.best.1;
+            self.price.copy_from_slice(&self.best_price);
+            self.price_all(problem);
         }
     }
 
-    /// The smoothed dual, its gradient and Hessian at `x`.
-    #[expect(clippy::needless_range_loop, reason = "matrix indices read better as j, k")]
-    fn evaluate<const M: usize>(&mut self, linear: bool, columns: &Columns, x: &[f64; M], tau: f64) -> Point<M> {
-        self.steps += 1;
-        let rows = self.active.len();
-        let mut signed = *x; // rows count against a channel, widths for it
-        signed[..rows].iter_mut().for_each(|x| *x = -*x);
-        let Point { mut value, mut gradient, mut hessian } = columns.sum(&signed, tau);
-        for j in 0..M {
-            for k in 0..=j {
-                if (j < rows) != (k < rows) {
-                    hessian[j][k] = -hessian[j][k];
-                }
-            }
+    /// Remembers the multipliers if no others had a lower bound.
+    fn keep_best(&mut self) {
+        if self.bound < self.best.0 {
+            self.best = (self.bound, self.lambda);
+            self.best_price.clone_from(&self.price);
         }
-        for place in 0..rows {
-            let (x, room) = (x[place], columns.share * self.room[place]);
-            value += x * room - tau * x.ln();
-            gradient[place] = room - gradient[place] - tau / x;
-            hessian[place][place] += tau / (x * x);
-        }
-        if !linear {
-            let (lambda, share) = (x[M - 1], columns.share);
-            value += share * 0.25 / lambda;
-            gradient[M - 1] -= share * 0.25 / (lambda * lambda);
-            hessian[M - 1][M - 1] += share * 0.5 / (lambda * lambda * lambda);
-        }
-        Point { value, gradient, hessian }
     }
 
-    /// How much of a channel the smoothed dual takes, between 0 and 1. Where many channels
-    /// tie, these are the shares that fill every row.
-    pub fn share(&self, channel: usize) -> f64 {
-        let r = self.reduced[channel];
-        0.5 + 0.5 * r / (r * r + 4.0 * self.tau * self.tau).sqrt()
-    }
-
-    /// Evaluates `r` and `D` exactly, without smoothing.
-    fn certify(&mut self, problem: &Reduced) {
-        let rows = problem.rows();
-        self.reduced.clear();
-        self.bound = if problem.linear { 0.0 } else { 0.25 / self.lambda };
-        for (price, &capacity) in self.price.iter().zip(&problem.capacity) {
-            self.bound += price * capacity as f64;
-        }
-        let mut positive = 0.0;
-        for e in 0..problem.len() {
-            let mut r = problem.v[e] + self.lambda * problem.w[e];
-            for (price, &request) in self.price.iter().zip(&problem.requests[e * rows..][..rows]) {
-                r -= price * request as f64;
-            }
-            positive += f64::max(r, 0.0);
-            self.reduced.push(r);
-        }
-        self.bound += positive;
-        // The sums above are rounded; a bound must hold all the same.
-        self.bound *= 1.0 + f64::EPSILON * (problem.len() + rows + 4) as f64;
-        self.steps += 1;
-    }
-}
-
-impl Columns {
-    /// Lays out every `stride`-th channel of a problem.
-    fn fill(&mut self, problem: &Reduced, active: &[(f64, usize)], unit: &[f64], stride: usize) {
+    /// Lays the requests out row by row, in units of a row's mean request.
+    fn lay_out(&mut self, problem: &Reduced) {
         let (n, rows) = (problem.len(), problem.rows());
-        self.count = n / stride;
-        self.share = self.count as f64 / n as f64;
-        let chosen = (0..self.count).map(|i| i * stride);
-        let padding = self.count.next_multiple_of(LANES) - self.count;
-        self.padded = self.count + padding;
-        self.data.clear();
-        self.data.extend(chosen.clone().map(|e| problem.v[e]));
-        // Padding is far below zero and weighs nothing: it adds about tau^2 / 10 to the value.
-        self.data.extend(std::iter::repeat_n(-10.0, padding));
-        for (&(_, row), unit) in active.iter().zip(unit) {
-            self.data.extend(chosen.clone().map(|e| problem.requests[e * rows + row] as f64 / unit));
-            self.data.extend(std::iter::repeat_n(0.0, padding));
+        self.requests.clear();
+        self.unit.clear();
+        self.room.clear();
+        for row in 0..rows {
+            let column = problem.requests.iter().skip(row).step_by(rows);
+            let from = self.requests.len();
+            self.requests.extend(column.map(|&request| request as f64));
+            let column = &mut self.requests[from..];
+            let unit = column.iter().sum::<f64>() / n as f64;
+            column.iter_mut().for_each(|request| *request /= unit);
+            self.unit.push(unit);
+            self.room.push(problem.capacity[row] as f64 / unit);
         }
-        self.data.extend(chosen.map(|e| problem.w[e]));
-        self.data.extend(std::iter::repeat_n(0.0, padding));
+        self.work += (2 * n * (rows + 1)) as u64;
     }
 
-    /// Sums `phi(r)`, `phi'(r) column_j` and `phi''(r) column_j column_k` over the channels,
-    /// where `r = v + x.columns` and `phi` is the smoothed positive part.
-    fn sum<const M: usize>(&self, x: &[f64; M], tau: f64) -> Point<M> {
-        let four = 4.0 * tau * tau;
-        let mut value = [0.0; LANES];
-        let mut gradient = [[0.0; LANES]; M];
-        let mut hessian = [[[0.0; LANES]; M]; M];
-        let (means, rest) = self.data.split_at(self.padded);
-        let columns: [&[f64]; M] = std::array::from_fn(|j| &rest[j * self.padded..][..self.padded]);
-        for at in (0..self.padded).step_by(LANES) {
-            let mut r: [f64; LANES] = means[at..at + LANES].try_into().expect("padded");
-            let column: [[f64; LANES]; M] =
-                std::array::from_fn(|j| columns[j][at..at + LANES].try_into().expect("padded"));
-            for j in 0..M {
-                for lane in 0..LANES {
-                    r[lane] += x[j] * column[j][lane];
-                }
+    /// Chooses the `count` channels that are most in doubt, takes the others as the sign of `r` says, and sums them. Nothing, if
+    /// those do not fit.
+    fn settle(&mut self, problem: &Reduced, count: usize) -> Option<Frame> {
+        let n = problem.len();
+        self.left.clear();
+        self.left.extend_from_slice(&self.room);
+        let mut frame = Frame { mean: 0.0, width: 0.0, tangent: 1.0 };
+        if count >= n {
+            self.near.clear();
+            self.near.extend(0..n as u32);
+            return Some(frame);
+        }
+        self.buffer.clear();
+        self.buffer.extend(self.reduced.iter().map(|r| r.abs()));
+        let (_, &mut threshold, _) = self.buffer.select_nth_unstable_by(count, f64::total_cmp);
+        self.work += 4 * n as u64;
+        self.near.clear();
+        self.near.extend((0..n as u32).filter(|&e| self.reduced[e as usize].abs() <= threshold));
+        for (e, &r) in self.reduced.iter().enumerate() {
+            let settled = r > threshold;
+            self.whole[e] = settled;
+            if settled {
+                frame.mean += problem.v[e];
+                frame.width += problem.w[e];
             }
-            let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
-            for lane in 0..LANES {
-                let square = r[lane] * r[lane] + four;
-                let inverse = 1.0 / square.sqrt();
-                value[lane] += 0.5 * (r[lane] + square * inverse);
-                first[lane] = 0.5 + 0.5 * r[lane] * inverse;
-                second[lane] = 0.5 * four * inverse * inverse * inverse;
+        }
+        for (row, left) in self.left.iter_mut().enumerate() {
+            let requests = &self.requests[row * n..][..n];
+            *left -=
+                requests.iter().zip(&self.reduced).map(|(a, &r)| if r > threshold { *a } else { 0.0 }).sum::<f64>();
+        }
+        self.work += (n * problem.rows()) as u64 / 2 + 2 * n as u64;
+        self.left.iter().all(|&left| left > 0.0).then_some(frame)
+    }
+
+    /// Solves the linear programs over the channels in doubt. Sets the multipliers; returns how it ended, and the objective of the
+    /// relaxed point.
+    fn relax(&mut self, problem: &Reduced, frame: Frame, limit: u64) -> (End, f64) {
+        let n = problem.len();
+        let Self { near, lp, .. } = self;
+        let channels = near.iter().map(|&e| e as usize);
+        lp.work = 0;
+        lp.start(channels.clone().map(|e| problem.v[e]), channels.map(|e| problem.w[e]), problem.linear);
+        for place in 0..self.active.len() {
+            self.add_row(n, self.active[place] as usize);
+        }
+        // The last program's basis is nearly right for this one.
+        for &e in &self.basis {
+            if let Ok(place) = self.near.binary_search(&e) {
+                self.lp.enter(place as u32);
             }
-            for j in 0..M {
-                let mut scaled = [0.0; LANES];
-                for lane in 0..LANES {
-                    gradient[j][lane] += first[lane] * column[j][lane];
-                    scaled[lane] = second[lane] * column[j][lane];
-                }
-                for k in 0..=j {
-                    for lane in 0..LANES {
-                        hessian[j][k][lane] += scaled[lane] * column[k][lane];
+        }
+        let limit = MULTIPLICATIONS.saturating_mul(limit.saturating_sub(self.work));
+        let mut ended;
+        loop {
+            ended = self.search(problem, frame, limit);
+            if ended.0 != End::Optimal || self.active.len() == problem.rows() || !self.add_violated(problem) {
+                break;
+            }
+        }
+        self.work += self.lp.work / MULTIPLICATIONS;
+        self.basis.clear();
+        self.basis.extend(self.lp.basics().map(|(place, _)| self.near[place as usize]));
+        self.price.fill(0.0);
+        for (place, &row) in self.active.iter().enumerate() {
+            self.price[row as usize] = self.lp.row_price(place).max(0.0) / self.unit[row as usize];
+        }
+        for (place, &e) in self.near.iter().enumerate() {
+            self.whole[e as usize] = self.lp.share(place as u32) > 1.0 - 1e-9;
+        }
+        ended
+    }
+
+    fn add_row(&mut self, n: usize, row: usize) {
+        self.buffer.clear();
+        let requests = &self.requests[row * n..][..n];
+        self.buffer.extend(self.near.iter().map(|&e| requests[e as usize]));
+        self.lp.add_row(&self.buffer, self.left[row]);
+    }
+
+    /// Adds the rows that the relaxed point violates most; whether there were any.
+    fn add_violated(&mut self, problem: &Reduced) -> bool {
+        let n = problem.len();
+        self.buffer.clear();
+        self.buffer.extend((0..self.near.len() as u32).map(|place| self.lp.share(place)));
+        let mut worst: [(f64, u32); ROWS_AT_ONCE] = [(1e-7, u32::MAX); ROWS_AT_ONCE];
+        for row in 0..problem.rows() {
+            let requests = &self.requests[row * n..][..n];
+            let used: f64 = self.near.iter().zip(&self.buffer).map(|(&e, share)| share * requests[e as usize]).sum();
+            let over = (used - self.left[row]) / self.left[row].max(1.0);
+            let least = worst.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)).expect("some");
+            if over > least.0 && !self.active.contains(&(row as u32)) {
+                *least = (over, row as u32);
+            }
+        }
+        self.work += (problem.rows() * self.near.len()) as u64 / 2;
+        let mut added = false;
+        for (_, row) in worst {
+            if row != u32::MAX && self.active.len() < MOST_ROWS {
+                self.active.push(row);
+                self.add_row(n, row as usize);
+                added = true;
+            }
+        }
+        added
+    }
+
+    /// Solves the linear program, for the best `lambda` if there are widths.
+    fn search(&mut self, problem: &Reduced, frame: Frame, limit: u64) -> (End, f64) {
+        if problem.linear {
+            self.lp.price(0.0);
+            let end = self.lp.solve(limit, f64::NEG_INFINITY);
+            return (end, frame.mean + self.sums(problem).0);
+        }
+        let mut search = Search::default();
+        let mut lambda = self.lambda;
+        let close = 0.5 * CLOSE / self.near.len().max(1) as f64;
+        let mut best = (f64::INFINITY, lambda);
+        let mut last = (End::Stopped, 0.0);
+        for _ in 0..30 {
+            self.lp.price(lambda);
+            let end = self.lp.solve(limit, f64::NEG_INFINITY);
+            let (mean, width) = self.sums(problem);
+            let (mean, width) = (mean + frame.mean, width + frame.width);
+            let value = mean + lambda * width + 0.25 * frame.tangent / lambda;
+            last = (end, mean + (frame.tangent * width.max(0.0)).sqrt());
+            if value < best.0 {
+                best = (value, lambda);
+            }
+            if end != End::Optimal {
+                break;
+            }
+            let (next, model) = search.next(lambda, (mean, width), frame.tangent);
+            if best.0 - model <= close || next == lambda {
+                break;
+            }
+            lambda = next;
+        }
+        if lambda != best.1 && last.0 == End::Optimal {
+            lambda = best.1;
+            self.lp.price(lambda);
+            last.0 = self.lp.solve(limit, f64::NEG_INFINITY);
+        }
+        self.lambda = lambda;
+        last.1 = best.0;
+        last
+    }
+
+    /// The sums of means and widths at the linear program's point.
+    fn sums(&mut self, problem: &Reduced) -> (f64, f64) {
+        self.lp.work += self.near.len() as u64;
+        let (mut mean, mut width) = (0.0, 0.0);
+        for (place, &e) in self.near.iter().enumerate() {
+            let share = self.lp.share(place as u32);
+            mean += share * problem.v[e as usize];
+            width += share * problem.w[e as usize];
+        }
+        (mean, width)
+    }
+
+    /// Evaluates `r` and `D` for the multipliers, from the requests.
+    fn price_all(&mut self, problem: &Reduced) {
+        let n = problem.len();
+        let mut bound = if problem.linear { 0.0 } else { 0.25 / self.lambda };
+        for (price, &capacity) in self.price.iter().zip(&problem.capacity) {
+            bound += price * capacity as f64;
+        }
+        self.reduced.clear();
+        let mut priced = 0;
+        for start in (0..n).step_by(BLOCK) {
+            let block = start..n.min(start + BLOCK);
+            if problem.linear {
+                self.reduced.extend_from_slice(&problem.v[block.clone()]);
+            } else {
+                let channels = problem.v[block.clone()].iter().zip(&problem.w[block.clone()]);
+                self.reduced.extend(channels.map(|(v, w)| v + self.lambda * w));
+            }
+            priced = 0;
+            for &row in &self.active {
+                let price = self.price[row as usize] * self.unit[row as usize];
+                if price > 0.0 {
+                    priced += 1;
+                    let requests = &self.requests[row as usize * n..][..n][block.clone()];
+                    for (r, a) in self.reduced[block.clone()].iter_mut().zip(requests) {
+                        *r -= price * a;
                     }
                 }
             }
+            bound += self.reduced[block].iter().map(|r| r.max(0.0)).sum::<f64>();
         }
-        let total = |lanes: &[f64; LANES]| lanes.iter().sum::<f64>();
-        Point {
-            value: total(&value),
-            gradient: std::array::from_fn(|j| total(&gradient[j])),
-            hessian: std::array::from_fn(|j| std::array::from_fn(|k| total(&hessian[j][k]))),
-        }
+        // The sums above are rounded; a bound must hold all the same.
+        self.bound = bound * (1.0 + f64::EPSILON * (n + 4 * problem.rows() + 8) as f64);
+        self.work += 2 * n as u64 + (n * priced) as u64 / 2;
     }
-}
-
-impl<const M: usize> Point<M> {
-    /// Solves `H step = -g` by Cholesky, with a ridge where `H` is nearly singular.
-    #[expect(clippy::needless_range_loop, reason = "matrix indices read better as i, j, k")]
-    fn newton_step(&self) -> Option<[f64; M]> {
-        let mut l = self.hessian;
-        for j in 0..M {
-            let ridge = 1e-12 * (1.0 + self.hessian[j][j].abs());
-            for k in 0..=j {
-                let mut sum = l[j][k];
-                for i in 0..k {
-                    sum -= l[j][i] * l[k][i];
-                }
-                if j == k {
-                    l[j][j] = sum.max(ridge).sqrt();
-                } else {
-                    l[j][k] = sum / l[k][k];
-                }
-            }
-        }
-        let mut step = [0.0; M];
-        for j in 0..M {
-            let mut sum = -self.gradient[j];
-            for i in 0..j {
-                sum -= l[j][i] * step[i];
-            }
-            step[j] = sum / l[j][j];
-        }
-        for j in (0..M).rev() {
-            let mut sum = step[j];
-            for i in j + 1..M {
-                sum -= l[i][j] * step[i];
-            }
-            step[j] = sum / l[j][j];
-        }
-        step.iter().all(|s| s.is_finite()).then_some(step)
-    }
-}
-
-fn dot<const M: usize>(a: &[f64; M], b: &[f64; M]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

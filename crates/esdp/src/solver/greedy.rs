@@ -13,9 +13,7 @@ use super::gang::Gang;
 use super::problem::Room;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
-
-/// Ties are rounded by share only in problems of more channels than this.
-const SHARES_FROM: usize = 256;
+use crate::model::Amount;
 
 /// Takes channels by reduced value; certifies with the dual bound.
 #[derive(Debug, Clone, Default)]
@@ -47,92 +45,115 @@ impl Solver for Greedy {
     }
 }
 
-/// The greedy passes and their buffers.
+/// One greedy pass and its buffers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pass {
     /// The kept channels that were taken.
     pub taken: Vec<u32>,
     /// Their scaled objective.
     pub value: f64,
+    /// Visits of the last run.
+    pub work: u64,
     order: Vec<u32>,
-    rival: Vec<u32>,
-    is_taken: Vec<bool>,
     sums: (f64, f64),
+    /// The devices that are left, in kept rows, and of servers too where they have limits.
+    left: Vec<Amount>,
     room: Room,
 }
 
 impl Pass {
-    /// Fills `taken` and `value` with the better of two passes: by reduced value alone, and
-    /// by the dual's shares first. Early in learning thousands of channels tie, and taking
-    /// them in any fixed order would fill one row and leave the others idle.
+    /// Fills `taken` and `value`: what the relaxation takes wholly, then whatever fits, by descending reduced value. A relaxed point at a
+    /// vertex shares few channels, however many tie, so little is left to fill.
     pub(super) fn run(&mut self, problem: &Problem<'_>, reduced: &Reduced, dual: &Dual) {
-        let near = self.sort(reduced.len(), &dual.reduced);
-        self.pass(problem, reduced, dual, near, false);
-        if reduced.len() > SHARES_FROM {
-            let value = self.value;
-            std::mem::swap(&mut self.taken, &mut self.rival);
-            self.pass(problem, reduced, dual, near, true);
-            if self.value <= value {
-                self.value = value;
-                std::mem::swap(&mut self.taken, &mut self.rival);
+        let (n, r) = (reduced.len(), &dual.reduced);
+        self.taken.clear();
+        self.left.clear();
+        self.left.extend_from_slice(&reduced.capacity);
+        if problem.servers().is_some() {
+            self.room.reset(problem);
+        }
+        self.sums = (0.0, 0.0);
+        self.order.clear();
+        for e in 0..n as u32 {
+            if !(dual.solved && dual.whole[e as usize] && self.fits(problem, reduced, e)) {
+                self.order.push(e);
             }
         }
-    }
-
-    /// Puts the channels near zero first, by descending reduced value, and says how many
-    /// they are. The others are hardly in doubt; sorting all would dominate large slots.
-    fn sort(&mut self, n: usize, r: &[f64]) -> usize {
-        self.order.clear();
-        self.order.extend(0..n as u32);
-        let near = n.min(64 + n / 16);
-        if near < n {
-            let size = |e: &u32| r[*e as usize].abs();
-            self.order.select_nth_unstable_by(near, |a, b| size(a).total_cmp(&size(b)).then(a.cmp(b)));
-            self.order[near..].sort_unstable();
+        self.value = Reduced::value(self.sums.0, self.sums.1);
+        self.drop_losses(problem, reduced);
+        self.work = n as u64 * (4 + reduced.rows() as u64);
+        let mut order = std::mem::take(&mut self.order);
+        // Sorting all would dominate large slots, and little fits behind the first ones.
+        let near = if dual.solved { order.len().min(64 + n / 16) } else { order.len() };
+        let descending = |a: &u32, b: &u32| r[*b as usize].total_cmp(&r[*a as usize]).then(a.cmp(b));
+        if near < order.len() {
+            order.select_nth_unstable_by(near, descending);
+            self.work += 4 * n as u64;
         }
-        self.order[..near].sort_unstable_by(|&a, &b| r[b as usize].total_cmp(&r[a as usize]).then(a.cmp(&b)));
-        near
-    }
-
-    fn pass(&mut self, problem: &Problem<'_>, reduced: &Reduced, dual: &Dual, near: usize, by_share: bool) {
-        self.taken.clear();
-        self.is_taken.clear();
-        self.is_taken.resize(reduced.len(), false);
-        self.room.reset(problem);
-        (self.value, self.sums) = (0.0, (0.0, 0.0));
-        let order = std::mem::take(&mut self.order);
-        for &e in order[near..].iter().filter(|&&e| dual.reduced[e as usize] > 0.0) {
-            self.offer(problem, reduced, e);
-        }
-        if by_share {
-            // Systematic rounding: one channel for every whole unit of shares passed.
-            let mut passed = 0.5;
-            for &e in &order[..near] {
-                passed += dual.share(e as usize);
-                if passed >= 1.0 {
-                    passed -= 1.0;
-                    self.offer(problem, reduced, e);
+        if !self.is_full(reduced) {
+            order[..near].sort_unstable_by(descending);
+            self.work += 16 * near as u64;
+            for &e in &order {
+                self.work += 2;
+                if self.offer(problem, reduced, e) && self.is_full(reduced) {
+                    break;
                 }
             }
         }
-        for &e in &order[..near] {
-            self.offer(problem, reduced, e);
-        }
         self.order = order;
+        if self.value <= 0.0 {
+            (self.value, self.sums) = (0.0, (0.0, 0.0));
+            self.taken.clear();
+        }
     }
 
-    /// Takes a channel that is not taken yet, raises the objective, and fits.
-    fn offer(&mut self, problem: &Problem<'_>, reduced: &Reduced, e: u32) {
-        let channel = e as usize;
-        if self.is_taken[channel] {
-            return;
+    /// Drops channels that cost more than their width adds; the relaxation, with its one slope, may err here.
+    fn drop_losses(&mut self, problem: &Problem<'_>, reduced: &Reduced) {
+        let mut taken = std::mem::take(&mut self.taken);
+        taken.retain(|&e| {
+            let channel = e as usize;
+            let sums = (self.sums.0 - reduced.v[channel], self.sums.1 - reduced.w[channel]);
+            let value = Reduced::value(sums.0, sums.1);
+            let loses = reduced.v[channel] < 0.0 && value > self.value;
+            if loses {
+                (self.sums, self.value) = (sums, value);
+                self.left.iter_mut().zip(reduced.request(channel)).for_each(|(left, a)| *left += a);
+                if problem.servers().is_some() {
+                    self.room.give(problem, reduced.ids[channel] as usize);
+                }
+                self.order.push(e);
+            }
+            !loses
+        });
+        self.taken = taken;
+    }
+
+    /// Whether some row has less left than any channel requests.
+    fn is_full(&self, reduced: &Reduced) -> bool {
+        self.left.iter().zip(&reduced.least).any(|(left, least)| left < least)
+    }
+
+    /// Takes a channel that raises the objective and fits.
+    fn offer(&mut self, problem: &Problem<'_>, reduced: &Reduced, e: u32) -> bool {
+        let value = Reduced::value(self.sums.0 + reduced.v[e as usize], self.sums.1 + reduced.w[e as usize]);
+        let raises = value > self.value && self.fits(problem, reduced, e);
+        if raises {
+            self.value = value;
         }
-        let sums = (self.sums.0 + reduced.v[channel], self.sums.1 + reduced.w[channel]);
-        let value = Reduced::value(sums.0, sums.1);
-        if value > self.value && self.room.take(problem, reduced.ids[channel] as usize) {
-            (self.value, self.sums) = (value, sums);
-            self.is_taken[channel] = true;
-            self.taken.push(e);
+        raises
+    }
+
+    /// Takes a channel if it fits.
+    fn fits(&mut self, problem: &Problem<'_>, reduced: &Reduced, e: u32) -> bool {
+        let (channel, request) = (e as usize, reduced.request(e as usize));
+        if !request.iter().zip(&self.left).all(|(a, left)| a <= left)
+            || problem.servers().is_some() && !self.room.take(problem, reduced.ids[channel] as usize)
+        {
+            return false;
         }
+        self.left.iter_mut().zip(request).for_each(|(left, a)| *left -= a);
+        self.sums = (self.sums.0 + reduced.v[channel], self.sums.1 + reduced.w[channel]);
+        self.taken.push(e);
+        true
     }
 }

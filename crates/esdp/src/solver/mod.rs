@@ -17,6 +17,7 @@ mod exhaustive;
 mod gang;
 mod gangs;
 mod greedy;
+mod lp;
 mod paper;
 mod problem;
 mod reduce;

@@ -27,6 +27,10 @@ pub(super) struct Reduced {
     pub capacity: Vec<Amount>,
     /// Channel after channel, the request on each kept row.
     pub requests: Vec<Amount>,
+    /// The smallest request on each kept row.
+    pub least: Vec<Amount>,
+    /// Visits of the last reading.
+    pub work: u64,
     rows: Vec<(usize, Amount)>,
 }
 
@@ -74,16 +78,19 @@ impl Reduced {
         // Twice divided: the square of the scale may overflow where the quotient does not.
         self.w.extend(self.ids.iter().map(|&id| width[id as usize] / scale / scale));
         self.fill_rows(problem);
+        self.work = (problem.len() * (4 + 2 * problem.devices())) as u64;
     }
 
     fn fill_rows(&mut self, problem: &Problem<'_>) {
         self.rows.clear();
         self.capacity.clear();
+        self.least.clear();
         for (device, &capacity) in problem.capacity().iter().enumerate() {
-            let (mut total, mut divisor) = (0u128, 0);
+            let (mut total, mut divisor, mut least) = (0u128, 0, Amount::MAX);
             for &id in &self.ids {
                 let request = problem.request(id as usize)[device];
                 total += u128::from(request);
+                least = least.min(request);
                 if divisor != 1 {
                     divisor = gcd(request, divisor);
                 }
@@ -91,6 +98,7 @@ impl Reduced {
             if total > u128::from(capacity) {
                 self.rows.push((device, divisor));
                 self.capacity.push(capacity / divisor);
+                self.least.push(least / divisor);
             }
         }
         self.requests.clear();

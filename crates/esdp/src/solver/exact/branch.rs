@@ -1,5 +1,4 @@
-//! Branch and bound, for what labels cannot take: per-server capacities, and weights too
-//! wide for one word.
+//! Branch and bound, for limits of servers and of the cluster together.
 //!
 //! The bound keeps the server rows: with cluster rows priced by `u` and the width by
 //! `lambda`, the problem falls apart into one small knapsack a server,

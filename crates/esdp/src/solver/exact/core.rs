@@ -47,6 +47,7 @@ impl Core {
     /// False, with nothing done, when not even a few channels' weights fit in a word.
     pub fn search(&mut self, problem: &Reduced, dual: &Dual, order: &[u32], limits: Limits, found: &mut Found) -> bool {
         let r = &dual.reduced;
+        found.work += (2 * problem.len() + 2 * problem.rows() * order.len()) as u64;
         let Some((usable, mut root)) = self.measure(problem, r, order) else { return false };
         // A set that flips a channel beyond the usable ones pays at least the first one's `|r|`.
         let mut given_up = order.get(usable).map_or(f64::INFINITY, |&e| r[e as usize].abs());
@@ -72,7 +73,7 @@ impl Core {
             if penalty >= dual.bound - found.value {
                 break;
             }
-            found.work += 2 * self.labels.len() as u64;
+            found.work += 6 * self.labels.len() as u64 + 8;
             if found.work > limits.work {
                 let least = self.labels.iter().map(|label| label.penalty).fold(f64::INFINITY, f64::min);
                 given_up = given_up.min(least + penalty);

@@ -51,6 +51,11 @@ impl Labels {
     pub fn start(&mut self, root: Label) {
         self.history.clear();
         self.current.clear();
+        self.merged.clear();
+        // The two lists change places: they grow together, so that in the end neither grows any more.
+        let most = self.current.capacity().max(self.merged.capacity());
+        self.current.reserve(most);
+        self.merged.reserve(most);
         self.current.push(root);
     }
 
@@ -69,6 +74,7 @@ impl Labels {
     }
 
     /// Every label gets a toggled copy; those that are not `alive` or covered go.
+    #[inline]
     pub fn offer(&mut self, toggle: &Toggle, cone: &Cone, alive: impl Fn(&Label) -> bool) {
         let toggled = |label: &Label| Label {
             key: label.key.wrapping_add(toggle.key),

@@ -1,26 +1,37 @@
 //! Optimal decisions at any size, or a certified gap when the work budget ends.
 //!
 //! 1. Reduce (`reduce.rs`), minimise the dual (`dual.rs`): a bound `D` and reduced values.
-//! 2. Greedy on the reduced values (`greedy.rs`): a lower bound `LB`.
+//! 2. Round the relaxed point (`greedy.rs`): a lower bound `LB`.
 //! 3. Channels with `|r| >= D - LB` are decided. The rest, the *core*, is searched by
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
-//!    table up to a larger size, else by [`core`] with all the budget that is left.
+//!    table up to a larger size.
+//! 4. Where none of these ends with a proof: [`exchange`] for a better set, then [`tree`], over the part of the core
+//!    with the smallest `|r|` first, then over all of it until the budget ends.
+//!
+//! Every stage keeps the best set and the best bound of those before it, and none but the last spends more if
+//! more is there: a larger budget goes on where a smaller one ends.
 //!
 //! Gangs, and servers with capacities of their own where the cluster as a whole has none, are solved by a
-//! decomposition, `solver/gang/`. Limits of both, and weights too wide to pack, are searched by [`branch`].
+//! decomposition, `solver/gang/`. Limits of both are searched by [`branch`].
 //!
-//! Work is counted in visits (a label, a few table cells, a channel in a dual step), never
+//! Work is counted in visits (a label, a few table cells, a channel that is priced) of about 2.5 ns, never
 //! in time: the same problem gives the same answer on any machine. A solver carries
 //! nothing but buffers from slot to slot.
 
 mod branch;
 mod core;
+mod exchange;
+mod ground;
 mod labels;
+mod rounding;
 mod tab;
+mod tree;
 
 use self::branch::Branch;
 use self::core::Core;
+use self::exchange::Exchange;
 use self::tab::Tab;
+use self::tree::Tree;
 use super::dual::Dual;
 use super::gang::Gang;
 use super::greedy::Pass;
@@ -28,8 +39,6 @@ use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
 use crate::model::Amount;
 
-/// Boxes of at most this many cells, times channels, are solved without minimising the dual.
-const TINY_BOX: u64 = 1_000;
 /// Tables of at most this many cells are filled before anything else is tried.
 const SMALL_TABLE: u128 = 1_500;
 /// Tables of at most this many cells are filled when CORE overflows its small budget.
@@ -38,6 +47,10 @@ const LARGE_TABLE: u128 = 2_000_000;
 const SMALL_CORE: u64 = 1_000_000;
 /// A core of at least this many channels is scouted with few labels first, for a better `LB`.
 const SCOUT_FROM: usize = 64;
+/// What exchanges may spend.
+const EXCHANGES: u64 = 10_000_000;
+/// What a tree over a part of the core may spend.
+const SMALL_TREE: u64 = 2_000_000;
 /// Labels alive at once.
 const LABELS: usize = 50_000;
 
@@ -65,6 +78,8 @@ pub struct Exact {
     core: Core,
     tab: Tab,
     branch: Branch,
+    exchange: Exchange,
+    tree: Tree,
     gang: Gang,
     found: Found,
 }
@@ -75,6 +90,10 @@ struct Found {
     chosen: Vec<u32>,
     value: f64,
     bound: f64,
+    /// What rounding may add to a bound, relative.
+    rounding: f64,
+    /// Whether the budget ended before the relaxation was solved.
+    starved: bool,
     work: u64,
 }
 
@@ -95,31 +114,58 @@ impl Found {
         self.chosen.extend(rest);
     }
 
+    /// Whether the bound is met, up to what summing so many numbers may round off.
     fn is_optimal(&self) -> bool {
-        self.bound <= self.value
+        self.bound <= self.value * (1.0 + self.rounding)
     }
 }
 
 impl Exact {
     /// Limits a decision to about this many visits of labels, table cells and channels;
-    /// a visit takes some nanoseconds. However small, the answer is feasible and its bound
-    /// holds. Without a limit of yours: 4 million, or 100 for every channel where that is more; with
-    /// gangs, or limits of servers alone, 8,000 for every channel, but at least 6 and at most 40 million, or
-    /// 2,500 for every channel where that is more.
+    /// a visit takes about 2.5 ns. However small, the answer is feasible and its bound
+    /// holds. Without a limit of yours: 32 million, or 200 for every channel where that is more; with
+    /// gangs or limits of servers, 20,000 for every channel up to 120 million and 6,000 for every channel, but at
+    /// least 40 million.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
         self.work_budget = Some(visits);
         self
     }
 
+    /// The first answer and bound. The relaxation is given four times as much until it is solved, and every point is rounded:
+    /// a larger budget then goes through the same points as a smaller one, and further.
+    fn relax(&mut self, problem: &Problem<'_>, budget: u64) {
+        let Self { reduced, dual, pass, found, .. } = self;
+        let size = reduced.len() as u64 * (reduced.rows() as u64 + 2);
+        found.chosen.clear();
+        (found.value, found.bound, found.work) = (0.0, f64::INFINITY, reduced.work);
+        found.rounding = f64::EPSILON * (2 * reduced.len() + 8 * reduced.rows() + 16) as f64;
+        let mut limit = 20 * size;
+        loop {
+            dual.minimise(reduced, limit);
+            pass.run(problem, reduced, dual);
+            found.work += dual.work + pass.work;
+            found.bound = found.bound.min(dual.bound);
+            if pass.value > found.value {
+                found.value = pass.value;
+                found.chosen.clone_from(&pass.taken);
+            }
+            found.starved = !dual.solved && dual.work >= limit;
+            limit = limit.saturating_mul(4);
+            if !found.starved || limit > budget {
+                return;
+            }
+        }
+    }
+
     /// Searches the core; the name of the method that ended it.
     fn search(&mut self, problem: &Problem<'_>, budget: u64) -> &'static str {
-        let Self { reduced, dual, order, core, tab, branch, found, .. } = self;
+        let Self { reduced, dual, order, core, tab, branch, exchange, tree, found, .. } = self;
         if problem.servers().is_some() {
             branch.search(problem, reduced, dual, budget, found);
             return "exact/branch";
         }
-        if found.is_optimal() {
+        if found.is_optimal() || found.starved {
             return "exact/greedy";
         }
         let decided = |found: &Found| dual.bound - found.value;
@@ -129,10 +175,15 @@ impl Exact {
         order.clear();
         order.extend(0..reduced.len() as u32);
         narrow(order, found);
+        found.work += 2 * reduced.len() as u64 + 16 * order.len() as u64;
         order.sort_unstable_by(|&a, &b| {
             dual.reduced[a as usize].abs().total_cmp(&dual.reduced[b as usize].abs()).then(a.cmp(&b))
         });
         let whole = Limits { labels: LABELS, work: budget };
+        let spent = |found: &Found| found.work >= whole.work;
+        if spent(found) {
+            return "exact/greedy";
+        }
         if order.len() >= SCOUT_FROM {
             let scout = Limits { labels: 10, work: (found.work + SMALL_CORE).min(whole.work) };
             core.search(reduced, dual, order, scout, found);
@@ -141,6 +192,10 @@ impl Exact {
             }
             narrow(order, found);
         }
+        if spent(found) {
+            return "exact/core";
+        }
+        found.work += 2 * reduced.len() as u64 + 32 * order.len() as u64;
         let Some(cells) = tab.prepare(reduced, dual, order) else {
             found.bound = found.value;
             return "exact/greedy";
@@ -150,23 +205,41 @@ impl Exact {
             return "exact/tab";
         }
         let small = Limits { labels: LABELS, work: (found.work + SMALL_CORE).min(whole.work) };
-        if !core.search(reduced, dual, order, small, found) {
-            branch.search(problem, reduced, dual, budget, found);
-            return "exact/branch";
-        }
+        core.search(reduced, dual, order, small, found);
         if found.is_optimal() {
             return "exact/core";
         }
         narrow(order, found);
+        if spent(found) {
+            return "exact/core";
+        }
+        found.work += 2 * reduced.len() as u64 + 32 * order.len() as u64;
         let Some(cells) = tab.prepare(reduced, dual, order) else {
             found.bound = found.value;
             return "exact/core";
         };
-        if cells <= affordable && tab.search(reduced, dual, whole, found) {
+        if cells <= affordable && tab.search(reduced, dual, whole, found) && found.is_optimal() {
             return "exact/tab";
         }
-        core.search(reduced, dual, order, whole, found);
-        "exact/core"
+        // Good sets differ from the relaxation in few channels, those with the smallest `|r|`: trees over these alone find them
+        // early, and the better the set, the smaller the core.
+        // What each stage may spend does not depend on the budget, so that a larger one goes on where a smaller one ends.
+        let mut count = 20 + reduced.rows() / 2;
+        if count < order.len() && !spent(found) {
+            let part = (found.work + EXCHANGES).min(whole.work);
+            exchange.search(reduced, dual, &order[..order.len().min(4 * count)], part, found);
+            narrow(order, found);
+        }
+        while count < order.len() && !spent(found) {
+            let part = Limits { work: (found.work + SMALL_TREE).min(whole.work), ..whole };
+            tree.search(reduced, dual, order, count, part, found);
+            narrow(order, found);
+            count *= 2;
+        }
+        if !spent(found) {
+            tree.search(reduced, dual, order, order.len(), whole, found);
+        }
+        "exact/tree"
     }
 }
 
@@ -185,17 +258,8 @@ impl Solver for Exact {
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
-        let budget = self.work_budget.unwrap_or((100 * n).max(4_000_000));
-        let box_cells = self.reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
-        // A tiny table proves more than the best multipliers, for less.
-        let steps = if box_cells <= TINY_BOX { 0 } else { budget / n.max(1) };
-        self.dual.minimise(&self.reduced, steps);
-        self.pass.run(problem, &self.reduced, &self.dual);
-        let found = &mut self.found;
-        found.chosen.clone_from(&self.pass.taken);
-        found.value = self.pass.value;
-        found.bound = self.dual.bound;
-        found.work = self.dual.steps * n;
+        let budget = self.work_budget.unwrap_or((200 * n).max(32_000_000));
+        self.relax(problem, budget);
         let method = self.search(problem, budget);
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));

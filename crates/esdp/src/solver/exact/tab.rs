@@ -20,6 +20,10 @@ use crate::solver::reduce::Reduced;
 /// Tables are filled at most this often, each time with a better `lambda`.
 const ROUNDS: usize = 3;
 
+/// Channels that only more others than this could replace are kept unseen: the list of these others would cost
+/// more than it saves.
+const MOST_DOMINATORS: usize = 1_024;
+
 /// The low bits of a label's key hold its table cell, the bits above its packed weight.
 const CELL_BITS: u32 = 32;
 
@@ -96,6 +100,9 @@ impl Tab {
                 fit = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
                 widest.clear();
             }
+            if fit > MOST_DOMINATORS {
+                return true;
+            }
             // The widths of the better means so far, the `fit` largest of them, descending.
             let width = problem.w[e as usize];
             let place = widest.partition_point(|&other| other >= width);
@@ -159,8 +166,13 @@ impl Tab {
         let (mean, width) = self.fixed;
         self.labels.start(Label { key: 0, mean, width, penalty: 0.0, last: ROOT });
         let (mut best, mut finished) = (None, true);
+        let alone = Reduced::value(mean, width);
+        if alone > found.value {
+            found.value = alone;
+            best = Some(ROOT);
+        }
         for position in 0..self.items.len() {
-            found.work += 2 * self.labels.len() as u64;
+            found.work += 4 * self.labels.len() as u64 + 8;
             if found.work > limits.work || self.labels.len() > limits.labels {
                 finished = false;
                 break;
