@@ -39,7 +39,7 @@ impl Solver for Greedy {
         self.pass.run(problem, &self.reduced, &self.dual);
         solution.chosen.clear();
         solution.chosen.extend(self.pass.taken.iter().map(|&e| self.reduced.ids[e as usize]));
-        solution.work = self.dual.steps.saturating_mul(self.reduced.len() as u64);
+        solution.work = self.dual.work + self.pass.work;
         solution.seal(problem, self.dual.bound * self.reduced.scale, Guarantee::Bounded, self.name());
         Ok(())
     }

@@ -9,7 +9,6 @@ use super::grid::CELLS;
 use super::limits::Limits;
 use super::prices::Layout;
 use super::smooth::Smooth;
-use crate::model::Amount;
 
 /// The temperatures, of an objective whose terms are at most about 1.
 const FIRST: f64 = 0.04;
@@ -44,13 +43,17 @@ pub(super) struct Newton {
     pub work: u64,
 }
 
-/// Whether all servers are so small that their tables are exact.
+/// Whether all servers are so small that their tables are exact. Devices that cannot run out do not count.
 pub(super) fn has_small_servers(form: &Form) -> bool {
-    let is_small = |room: &[Amount]| {
-        let cells = room.iter().try_fold(1u64, |cells, &room| cells.checked_mul(2 * room.min(CELLS) + 1));
+    (0..form.servers()).all(|server| {
+        let cells = (0..form.devices).try_fold(1u64, |cells, device| {
+            let room = form.room[server * form.devices + device];
+            let need = |e: usize| u128::from(form.request(e)[device]) * u128::from(form.most[e]);
+            let runs_out = form.channels(server).map(need).sum::<u128>() > u128::from(room);
+            if runs_out { cells.checked_mul(2 * room.min(CELLS) + 1) } else { Some(cells) }
+        });
         cells.is_some_and(|cells| cells <= CELLS)
-    };
-    form.room.chunks(form.devices.max(1)).all(is_small)
+    })
 }
 
 /// Whether servers are many beside the jobs: then prices of tasks are fewer than those of capacities.
