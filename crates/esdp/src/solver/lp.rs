@@ -15,9 +15,6 @@
 //!
 //! Rounding errors gather in the table. So nobody trusts its numbers: prices are read off, and the bound
 //! is evaluated anew from the requests.
-//!
-//! G. Mitra, I. Maros, "Strategies for creating advanced bases" and I. Maros, "Computational Techniques of the
-//! Simplex Method" (2003), chapter 10, describe the method for boxed variables.
 
 /// A basic variable violates its bounds by more than this, relative to a row's mean request.
 const VIOLATED: f64 = 1e-9;
