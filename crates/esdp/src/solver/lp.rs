@@ -15,9 +15,6 @@
 //!
 //! Rounding errors gather in the table. So nobody trusts its numbers: prices are read off, and the bound
 //! is evaluated anew from the requests.
-//!
-//! G. Mitra, I. Maros, "Strategies for creating advanced bases" and I. Maros, "Computational Techniques of the
-//! Simplex Method" (2003), chapter 10, describe the method for boxed variables.
 
 /// A basic variable violates its bounds by more than this, relative to a row's mean request.
 const VIOLATED: f64 = 1e-9;
@@ -431,11 +428,12 @@ mod tests {
         lp.add_row(&[1.0, 2.0, 3.0, 4.0], 5.0);
         lp.price(0.0);
         assert_eq!(lp.solve(u64::MAX, f64::NEG_INFINITY), End::Optimal);
-        assert_eq!([0, 1, 2, 3].map(|j| lp.share(j)), [1.0, 1.0, 2.0 / 3.0, 0.0]);
+        let is = |lp: &Lp, shares: [f64; 4]| (0..4).all(|j| (lp.share(j) - shares[j as usize]).abs() < 1e-12);
+        assert!(is(&lp, [1.0, 1.0, 2.0 / 3.0, 0.0]));
         assert!((lp.row_price(0) - 4.0).abs() < 1e-12 && (lp.value - 24.0).abs() < 1e-12);
         lp.bound(2, 0.0, 0.0);
         assert_eq!(lp.solve(u64::MAX, f64::NEG_INFINITY), End::Optimal);
-        assert_eq!([0, 1, 2, 3].map(|j| lp.share(j)), [1.0, 1.0, 0.0, 0.5]);
+        assert!(is(&lp, [1.0, 1.0, 0.0, 0.5]));
         lp.bound(2, 1.0, 1.0);
         lp.bound(3, 1.0, 1.0);
         assert_eq!(lp.solve(u64::MAX, f64::NEG_INFINITY), End::Infeasible);
