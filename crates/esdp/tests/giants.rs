@@ -126,6 +126,12 @@ fn many_servers() {
 }
 
 #[test]
+fn many_jobs_on_few_servers() {
+    check("one server", &Fleet { servers: 1, capacity: 40, jobs: 2_000, tasks: 2, copies: 1, reach: 1 }.instance());
+    check("two servers", &Fleet { servers: 2, capacity: 40, jobs: 8_000, tasks: 2, copies: 1, reach: 2 }.instance());
+}
+
+#[test]
 fn many_tasks() {
     check("one job", &vast_jobs(1, 1 << 26, 1, 0));
     check("jobs", &vast_jobs(16, 1 << 22, 1, 1));

@@ -53,6 +53,7 @@ impl Run {
     }
 
     /// Exit code 2, nothing on standard output, and one sentence.
+    #[allow(dead_code)] // not every command has something to refuse
     pub fn refused(self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{}", self.stderr);
         let sentence = self.stderr.strip_prefix("error: ").expect("it starts with `error: `");

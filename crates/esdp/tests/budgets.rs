@@ -1,0 +1,49 @@
+//! A work budget is kept: what an answer counts as its work is no more than a few times the budget and what a first
+//! answer takes at least.
+
+#[path = "cliffs/alike.rs"]
+mod alike;
+#[path = "metamorphic/draws.rs"]
+mod draws;
+
+use alike::Alike;
+use draws::{draws, exact};
+use esdp::solver::{Greedy, Instance, Solver};
+
+/// Reading a problem and placing something visits each of its numbers some times.
+fn least(instance: &Instance) -> u64 {
+    let jobs = instance.jobs.len() + instance.groups.len();
+    100 * (instance.mean.len() + instance.requests.len() + instance.server_capacity.len() + jobs) as u64
+}
+
+fn check(name: &str, instance: &Instance) {
+    for budget in [0, 10_000, 100_000, 1_000_000] {
+        let solution = exact(instance, budget);
+        let most = 2 * budget + least(instance);
+        assert!(solution.work <= most, "{name}: {} of {budget}, at most {most}", solution.work);
+    }
+    let greedy = Greedy::default().solve(&instance.problem().unwrap()).unwrap();
+    assert!(greedy.work <= 2 * 4_000_000 + least(instance), "{name}: greedy {}", greedy.work);
+}
+
+#[test]
+fn in_every_family() {
+    for draw in draws() {
+        check(&draw.to_string(), &draw.instance());
+    }
+}
+
+#[test]
+fn on_large_servers() {
+    for (servers, capacity) in [(8, 100), (1, 500), (1, 980), (2, 1 << 40)] {
+        let instance = Alike { servers, capacity: vec![capacity], jobs: 20, tasks: 8, request: 1..=3 }.instance(1);
+        check(&format!("{servers}x{capacity}"), &instance);
+    }
+}
+
+#[test]
+fn with_many_copies() {
+    let mut instance = Alike { servers: 2, capacity: vec![1 << 40], jobs: 4, tasks: 2, request: 1..=3 }.instance(2);
+    instance.jobs.iter_mut().for_each(|job| job.copies = 1 << 20);
+    check("copies", &instance);
+}
