@@ -5,13 +5,13 @@
 
 use super::index::Learner;
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Observation, SlotView};
+use crate::model::{ChannelId, Cluster, Observation, Slot, SlotView};
 use crate::solver::{Exact, Solver};
 use crate::stats::{StateError, Statistics};
 
 /// How a policy that learns chooses channels.
 pub(super) trait Rule: Send {
-    /// Chooses channels for a slot, overwriting `choice`, and counts them as pending.
+    /// Chooses channels for a slot, overwriting `choice`.
     fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
 }
 
@@ -48,6 +48,10 @@ impl<R: Rule> Policy for Learning<R> {
 
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         self.rule.decide(&mut self.learner, view, choice)
+    }
+
+    fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {
+        self.learner.commit(slot, channels);
     }
 
     fn learn(&mut self, seen: &Observation) {

@@ -51,7 +51,7 @@ pub use random::Random;
 pub use spec::{PolicySpec, SpecError};
 pub use state::{POLICY_STATE_VERSION, PolicyState};
 
-use crate::model::{ChannelId, Observation, SlotView};
+use crate::model::{ChannelId, Cluster, Observation, Slot, SlotView};
 use crate::solver::{Guarantee, ProblemError, SolveError};
 use crate::stats::StateError;
 use thiserror::Error;
@@ -100,11 +100,16 @@ pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
 
-    /// Chooses channels for a slot, overwriting `choice`, and counts them as pending.
+    /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet.
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+
+    /// Takes note of uses that were sealed, accepted and will run: their outcomes are open. They are of a decision
+    /// of `slot`, in any order and possibly in several calls. A use that came to nothing after all is learned as
+    /// [`Censored`](crate::model::Outcome::Censored).
+    fn commit(&mut self, _cluster: &Cluster, _slot: Slot, _channels: &[ChannelId]) {}
 
     /// Takes an outcome, possibly late. A policy that learns nothing leaves it as it is.
     fn learn(&mut self, _seen: &Observation) {}

@@ -81,6 +81,8 @@ mod tests {
         let width = 2.0 * 10f64.ln() * (1.0 / 2.0 + 1.0 / 4.0 + 1.0 / 8.0);
         assert!((certificate.value - (1.5 + width.sqrt())).abs() < 1e-12);
         assert_eq!(certificate.guarantee, Guarantee::Optimal);
+        assert_eq!(policy.statistics().pending(ChannelId(0)), 0, "chosen is not accepted");
+        policy.commit(&cluster, Slot(9), &choice.channels);
         assert_eq!(policy.statistics().pending(ChannelId(0)), 1);
     }
 }

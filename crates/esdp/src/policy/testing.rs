@@ -36,7 +36,7 @@ pub(super) fn gang(servers: Vec<Vec<u64>>) -> Cluster {
 }
 
 pub(super) fn view<'a>(cluster: &'a Cluster, slot: u64, arrivals: &'a Arrivals, free: &'a Capacity) -> SlotView<'a> {
-    SlotView { cluster, slot: Slot(slot), arrivals, free }
+    SlotView::new(cluster, Slot(slot), arrivals, free)
 }
 
 pub(super) fn solver() -> Box<dyn Solver> {

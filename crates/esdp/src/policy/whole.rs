@@ -63,21 +63,23 @@ impl WholeJobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::testing::gang;
+    use crate::model::Arrivals;
+    use crate::policy::testing::{gang, view};
 
     #[test]
     fn a_job_is_whole_or_absent() {
         // Jobs of up to 3 + 1 tasks, at least 3; server 0 holds 2 tasks, server 1 one.
         let cluster = gang(vec![vec![2], vec![1]]);
         let (mut jobs, mut room, mut choice) = (WholeJobs::default(), Room::default(), Choice::default());
-        room.reset(&cluster, cluster.capacity());
+        let arrivals = Arrivals::everywhere(1);
+        room.reset(&view(&cluster, 1, &arrivals, cluster.capacity()));
         let channels = cluster.channels_of(PortId(0));
         assert_eq!(jobs.place(&cluster, (PortId(0), 5), channels, &mut room, &mut choice), 1);
         assert_eq!(choice.channels, [0, 0, 1].map(ChannelId));
 
         let cluster = gang(vec![vec![1], vec![1]]);
         choice.clear();
-        room.reset(&cluster, cluster.capacity());
+        room.reset(&view(&cluster, 1, &arrivals, cluster.capacity()));
         assert_eq!(jobs.place(&cluster, (PortId(0), 5), channels, &mut room, &mut choice), 0);
         assert!(choice.channels.is_empty());
         assert_eq!(room.servers(), [1, 1], "what was taken is given back");

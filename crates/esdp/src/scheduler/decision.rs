@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     slot: Slot,
-    channels: Vec<ChannelId>,
+    pub(super) channels: Vec<ChannelId>,
     certificate: Option<Certificate>,
 }
 
@@ -25,6 +25,14 @@ pub enum SealError {
         channel: ChannelId,
         /// The number of channels.
         channels: usize,
+    },
+    /// A channel to a server that takes nothing in the slot.
+    #[error("{channel} is used, but {server} is closed")]
+    Closed {
+        /// The channel.
+        channel: ChannelId,
+        /// Its server.
+        server: ServerId,
     },
     /// A channel used more often than its port has jobs.
     #[error("{channel} is used {used} times, but {port} has {jobs} jobs")]
@@ -89,7 +97,7 @@ pub enum SealError {
 }
 
 impl Decision {
-    /// Checks a choice against the slot it was made for: known channels, no more tasks than the
+    /// Checks a choice against the slot it was made for: known channels to open servers, no more tasks than the
     /// jobs of a port have, no job with fewer than its minimum, cluster-wide and per-server capacity.
     ///
     /// # Errors
@@ -160,6 +168,10 @@ impl Sealer {
         for &channel in &self.sorted {
             if channel.index() >= channels {
                 return Err(SealError::UnknownChannel { channel, channels });
+            }
+            let server = cluster.channel(channel).server;
+            if view.is_closed(server) {
+                return Err(SealError::Closed { channel, server });
             }
             self.groups.push((cluster.task_group(channel), channel));
         }

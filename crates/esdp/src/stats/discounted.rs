@@ -118,10 +118,11 @@ impl Statistics for Discounted {
         self.pending[channel.index()]
     }
 
-    fn commit(&mut self, channel: ChannelId) {
+    fn commit(&mut self, slot: Slot, channel: ChannelId) {
         let index = channel.index();
         self.pending[index] = self.pending[index].saturating_add(1);
-        self.open[index] += 1.0 / self.scale;
+        let weight = if slot == self.slot { 1.0 } else { self.fade(slot) };
+        self.open[index] += weight / self.scale;
     }
 
     fn observe(&mut self, seen: &Observation) {
@@ -240,8 +241,8 @@ mod tests {
     fn outcomes_that_never_come_fade() {
         let mut fading = Discounted::new(1, 0.5);
         fading.advance(Slot(1));
-        fading.commit(A);
-        fading.commit(A);
+        fading.commit(Slot(1), A);
+        fading.commit(Slot(1), A);
         assert_eq!(fading.spread(A), 0.25);
         fading.advance(Slot(2));
         assert_eq!(fading.spread(A), 0.5);
@@ -258,7 +259,7 @@ mod tests {
             let statistics: [&mut dyn Statistics; 2] = [&mut fading, &mut means];
             for one in statistics {
                 one.advance(Slot(slot));
-                one.commit(A);
+                one.commit(Slot(slot), A);
                 one.observe(&ran(slot, A, (slot % 5) as f64 / 4.0));
             }
         }

@@ -14,7 +14,7 @@
 //!
 //! let mut means = Means::new(2);
 //! means.advance(Slot(1));
-//! means.commit(ChannelId(0));
+//! means.commit(Slot(1), ChannelId(0));
 //! assert_eq!(means.spread(ChannelId(0)), 0.5); // open, but no longer unknown
 //! means.observe(&Observation { slot: Slot(1), channel: ChannelId(0), outcome: Outcome::Ran(0.8) });
 //! assert_eq!(means.estimate(ChannelId(0)), 0.8);
@@ -51,7 +51,7 @@ impl Statistics for Means {
 
     fn spread(&self, channel: ChannelId) -> f64 {
         let index = channel.index();
-        spread_of((self.count[index] + u64::from(self.pending[index])) as f64)
+        spread_of(self.count[index].saturating_add(u64::from(self.pending[index])) as f64)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
@@ -62,7 +62,7 @@ impl Statistics for Means {
         self.pending[channel.index()]
     }
 
-    fn commit(&mut self, channel: ChannelId) {
+    fn commit(&mut self, _slot: Slot, channel: ChannelId) {
         let pending = &mut self.pending[channel.index()];
         *pending = pending.saturating_add(1);
     }
@@ -71,7 +71,7 @@ impl Statistics for Means {
         let index = seen.channel.index();
         self.pending[index] = self.pending[index].saturating_sub(1);
         if let Outcome::Ran(utility) = seen.outcome {
-            self.count[index] += 1;
+            self.count[index] = self.count[index].saturating_add(1);
             self.sum[index] += utility;
         }
     }
@@ -113,7 +113,7 @@ mod tests {
         let mut means = Means::new(2);
         for slot in 1..=3 {
             means.advance(Slot(slot));
-            means.commit(A);
+            means.commit(Slot(1), A);
         }
         assert_eq!((means.pending(A), means.spread(A)), (3, 1.0 / 6.0));
         means.observe(&ran(3, A, 0.5));

@@ -25,7 +25,7 @@ use crate::model::{ChannelId, Observation, Slot};
 /// What has been learned of each channel.
 ///
 /// The order of calls in a slot: [`advance`](Statistics::advance), reads,
-/// [`commit`](Statistics::commit) for each chosen channel; then, now or slots later,
+/// [`commit`](Statistics::commit) for each use that was accepted; then, now or slots later,
 /// [`observe`](Statistics::observe) for each outcome.
 pub trait Statistics: Send {
     /// Opens a slot. Forgetting happens here, at *O(1)* amortised cost.
@@ -46,8 +46,9 @@ pub trait Statistics: Send {
     /// How many chosen uses have no outcome yet.
     fn pending(&self, channel: ChannelId) -> u32;
 
-    /// Notes that a channel was chosen and its outcome is open.
-    fn commit(&mut self, channel: ChannelId);
+    /// Notes that a channel is used by a decision of `slot` and that its outcome is open. A use that came to
+    /// nothing is taken back by observing it as [`Censored`](crate::model::Outcome::Censored).
+    fn commit(&mut self, slot: Slot, channel: ChannelId);
 
     /// Takes an outcome, in any order, possibly late. A use that was never committed
     /// is learned from all the same.

@@ -108,7 +108,7 @@ impl Statistics for Windowed {
 
     fn spread(&self, channel: ChannelId) -> f64 {
         let Block { count, pending, .. } = self.total[channel.index()];
-        spread_of((count + u64::from(pending)) as f64)
+        spread_of(count.saturating_add(u64::from(pending)) as f64)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
@@ -119,8 +119,8 @@ impl Statistics for Windowed {
         self.total[channel.index()].pending
     }
 
-    fn commit(&mut self, channel: ChannelId) {
-        let place = (self.block(self.slot) % BLOCKS as u64) as usize;
+    fn commit(&mut self, slot: Slot, channel: ChannelId) {
+        let Some(place) = self.place(slot) else { return };
         let block = &mut self.blocks[channel.index()][place];
         block.pending = block.pending.saturating_add(1);
         self.total[channel.index()].pending = self.total[channel.index()].pending.saturating_add(1);
@@ -136,7 +136,7 @@ impl Statistics for Windowed {
         }
         if let Outcome::Ran(utility) = seen.outcome {
             for counted in [block, total] {
-                counted.count += 1;
+                counted.count = counted.count.saturating_add(1);
                 counted.sum += utility;
             }
         }
@@ -197,8 +197,8 @@ mod tests {
     fn late_news_counts_in_its_own_block_or_not_at_all() {
         let mut recent = Windowed::new(1, 8);
         recent.advance(Slot(3));
-        recent.commit(A);
-        recent.commit(A);
+        recent.commit(Slot(3), A);
+        recent.commit(Slot(3), A);
         recent.advance(Slot(9));
         recent.observe(&ran(3, A, 0.5));
         assert_eq!((recent.count(A), recent.pending(A)), (1.0, 1));

@@ -218,8 +218,8 @@ impl Statistics for Pooled {
         self.seen.pending(channel)
     }
 
-    fn commit(&mut self, channel: ChannelId) {
-        self.seen.commit(channel);
+    fn commit(&mut self, slot: Slot, channel: ChannelId) {
+        self.seen.commit(slot, channel);
         self.read_again(channel.index());
     }
 

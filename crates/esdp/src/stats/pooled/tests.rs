@@ -142,7 +142,7 @@ fn the_task_groups_of_a_gang_are_pooled_apart() {
 fn open_outcomes_narrow_the_spread_and_leave_the_estimate() {
     let mut pooled = taught(20, 10);
     let (channel, before) = (at(0, 30), taught(20, 10));
-    (0..3).for_each(|_| pooled.commit(channel));
+    (0..3).for_each(|_| pooled.commit(Slot(200), channel));
     assert_eq!(pooled.estimate(channel), before.estimate(channel));
     assert!(pooled.spread(channel) < before.spread(channel));
     (0..3).for_each(|_| pooled.observe(&censored(39, channel)));
@@ -207,7 +207,7 @@ fn saved_and_restored(gamma: f64, slab: f64) {
         };
         for life in &mut lives {
             life.advance(Slot(slot));
-            life.commit(channel);
+            life.commit(Slot(slot), channel);
             seen.iter().for_each(|seen| life.observe(seen));
         }
         assert!(lives.iter().all(|life| life.state() == lives[0].state()), "slot {slot}");
