@@ -6,13 +6,14 @@
 //! every slot; the tests compare lives.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, Observation, Outcome, PortId, ServerId, Slot,
-    SupplyCost,
+    Arrivals, Capacity, ChannelId, ChannelRule, ChannelSpec, Cluster, ClusterDescription, ClusterSpec, Observation,
+    Outcome, PortId, ServerId, Slot, SupplyCost,
 };
 use esdp::policy::{PolicySpec, Truth};
 use esdp::rng::{Purpose, Stream, stream};
-use esdp::scheduler::{Checkpoint, Scheduler};
+use esdp::scheduler::{Checkpoint, RestoreError, Scheduler, TextError};
 use esdp::sim::FixedTruth;
+use esdp::stats::{Learned, StatisticsState};
 use rand::RngExt;
 use std::sync::Arc;
 
@@ -235,9 +236,100 @@ fn a_checkpoint_of_another_policy_or_cluster_is_refused() {
         let refused = scheduler.restore(smaller).unwrap_err().to_string();
         assert_eq!(refused, "the checkpoint's cluster has 5 servers, expected 6");
 
-        let newer = Checkpoint { version: 2, ..own.clone() };
-        assert!(scheduler.restore(newer).unwrap_err().to_string().contains("version 2"));
+        let newer = Checkpoint { version: 3, ..own.clone() };
+        assert!(scheduler.restore(newer).unwrap_err().to_string().contains("version 3"));
+
+        // The same shape with the first two servers exchanged: nothing is taken for what it is not.
+        let exchanged = self::scheduler(&exchanged(&cluster), spec, 0).checkpoint();
+        let refused = scheduler.restore(exchanged).unwrap_err();
+        assert!(matches!(refused, RestoreError::OtherCluster { .. }), "{refused}");
         assert_eq!(scheduler.checkpoint(), own, "a refused checkpoint changes nothing");
+    }
+}
+
+/// The same cluster whose first two servers have each other's name.
+fn exchanged(cluster: &Cluster) -> Arc<Cluster> {
+    let mut described = ClusterDescription::of(cluster);
+    let renamed = |name: &mut String| match name.as_str() {
+        "server-0" => *name = "server-1".into(),
+        "server-1" => *name = "server-0".into(),
+        _ => {}
+    };
+    described.servers.iter_mut().for_each(|server| renamed(&mut server.name));
+    for port in &mut described.ports {
+        if let ChannelRule::Listed(listed) = &mut port.channels {
+            listed.iter_mut().for_each(|channel| renamed(&mut channel.server));
+        }
+    }
+    Arc::new(described.cluster().unwrap())
+}
+
+/// Files of version 1, written before states knew names, from the life of `a_checkpoint_continues_...` after 60 slots.
+#[test]
+fn checkpoints_of_version_1_continue_with_identical_decisions() {
+    let [one, ..] = capacities();
+    let cluster = cluster(one);
+    for (index, spec) in policies().iter().enumerate() {
+        let mut original = Life::new(scheduler(&cluster, spec, 5));
+        (0..60).for_each(|_| drop(original.step()));
+        let path =
+            format!("{}/tests/fixtures/checkpoint-v1/{index:02}-{}.json", env!("CARGO_MANIFEST_DIR"), spec.name());
+        let saved = Checkpoint::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!((saved.version, &saved.names), (1, &None), "{path}");
+        assert_eq!(saved.experience().unwrap_err(), RestoreError::NoNames);
+        let mut copy = scheduler(&cluster, spec, 5);
+        copy.restore(saved).unwrap();
+        assert_eq!(copy.checkpoint(), original.scheduler.checkpoint(), "{spec:?}");
+        let mut copy = Life { scheduler: copy, waiting: original.waiting.clone() };
+        for slot in 61..=100 {
+            assert_eq!(copy.step(), original.step(), "{spec:?}, slot {slot}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_as_text_comes_back_and_damage_is_noticed() {
+    let [one, ..] = capacities();
+    let cluster = cluster(one);
+    for spec in policies() {
+        let mut life = Life::new(scheduler(&cluster, &spec, 5));
+        (0..40).for_each(|_| drop(life.step()));
+        let checkpoint = life.scheduler.checkpoint();
+        let text = checkpoint.to_text().unwrap();
+        assert_eq!(Checkpoint::from_text(&text).unwrap(), checkpoint);
+        // Any digit that changes is noticed, and so is a text that was cut.
+        let body = text.find('\n').unwrap() + 1;
+        for (at, byte) in text.bytes().enumerate().skip(body).filter(|(_, byte)| byte.is_ascii_digit()).step_by(7) {
+            let mut damaged = text.clone().into_bytes();
+            damaged[at] = if byte == b'9' { b'0' } else { byte + 1 };
+            let refused = Checkpoint::from_text(std::str::from_utf8(&damaged).unwrap()).unwrap_err();
+            assert!(matches!(refused, RestoreError::Text(TextError::Checksum { .. })), "{spec:?}: {refused}");
+        }
+        assert!(Checkpoint::from_text(&text[..text.len() / 2]).is_err());
+        assert!(Checkpoint::from_text(&text[body..]).is_err(), "without its first line");
+    }
+    assert!(Checkpoint::from_text("").is_err() && Checkpoint::from_text("{}").is_err());
+}
+
+/// Counts that no run can lead to, put into every number of a state: it is refused, or lived with, and never panics.
+#[test]
+fn huge_counts_are_lived_with() {
+    let [one, ..] = capacities();
+    let cluster = cluster(one);
+    for spec in policies() {
+        let mut life = Life::new(scheduler(&cluster, &spec, 5));
+        (0..20).for_each(|_| drop(life.step()));
+        let mut checkpoint = life.scheduler.checkpoint();
+        if let Some(StatisticsState { learned: Learned::Means { count, sum, pending }, .. }) =
+            &mut checkpoint.policy.statistics
+        {
+            count.fill(u64::MAX);
+            sum.fill(u64::MAX as f64 * (1.0 + 5e-10));
+            pending.fill(u32::MAX);
+        }
+        if life.scheduler.restore(checkpoint).is_ok() {
+            (0..20).for_each(|_| drop(life.step()));
+        }
     }
 }
 

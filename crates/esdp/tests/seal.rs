@@ -35,7 +35,7 @@ fn gang() -> Cluster {
         ports: vec!["train".into()],
         channels: (0..4).map(channel).collect(),
         capacity: roomy(),
-        gangs: vec![GangSpec { port: 0, minimum: 3, tasks: vec![3, 1] }],
+        gangs: vec![GangSpec::new(0, 3, &[3, 1])],
         ..ClusterSpec::default()
     })
     .unwrap()

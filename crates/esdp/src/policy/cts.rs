@@ -101,7 +101,7 @@ fn gaussian(statistics: &dyn Statistics, channel: ChannelId, sigma: f64, rng: &m
 
 fn beta(statistics: &dyn Statistics, channel: ChannelId, rng: &mut Stream) -> Score {
     let count = 0.5 / statistics.spread(channel); // 0 where the spread is infinite
-    let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel) } else { 0.5 };
+    let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel).clamp(0.0, 1.0) } else { 0.5 };
     let belief = Beta::new(1.0 + count * mean, 1.0 + count * (1.0 - mean));
     (belief.expect("both parameters are at least 1").sample(rng), 0.0)
 }

@@ -9,7 +9,7 @@
 
 use super::order::Order;
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{ChannelId, Cluster, Observation, Slot, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::stats::{Means, StateError, Statistics};
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,18 @@ impl Policy for Hauf {
 
     fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {
         channels.iter().for_each(|&channel| self.statistics.commit(slot, channel));
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.statistics.change(change);
+    }
+
+    fn learned(&self) -> Option<&dyn Statistics> {
+        Some(&self.statistics)
+    }
+
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        Some(&mut self.statistics)
     }
 
     fn learn(&mut self, seen: &Observation) {

@@ -5,7 +5,7 @@
 
 use super::index::Learner;
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{ChannelId, Cluster, Observation, Slot, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::solver::{Exact, Solver};
 use crate::stats::{StateError, Statistics};
 
@@ -13,6 +13,9 @@ use crate::stats::{StateError, Statistics};
 pub(super) trait Rule: Send {
     /// Chooses channels for a slot, overwriting `choice`.
     fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+
+    /// Goes on in the next version of the cluster.
+    fn change(&mut self, _change: &ClusterChange<'_>) {}
 }
 
 /// A policy that learns its channels' speeds and solves a problem in every slot; `R` is its rule.
@@ -52,6 +55,19 @@ impl<R: Rule> Policy for Learning<R> {
 
     fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {
         self.learner.commit(slot, channels);
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.learner.statistics.change(change);
+        self.rule.change(change);
+    }
+
+    fn learned(&self) -> Option<&dyn Statistics> {
+        Some(&*self.learner.statistics)
+    }
+
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        Some(&mut *self.learner.statistics)
     }
 
     fn learn(&mut self, seen: &Observation) {

@@ -7,7 +7,7 @@
 
 use super::order::{Order, present};
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{ChannelId, Cluster, Slot, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, PortId, Slot, SlotView};
 use crate::stats::StateError;
 
 /// Takes ports that wait long first.
@@ -46,6 +46,16 @@ impl Policy for Lwtf {
         for &channel in channels {
             self.waiting[cluster.channel(channel).port.index()] = None;
         }
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        let mut waiting = vec![None; change.new.ports().len()];
+        for (index, since) in self.waiting.iter().enumerate() {
+            if let Some(port) = change.remap.port(PortId::at(index)) {
+                waiting[port.index()] = *since;
+            }
+        }
+        self.waiting = waiting;
     }
 
     fn state(&self) -> PolicyState {

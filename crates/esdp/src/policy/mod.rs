@@ -1,7 +1,7 @@
 //! Policies: which channels to use in a slot, and what to learn from it.
 //!
 //! Three layers that are never mixed: the policy (which index, on which
-//! [`Statistics`](crate::stats::Statistics)), the objective (linear or optimistic), the
+//! [`Statistics`]), the objective (linear or optimistic), the
 //! [`Solver`](crate::solver::Solver). One policy a file. [`PolicySpec`] is the typed,
 //! serialisable description from which every policy is built.
 
@@ -51,9 +51,9 @@ pub use random::Random;
 pub use spec::{PolicySpec, SpecError};
 pub use state::{POLICY_STATE_VERSION, PolicyState};
 
-use crate::model::{ChannelId, Cluster, Observation, Slot, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::solver::{Guarantee, ProblemError, SolveError};
-use crate::stats::StateError;
+use crate::stats::{StateError, Statistics};
 use thiserror::Error;
 
 /// What a policy chose, in a buffer that is reused from slot to slot.
@@ -113,6 +113,20 @@ pub trait Policy: Send {
 
     /// Takes an outcome, possibly late. A policy that learns nothing leaves it as it is.
     fn learn(&mut self, _seen: &Observation) {}
+
+    /// Goes on in the next version of the cluster, with what was learned of all that stays. A policy that keeps
+    /// nothing by channel, server or port leaves it as it is.
+    fn change(&mut self, _change: &ClusterChange<'_>) {}
+
+    /// What has been learned of the channels, for those who want to look at it; none for policies that learn nothing.
+    fn learned(&self) -> Option<&dyn Statistics> {
+        None
+    }
+
+    /// The same, to reset a channel, or to add what was seen elsewhere.
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        None
+    }
 
     /// Everything the policy would need to go on, as a versioned value; nothing, unless told.
     fn state(&self) -> PolicyState {

@@ -50,7 +50,15 @@ impl WholeJobs {
                 choice.channels.push(channel);
             }
         }
-        if choice.channels.len() - before >= cluster.minimum(port) as usize {
+        let placed = |group: usize| {
+            let of = |channel: &&ChannelId| cluster.task_group(**channel) == group;
+            choice.channels[before..].iter().filter(of).count()
+        };
+        let minima = cluster.group_minima().iter().find(|(of, _)| *of == port);
+        let all_groups = minima.is_none_or(|(_, groups)| {
+            groups.clone().all(|group| placed(group) >= cluster.task_groups()[group].minimum as usize)
+        });
+        if all_groups && choice.channels.len() - before >= cluster.minimum(port) as usize {
             return true;
         }
         for channel in choice.channels.drain(before..) {

@@ -33,16 +33,21 @@
 mod checkpoint;
 mod deal;
 mod decision;
+mod learned;
+pub(crate) mod text;
 
-pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, RestoreError, Shape};
+pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
+pub use text::TextError;
 
 use crate::model::{
-    Arrivals, Capacity, CapacityError, ChannelId, Cluster, Observation, Outcome, ServerId, Slot, SlotView,
+    Arrivals, Capacity, CapacityError, ChannelId, ChannelKey, Cluster, Observation, Outcome, ServerId, Slot, SlotView,
 };
 use crate::policy::{Choice, Policy, PolicyError};
+use crate::stats::ChannelRecord;
 use decision::Sealer;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -57,6 +62,8 @@ pub struct Scheduler {
     slot: Slot,
     /// By server, whether it is closed in the slot at hand.
     closed: Vec<bool>,
+    /// What was seen of channels that are not part of the cluster now.
+    departed: BTreeMap<ChannelKey, ChannelRecord>,
 }
 
 /// What a slot is decided on.
@@ -174,7 +181,8 @@ impl Scheduler {
     /// A scheduler before its first slot.
     pub fn new(cluster: Arc<Cluster>, policy: Box<dyn Policy>) -> Self {
         let (choice, sealer) = (Choice::default(), Sealer::default());
-        Self { cluster, policy, choice, sealer, decision: Decision::nothing(), slot: Slot(0), closed: Vec::new() }
+        let (closed, departed) = (Vec::new(), BTreeMap::new());
+        Self { cluster, policy, choice, sealer, decision: Decision::nothing(), slot: Slot(0), closed, departed }
     }
 
     /// The cluster.
@@ -295,7 +303,9 @@ impl Scheduler {
             version: CHECKPOINT_VERSION,
             slot: self.slot,
             shape: Shape::of(&self.cluster),
+            names: Some(ChannelNames::of(&self.cluster)),
             policy: self.policy.state(),
+            departed: self.departed.iter().map(|(key, record)| (key.clone(), *record)).collect(),
         }
     }
 
@@ -307,6 +317,8 @@ impl Scheduler {
         checkpoint.check(&self.cluster)?;
         self.policy.restore(checkpoint.policy)?;
         self.slot = checkpoint.slot;
+        self.departed = checkpoint.departed.into_iter().collect();
+        self.decision.clear();
         Ok(())
     }
 }

@@ -20,9 +20,10 @@
 //! assert_eq!(means.estimate(ChannelId(0)), 0.8);
 //! ```
 
+use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
 use super::{Statistics, spread_of};
-use crate::model::{ChannelId, Observation, Outcome, Slot};
+use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 
 /// The plain average of all observations of each channel.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +75,35 @@ impl Statistics for Means {
             self.count[index] = self.count[index].saturating_add(1);
             self.sum[index] += utility;
         }
+    }
+
+    fn record(&self, channel: ChannelId) -> ChannelRecord {
+        let index = channel.index();
+        ChannelRecord { count: self.count[index] as f64, sum: self.sum[index], ..ChannelRecord::default() }
+    }
+
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord) {
+        let (index, whole) = (channel.index(), record.count.round());
+        if whole > 0.0 {
+            self.count[index] = self.count[index].saturating_add(whole as u64);
+            // A share of an outcome is not kept, nor is its share of the sum.
+            self.sum[index] += if whole == record.count { record.sum } else { record.sum / record.count * whole };
+        }
+    }
+
+    fn reset(&mut self, channel: ChannelId) {
+        (self.count[channel.index()], self.sum[channel.index()]) = (0, 0.0);
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.count = carried(&self.count, change, &0);
+        self.sum = carried(&self.sum, change, &0.0);
+        self.pending = carried(&self.pending, change, &0);
+    }
+
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64) {
+        let index = channel.index();
+        self.sum[index] = rescaled(self.sum[index], self.count[index] as f64, factor, cost);
     }
 
     fn state(&self) -> StatisticsState {

@@ -7,6 +7,7 @@
 mod discounted;
 mod means;
 mod pooled;
+mod record;
 mod sequence;
 mod state;
 #[cfg(test)]
@@ -16,11 +17,12 @@ mod windowed;
 pub use discounted::{Discounted, FORGOTTEN};
 pub use means::Means;
 pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPrior, UNIT};
+pub use record::ChannelRecord;
 pub use sequence::{Exploration, Slack};
 pub use state::{Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
 pub use windowed::{Block, Windowed};
 
-use crate::model::{ChannelId, Observation, Slot};
+use crate::model::{ChannelId, ClusterChange, Observation, Slot};
 
 /// What has been learned of each channel.
 ///
@@ -53,6 +55,23 @@ pub trait Statistics: Send {
     /// Takes an outcome, in any order, possibly late. A use that was never committed
     /// is learned from all the same.
     fn observe(&mut self, seen: &Observation);
+
+    /// What was seen of a channel, in a form that all kinds of statistics take.
+    fn record(&self, channel: ChannelId) -> ChannelRecord;
+
+    /// Adds what was seen of a channel elsewhere: before it left the cluster, or in another one.
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord);
+
+    /// Forgets a channel, as if it had never been used. Uses that are open stay open.
+    fn reset(&mut self, channel: ChannelId);
+
+    /// Goes on in the next version of the cluster. What is known of a channel that stays, stays; a newcomer is
+    /// unknown, or judged by others like it.
+    fn change(&mut self, change: &ClusterChange<'_>);
+
+    /// Speeds of a channel are from now on counted in a unit that is larger: `factor`, a power of two below 1, is
+    /// what the old unit is in the new one. `cost` is what is taken off a speed to get its net utility.
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64);
 
     /// Everything learned, as a versioned value.
     fn state(&self) -> StatisticsState;
