@@ -30,12 +30,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod book;
 mod checkpoint;
 mod deal;
 mod decision;
+mod devices;
 mod learned;
 pub(crate) mod text;
 
+pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, Task, TicketError, Waiting};
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
