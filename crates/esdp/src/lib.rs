@@ -50,7 +50,8 @@
 //! - [`solver`]: one slot's problem, solved with a certified bound;
 //! - [`stats`]: what is learned of a channel;
 //! - [`policy`]: which channels to use, one policy a file;
-//! - [`scheduler`]: decide and observe around a policy, with checkpoints;
+//! - [`scheduler`]: decide and observe around a policy, the book of jobs, checkpoints;
+//! - [`live`]: names, events, tickets: the scheduler of a real cluster;
 //! - [`sim`]: clusters, arrivals and speeds to measure policies on;
 //! - [`scenario`]: all of that from a TOML text, and the presets.
 
@@ -65,6 +66,8 @@ pub mod stats;
 pub mod policy;
 
 pub mod scheduler;
+
+pub mod live;
 
 pub mod sim;
 

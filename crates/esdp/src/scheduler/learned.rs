@@ -1,7 +1,7 @@
 //! What a scheduler has learned, carried from one version of its cluster to the next, and from one state to another.
 
 use super::{Checkpoint, RestoreError, Scheduler};
-use crate::model::{ChannelId, ChannelKey, Cluster, ClusterChange};
+use crate::model::{ChannelId, ChannelKey, Cluster, ClusterChange, PortId};
 use crate::stats::ChannelRecord;
 use std::sync::Arc;
 
@@ -49,12 +49,19 @@ impl Scheduler {
         }
     }
 
-    /// Counts the speeds of a channel in a larger unit from now on; see
+    /// Counts the speeds of a port in a larger unit from now on; see
     /// [`Statistics::rescale`](crate::stats::Statistics::rescale).
-    pub fn rescale(&mut self, channel: ChannelId, factor: f64) {
-        let cost = self.cluster.cost(channel);
+    pub fn rescale(&mut self, port: PortId, factor: f64) {
         if let Some(learned) = self.policy.learned_mut() {
-            learned.rescale(channel, factor, cost);
+            for &channel in self.cluster.channels_of(port) {
+                learned.rescale(channel, factor, self.cluster.cost(channel));
+            }
+        }
+        let name = &self.cluster.ports()[port.index()];
+        // Costs of channels that have left are not known; their speeds are counted as if there were none.
+        for (_, record) in self.departed.iter_mut().filter(|(key, _)| key.port == *name) {
+            record.sum *= factor;
+            record.residuals *= factor * factor;
         }
     }
 

@@ -63,7 +63,7 @@ impl HeldSpec {
     }
 
     /// The work of a port's job, by the order in which they come.
-    fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
+    pub(super) fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
         match self {
             Self::Drawn(from, to) if from == to => *from,
             Self::Drawn(from, to) => stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(*from..*to),

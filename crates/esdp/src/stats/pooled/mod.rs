@@ -287,10 +287,15 @@ impl Statistics for Pooled {
     }
 
     fn state(&self) -> StatisticsState {
-        let Self { slot, next, seen, residuals, freedom, prior, .. } = self.clone();
-        let seen = Box::new(seen.state().learned);
-        let learned = Learned::Pooled(PooledState { slot, next, seen, residuals, freedom, prior });
-        StatisticsState { version: STATE_VERSION, learned }
+        let saved = PooledState {
+            slot: self.slot,
+            next: self.next,
+            seen: Box::new(self.seen.state().learned),
+            residuals: self.residuals.clone(),
+            freedom: self.freedom.clone(),
+            prior: self.prior.clone(),
+        };
+        StatisticsState { version: STATE_VERSION, learned: Learned::Pooled(saved) }
     }
 
     fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {
