@@ -52,6 +52,7 @@
 //! - [`policy`]: which channels to use, one policy a file;
 //! - [`scheduler`]: decide and observe around a policy, the book of jobs, checkpoints;
 //! - [`live`]: names, events, tickets: the scheduler of a real cluster;
+//! - [`conformance`]: what every policy must keep, for policies of your own;
 //! - [`sim`]: clusters, arrivals and speeds to measure policies on;
 //! - [`scenario`]: all of that from a TOML text, and the presets.
 
@@ -68,6 +69,8 @@ pub mod policy;
 pub mod scheduler;
 
 pub mod live;
+
+pub mod conformance;
 
 pub mod sim;
 

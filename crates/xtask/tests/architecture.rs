@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("policy", &["model", "stats", "solver", "rng"]),
     ("scheduler", &["model", "stats", "solver", "policy"]),
     ("live", &["model", "stats", "policy", "scheduler"]),
+    ("conformance", &["model", "rng", "policy", "scheduler"]),
     ("sim", &["model", "stats", "solver", "rng", "policy", "scheduler", "live"]),
     ("scenario", &["model", "stats", "solver", "rng", "policy", "scheduler", "sim"]),
 ];
