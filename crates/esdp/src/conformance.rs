@@ -330,7 +330,7 @@ impl Life {
             closed.extend((0..SERVERS).map(ServerId).filter(|_| rng.random_bool(0.1)));
             weights.extend((0..PORTS).map(|_| rng.random_range(0.2..5.0)));
         }
-        let input = SlotInput { arrivals: &arrivals, free: free.as_ref(), closed: &closed, weights: &weights };
+        let input = SlotInput { free: free.as_ref(), closed: &closed, weights: &weights, ..SlotInput::new(&arrivals) };
         let decision = self.scheduler.decide_at(slot, &input);
         let chosen = decision.unwrap_or_else(|error| panic!("no decision: {error}")).channels().to_vec();
         self.scheduler.commit(slot, &chosen);

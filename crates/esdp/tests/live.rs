@@ -6,7 +6,10 @@ use esdp::model::{ChannelId, ChannelRule, Cluster, ClusterDescription, JobShape,
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scenario::Scenario;
 use esdp::sim::{Recorder, Setting, SimulatedCluster, Simulation, SlotRecord};
+use esdp::solver::{Exact, Problem, Solution, SolveError, Solver};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn policy(name: &str) -> impl Fn(&Cluster) -> Box<dyn Policy> + use<> {
     let spec: PolicySpec = name.parse().unwrap();
@@ -39,7 +42,7 @@ fn submit(live: &mut Live, job: &str) -> Vec<Effect> {
 }
 
 fn slot(live: &mut Live, slot: u64) -> Vec<Start> {
-    let effects = live.apply(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![] });
+    let effects = live.apply(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work: None });
     let start = |effect| match effect {
         Effect::Started(start) => start,
         other => panic!("{other:?}"),
@@ -201,7 +204,8 @@ fn what_the_driver_says_is_free_is_the_most_that_is_used() {
     let mut live = live();
     submit(&mut live, "j1");
     let free = |amount| [("n0".to_owned(), [("gpu".to_owned(), amount)].into())].into();
-    let due = |slot, amount| Event::SlotDue { slot: Slot(slot), free: free(amount), closed: vec!["n1".into()] };
+    let due =
+        |slot, amount| Event::SlotDue { slot: Slot(slot), free: free(amount), closed: vec!["n1".into()], work: None };
     assert!(live.apply(&due(1, 1)).is_empty());
     let held: Vec<_> = live.held().collect();
     assert_eq!(held[0].reason, HeldReason::Passed, "{held:?}");
@@ -213,7 +217,8 @@ fn what_the_driver_says_is_free_is_the_most_that_is_used() {
     assert_eq!(live.apply(&due(4, 99)).len(), 1);
     submit(&mut live, "j3");
     assert!(live.apply(&due(5, 99)).is_empty(), "our own jobs hold all four");
-    let unknown = Event::SlotDue { slot: Slot(6), free: [("n9".to_owned(), [].into())].into(), closed: vec![] };
+    let unknown =
+        Event::SlotDue { slot: Slot(6), free: [("n9".to_owned(), [].into())].into(), closed: vec![], work: None };
     assert!(matches!(&live.apply(&unknown)[..], [Effect::Rejected { .. }]));
     assert!(matches!(&live.apply(&due(5, 9))[..], [Effect::Rejected { .. }]), "the clock does not go back");
 }
@@ -408,15 +413,54 @@ fn a_turn_asks_decides_starts_and_takes_the_answers() {
     let submitted = Event::Submitted { job: "j1".into(), port: "train".into(), weight: 1.0 };
     let mut driver = Moody { events: vec![submitted], calls: 0 };
     for at in 1..=2 {
-        let report = turn(&mut live, &mut driver, &mut journal, Slot(at)).unwrap();
+        let report = turn(&mut live, &mut driver, &mut journal, (Slot(at), None)).unwrap();
         assert_eq!(report.starts.len(), 1);
         assert!(matches!(&report.effects[..], [Effect::Requeued { .. }]));
     }
-    let error = turn(&mut live, &mut driver, &mut journal, Slot(3)).unwrap_err();
+    let error = turn(&mut live, &mut driver, &mut journal, (Slot(3), None)).unwrap_err();
     assert_eq!(error.to_string(), "the cluster cannot be asked: no answer");
     let mut twin = self::live();
     journal.iter().for_each(|event| drop(twin.apply(event)));
     assert_eq!(twin.snapshot().unwrap(), live.snapshot().unwrap());
+}
+
+/// Solves exactly, and tells the limit of its last call.
+struct Limited {
+    inner: Exact,
+    limit: Arc<AtomicU64>,
+}
+
+impl Solver for Limited {
+    fn name(&self) -> &'static str {
+        "limited"
+    }
+
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.limit.store(visits.unwrap_or(0), Ordering::Relaxed);
+        self.inner.limit_work(visits);
+    }
+
+    fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        self.inner.solve_into(problem, solution)
+    }
+}
+
+#[test]
+fn a_decision_takes_a_work_budget() {
+    for name in ["esdp", "cts", "esdp-pooled"] {
+        let limit = Arc::new(AtomicU64::new(0));
+        let build = |cluster: &Cluster| {
+            let solver = Limited { inner: Exact::default(), limit: Arc::clone(&limit) };
+            name.parse::<PolicySpec>().unwrap().build_with(cluster, 1, None, Some(Box::new(solver))).unwrap()
+        };
+        let mut live = Live::new(described(), build).unwrap();
+        for (at, work) in [Some(7), None, Some(9)].into_iter().enumerate() {
+            submit(&mut live, &format!("j{at}"));
+            live.apply(&Event::SlotDue { slot: Slot(at as u64 + 1), free: [].into(), closed: vec![], work });
+            assert_eq!(limit.load(Ordering::Relaxed), work.unwrap_or(0), "{name}");
+            assert!(live.scheduler().decision().certificate().is_some_and(|proved| proved.gap() >= 0.0));
+        }
+    }
 }
 
 #[derive(Default)]
@@ -444,7 +488,7 @@ fn live_decisions(setting: &Setting, spec: &PolicySpec, slots: u64) -> (Vec<Vec<
     };
     let mut decisions = Vec::new();
     for at in 1..=slots {
-        let report = turn(&mut live, &mut driver, &mut (), Slot(at)).unwrap();
+        let report = turn(&mut live, &mut driver, &mut (), (Slot(at), None)).unwrap();
         let mut chosen = Vec::new();
         for start in &report.starts {
             for place in &start.placements {

@@ -2,6 +2,7 @@
 
 use super::{Effect, Event, Live, Start};
 use crate::model::{Slot, Ticket};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// A cluster: simulated, scripted or real.
@@ -84,7 +85,8 @@ pub struct TurnReport {
     pub effects: Vec<Effect>,
 }
 
-/// One round: what happened out there, a decision, its starts, and the answers to them.
+/// One round: what happened out there, the decision of a slot within a work budget, its starts, and the answers to
+/// them.
 ///
 /// Every event is in the journal before it is applied, and starts go out after the decision that made them is in it.
 ///
@@ -94,7 +96,7 @@ pub fn turn(
     live: &mut Live,
     driver: &mut dyn Driver,
     journal: &mut dyn Journal,
-    slot: Slot,
+    (slot, work): (Slot, Option<u64>),
 ) -> Result<TurnReport, TurnError> {
     let mut report = TurnReport::default();
     let mut apply = |live: &mut Live, event: &Event| -> Result<Vec<Effect>, TurnError> {
@@ -104,7 +106,7 @@ pub fn turn(
     for event in driver.poll()? {
         report.effects.extend(apply(live, &event)?);
     }
-    let due = Event::SlotDue { slot, free: Default::default(), closed: Vec::new() };
+    let due = Event::SlotDue { slot, free: BTreeMap::new(), closed: Vec::new(), work };
     for effect in apply(live, &due)? {
         match effect {
             Effect::Started(start) => report.starts.push(start),

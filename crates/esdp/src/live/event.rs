@@ -44,6 +44,10 @@ pub enum Event {
         /// Servers that take nothing new in this slot.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         closed: Vec<String>,
+        /// The most work that the decision may take, in visits of a solver of some nanoseconds each, so that no slot
+        /// is late; the solver's own budget if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<u64>,
     },
     /// The cluster runs what was started.
     Accepted {

@@ -155,7 +155,7 @@ impl Live {
             Event::Described { cluster } => self.change(cluster, effects),
             Event::Submitted { job, port, weight } => self.submit(job, port, *weight, effects),
             Event::Cancelled { job } => self.cancel(job, effects),
-            Event::SlotDue { slot, free, closed } => self.decide(*slot, free, closed, effects),
+            Event::SlotDue { slot, free, closed, work } => self.decide(*slot, (free, closed, *work), effects),
             Event::Accepted { ticket } => self.accept(*ticket),
             Event::Refused { ticket, why } => self.refuse(*ticket, why, effects),
             Event::Reported { ticket, tasks, report } => self.report(*ticket, tasks, *report, effects),
@@ -262,8 +262,7 @@ impl Live {
     fn decide(
         &mut self,
         slot: Slot,
-        free: &BTreeMap<String, Amounts>,
-        closed: &[String],
+        (free, closed, work): (&BTreeMap<String, Amounts>, &[String], Option<u64>),
         effects: &mut Vec<Effect>,
     ) -> Result<(), EventError> {
         let cluster = Arc::clone(self.scheduler.cluster());
@@ -275,18 +274,19 @@ impl Live {
         shut.sort_unstable();
         shut.dedup();
         let weights = self.weights(&cluster);
-        let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights };
+        let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
         let decision = self.scheduler.decide_at(slot, &input);
         let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
         self.left = free;
         self.closed = shut;
         for &channel in decision.channels() {
             let server = cluster.channel(channel).server;
-            for left in [self.left.cluster_mut(), None] {
-                left.into_iter().flatten().zip(cluster.request(channel)).for_each(|(left, &a)| *left -= a);
+            let used = cluster.request(channel);
+            if let Some(left) = self.left.cluster_mut() {
+                left.iter_mut().zip(used).for_each(|(left, &amount)| *left -= amount);
             }
             if let Some(left) = self.left.server_mut(server) {
-                left.iter_mut().zip(cluster.request(channel)).for_each(|(left, &a)| *left -= a);
+                left.iter_mut().zip(used).for_each(|(left, &amount)| *left -= amount);
             }
         }
         for ticket in self.book.start(&cluster, &decision).map(Ticket) {

@@ -194,6 +194,10 @@ impl Index {
         }
     }
 
+    pub(super) fn limit_work(&mut self, visits: Option<u64>) {
+        self.solver.limit_work(visits);
+    }
+
     pub(super) fn set_solver(&mut self, solver: Box<dyn Solver>) {
         self.solver = solver;
     }

@@ -49,6 +49,10 @@ impl<R: Rule> Policy for Learning<R> {
         self.name
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.learner.index.limit_work(visits);
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         self.rule.decide(&mut self.learner, view, choice)
     }

@@ -84,6 +84,17 @@ pub struct Certificate {
     pub guarantee: Guarantee,
 }
 
+impl Certificate {
+    /// The relative distance of the value to the bound, 0 when the optimum is proved. Above 0 the solver has stopped
+    /// at its work budget, or was content.
+    pub fn gap(&self) -> f64 {
+        match self.guarantee {
+            Guarantee::Optimal => 0.0,
+            Guarantee::Bounded => (self.bound - self.value) / self.bound.abs().max(f64::MIN_POSITIVE),
+        }
+    }
+}
+
 /// Why a policy could not decide.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PolicyError {
@@ -99,6 +110,10 @@ pub enum PolicyError {
 pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
+
+    /// Limits the work of every decision from now on, in visits of its solver; none lifts the limit. A policy that
+    /// solves nothing leaves it as it is.
+    fn limit_work(&mut self, _visits: Option<u64>) {}
 
     /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet.
     ///

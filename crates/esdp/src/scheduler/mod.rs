@@ -80,12 +80,15 @@ pub struct SlotInput<'a> {
     pub closed: &'a [ServerId],
     /// How much the utility of each port's jobs counts; empty if all count 1.
     pub weights: &'a [f64],
+    /// The most work that the decision may take, in visits of a solver of some nanoseconds each; the solver's own
+    /// budget if none.
+    pub work: Option<u64>,
 }
 
 impl<'a> SlotInput<'a> {
     /// A slot in which everything is free and open and all ports count the same.
     pub fn new(arrivals: &'a Arrivals) -> Self {
-        Self { arrivals, free: None, closed: &[], weights: &[] }
+        Self { arrivals, free: None, closed: &[], weights: &[], work: None }
     }
 }
 
@@ -226,7 +229,7 @@ impl Scheduler {
     /// # Errors
     /// When the slot is not later, the input does not fit the cluster, the policy fails, or what it chose may not run.
     pub fn decide_at(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<&Decision, ScheduleError> {
-        let &SlotInput { arrivals, free, closed, weights } = input;
+        let &SlotInput { arrivals, free, closed, weights, work } = input;
         if slot <= self.slot {
             return Err(ScheduleError::NotLater { slot, last: self.slot });
         }
@@ -245,6 +248,7 @@ impl Scheduler {
         }
         let free = free.unwrap_or(cluster.capacity());
         let view = SlotView { cluster, slot, arrivals, free, closed, weights };
+        policy.limit_work(work);
         if let Err(cause) = policy.decide(&view, choice) {
             return Err(ScheduleError::Policy { policy: policy.name().to_owned(), slot, cause });
         }

@@ -183,7 +183,8 @@ impl World {
             free.insert(self.some_server(), amounts.into());
         }
         let closed = if self.rng.random_bool(0.05) { vec![self.some_server()] } else { vec![] };
-        Event::SlotDue { slot: Slot(self.slot), free, closed }
+        let work = self.rng.random_bool(0.1).then_some(1000);
+        Event::SlotDue { slot: Slot(self.slot), free, closed, work }
     }
 
     fn change(&mut self) -> Event {
@@ -240,7 +241,7 @@ impl World {
             1 => Event::Reported { ticket, tasks: WhichTasks::All, report: SpeedReport::Rate(f64::NAN) },
             2 => Event::Submitted { job: format!("x{}", self.events), port: "nowhere".into(), weight: 1.0 },
             3 => Event::Ended { job: format!("x{}", self.events) },
-            4 => Event::SlotDue { slot: Slot(self.slot / 2), free: BTreeMap::new(), closed: vec![] },
+            4 => Event::SlotDue { slot: Slot(self.slot / 2), free: BTreeMap::new(), closed: vec![], work: None },
             _ => Event::Drained { server: "nowhere".into() },
         }
     }

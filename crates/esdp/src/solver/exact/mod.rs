@@ -58,6 +58,8 @@ const LABELS: usize = 50_000;
 #[derive(Debug, Clone, Default)]
 pub struct Exact {
     work_budget: Option<u64>,
+    /// The caller's limit, which goes before the budget.
+    limit: Option<u64>,
     reduced: Reduced,
     dual: Dual,
     pass: Pass,
@@ -175,17 +177,22 @@ impl Solver for Exact {
         "exact"
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.limit = visits;
+    }
+
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        let limit = self.limit.or(self.work_budget);
         // Where the cluster as a whole limits, servers do not decouple: its price is as good there, and a set of
         // channels is easier to search than whole numbers of uses.
         let limited = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
         if problem.gangs().is_some() || (problem.servers().is_some() && !limited) {
-            self.gang.solve(problem, self.work_budget, solution);
+            self.gang.solve(problem, limit, solution);
             return Ok(());
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
-        let budget = self.work_budget.unwrap_or((100 * n).max(4_000_000));
+        let budget = limit.unwrap_or((100 * n).max(4_000_000));
         let box_cells = self.reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
         // A tiny table proves more than the best multipliers, for less.
         let steps = if box_cells <= TINY_BOX { 0 } else { budget / n.max(1) };
