@@ -17,7 +17,7 @@
 use super::room::Room;
 use super::whole::WholeJobs;
 use super::{Certificate, Choice, PolicyError};
-use crate::model::{Amount, ChannelId, PortId, Slot, SlotView};
+use crate::model::{Amount, ChannelId, PortId, Slot, SlotView, TaskGroup};
 use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver};
 use crate::stats::Statistics;
 
@@ -155,7 +155,8 @@ impl Index {
         let whole = cluster.has_gangs() || (per_server && room.cluster().is_none());
         if whole {
             // All ports and groups are there, so that positions are ids.
-            let groups = cluster.task_groups().iter().map(|group| Group { job: group.port.0, count: group.count });
+            let group = |group: &TaskGroup| Group { job: group.port.0, count: group.count, minimum: group.minimum };
+            let groups = cluster.task_groups().iter().map(group);
             instance.groups.extend(groups);
         }
         for port in (0..cluster.ports().len()).map(PortId::at) {

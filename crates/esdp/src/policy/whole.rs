@@ -6,7 +6,7 @@
 
 use super::Choice;
 use super::room::Room;
-use crate::model::{ChannelId, Cluster, PortId};
+use crate::model::{ChannelId, Cluster, PortId, TaskGroup};
 
 /// Places whole jobs; keeps its buffer from slot to slot.
 #[derive(Debug, Default)]
@@ -43,11 +43,18 @@ impl WholeJobs {
             self.left[group] = cluster.task_groups()[group].count;
         }
         let before = choice.channels.len();
-        for &channel in channels {
-            let left = &mut self.left[cluster.task_group(channel)];
-            while *left > 0 && room.take(cluster, channel) {
-                *left -= 1;
-                choice.channels.push(channel);
+        let has_minima = cluster.group_minima().iter().any(|(of, _)| *of == port);
+        // What every group needs goes first, so that no group takes the room of another's minimum.
+        for rounds in (usize::from(!has_minima))..2 {
+            for &channel in channels {
+                let group = cluster.task_group(channel);
+                let TaskGroup { count, minimum, .. } = cluster.task_groups()[group];
+                let keep = if rounds == 0 { count - minimum } else { 0 };
+                let left = &mut self.left[group];
+                while *left > keep && room.take(cluster, channel) {
+                    *left -= 1;
+                    choice.channels.push(channel);
+                }
             }
         }
         let placed = |group: usize| {

@@ -65,8 +65,9 @@ impl Solver for Exhaustive {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
-        let candidates: Vec<u32> =
-            (0..problem.len() as u32).filter(|&channel| problem.fits_alone(channel as usize)).collect();
+        let candidates: Vec<u32> = (0..problem.len() as u32)
+            .filter(|&e| problem.fits_alone(e as usize) && problem.most(e as usize) > 0)
+            .collect();
         let sets = |all: u128, &channel: &u32| all.saturating_mul(u128::from(problem.most(channel as usize)) + 1);
         let (needed, limit) = (candidates.iter().fold(1, sets), 1 << self.limit);
         if needed > limit {

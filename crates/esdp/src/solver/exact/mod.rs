@@ -172,6 +172,21 @@ impl Exact {
     }
 }
 
+/// The decomposition does not look at minima of task groups. Its bound holds without them, and so does its answer where
+/// it happens to reach them; else there is none.
+pub(super) fn whole_or_unsupported(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    solver: &'static str,
+) -> Result<(), SolveError> {
+    match problem.gangs() {
+        Some(gangs) if gangs.have_group_minima() && !gangs.are_whole(&solution.chosen) => {
+            Err(SolveError::Unsupported { solver, what: "minima of task groups" })
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Solver for Exact {
     fn name(&self) -> &'static str {
         "exact"
@@ -188,7 +203,7 @@ impl Solver for Exact {
         let limited = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
         if problem.gangs().is_some() || (problem.servers().is_some() && !limited) {
             self.gang.solve(problem, limit, solution);
-            return Ok(());
+            return whole_or_unsupported(problem, solution, self.name());
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
