@@ -8,7 +8,7 @@ use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, S
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scenario::Scenario;
 use esdp::sim::SimulatedCluster;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const SERVERS: usize = 1_000;
 const PORTS: usize = 100;
@@ -50,6 +50,17 @@ fn started(live: &mut Live, first: usize, slot: u64) -> Vec<Start> {
     started
 }
 
+/// The best time of five, which others on the machine disturb least.
+fn best<T>(run: impl Fn() -> T) -> (T, Duration) {
+    let timed = || {
+        let before = Instant::now();
+        let result = run();
+        (result, before.elapsed())
+    };
+    let all = (0..5).map(|_| timed());
+    all.min_by_key(|(_, time)| *time).expect("five")
+}
+
 fn main() {
     println!(
         "{:12} {:>11} {:>11} {:>12} {:>12} {:>11}",
@@ -78,12 +89,8 @@ fn main() {
             first += PORTS;
         }
         nanos.sort_unstable();
-        let before = Instant::now();
-        let text = live.snapshot().expect("a snapshot");
-        let snapshot = before.elapsed();
-        let before = Instant::now();
-        let again = Live::restore(&text, policy(name)).expect("a snapshot of our own");
-        let restore = before.elapsed();
+        let (text, snapshot) = best(|| live.snapshot().expect("a snapshot"));
+        let (again, restore) = best(|| Live::restore(&text, policy(name)).expect("a snapshot of our own"));
         assert_eq!(again.counts(), live.counts());
         println!(
             "{name:12} {:>8} ns {:>8} ns {:>12.1} {:>12.2} {:>11.1}",
@@ -103,7 +110,7 @@ fn main() {
     let mut live = Live::new(described.clone(), build).expect("a cluster");
     while journal.len() < EVENTS {
         slot += 1;
-        turn(&mut live, &mut driver, &mut journal, (Slot(slot), None)).expect("a turn");
+        turn(&mut live, &mut driver, &mut journal, Slot(slot)).expect("a turn");
     }
     let before = Instant::now();
     let mut twin = Live::new(described, build).expect("a cluster");

@@ -1,7 +1,9 @@
 //! The live core: what it promises of names, tickets, time, speeds and reasons, one by one.
 //! `faults.rs` shows that it keeps it whatever happens.
 
-use esdp::live::{Driver, DriverError, Effect, Event, HeldReason, Live, Refusal, SpeedReport, Start, WhichTasks, turn};
+use esdp::live::{
+    Driver, DriverError, Due, Effect, Event, HeldReason, Live, Refusal, SpeedReport, Start, WhichTasks, turn,
+};
 use esdp::model::{ChannelId, ChannelRule, Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, Ticket};
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scenario::Scenario;
@@ -386,6 +388,27 @@ fn a_change_keeps_jobs_and_learning_by_name() {
     assert_eq!(live.described(), &single());
 }
 
+#[test]
+fn another_state_is_merged_as_an_event() {
+    let mut veteran = Live::new(single(), policy("hauf")).unwrap();
+    let mut fresh = Live::new(single(), policy("esdp")).unwrap();
+    for live in [&mut veteran, &mut fresh] {
+        slot(live, 1);
+    }
+    for id in 0..20 {
+        let (port, group, server) = ("train".into(), "task".into(), "n1".into());
+        let report = SpeedReport::Utility(0.75);
+        veteran.apply(&Event::Observed { id: id.to_string(), port, group, server, report });
+    }
+    let state = Box::new(veteran.scheduler().checkpoint());
+    let merged = fresh.apply(&Event::Merged { state: state.clone(), share: 0.5 });
+    assert_eq!(merged, [Effect::Merged { channels: 1 }]);
+    let belief = fresh.belief(ChannelId(1)).unwrap();
+    assert_eq!((belief.estimate, belief.count), (0.75, 10.0), "of another policy, by name, half as much");
+    let refused = fresh.apply(&Event::Merged { state, share: 1.5 });
+    assert!(matches!(&refused[..], [Effect::Rejected { .. }]));
+}
+
 /// Loses, refuses and answers late; keeps no state that the core could not lose as well.
 struct Moody {
     events: Vec<Event>,
@@ -401,7 +424,12 @@ impl Driver for Moody {
         }
     }
 
+    fn due(&mut self) -> Due {
+        Due { closed: vec!["n1".into()], work: Some(1000), ..Due::default() }
+    }
+
     fn start(&mut self, starts: &[Start]) -> Vec<(Ticket, Result<(), Refusal>)> {
+        assert!(starts.iter().all(|start| start.placements[0].server == "n0"));
         let refuse = |start: &Start| (start.ticket, Err(Refusal { why: "not today".into() }));
         starts.iter().map(refuse).collect()
     }
@@ -413,11 +441,11 @@ fn a_turn_asks_decides_starts_and_takes_the_answers() {
     let submitted = Event::Submitted { job: "j1".into(), port: "train".into(), weight: 1.0 };
     let mut driver = Moody { events: vec![submitted], calls: 0 };
     for at in 1..=2 {
-        let report = turn(&mut live, &mut driver, &mut journal, (Slot(at), None)).unwrap();
+        let report = turn(&mut live, &mut driver, &mut journal, Slot(at)).unwrap();
         assert_eq!(report.starts.len(), 1);
         assert!(matches!(&report.effects[..], [Effect::Requeued { .. }]));
     }
-    let error = turn(&mut live, &mut driver, &mut journal, (Slot(3), None)).unwrap_err();
+    let error = turn(&mut live, &mut driver, &mut journal, Slot(3)).unwrap_err();
     assert_eq!(error.to_string(), "the cluster cannot be asked: no answer");
     let mut twin = self::live();
     journal.iter().for_each(|event| drop(twin.apply(event)));
@@ -488,7 +516,7 @@ fn live_decisions(setting: &Setting, spec: &PolicySpec, slots: u64) -> (Vec<Vec<
     };
     let mut decisions = Vec::new();
     for at in 1..=slots {
-        let report = turn(&mut live, &mut driver, &mut (), (Slot(at), None)).unwrap();
+        let report = turn(&mut live, &mut driver, &mut (), Slot(at)).unwrap();
         let mut chosen = Vec::new();
         for start in &report.starts {
             for place in &start.placements {

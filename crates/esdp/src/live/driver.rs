@@ -1,7 +1,7 @@
 //! The seam to a cluster, and one round of both.
 
 use super::{Effect, Event, Live, Start};
-use crate::model::{Slot, Ticket};
+use crate::model::{Amounts, Slot, Ticket};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -13,8 +13,24 @@ pub trait Driver {
     /// When the cluster cannot be asked.
     fn poll(&mut self) -> Result<Vec<Event>, DriverError>;
 
+    /// What the driver knows of the slot that is due; asked after `poll`.
+    fn due(&mut self) -> Due {
+        Due::default()
+    }
+
     /// Carries out starts. An answer that is missing may come later as an event.
     fn start(&mut self, starts: &[Start]) -> Vec<(Ticket, Result<(), Refusal>)>;
+}
+
+/// What a driver knows of a slot better than the core, see [`Event::SlotDue`]; the default is nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Due {
+    /// What is free by server.
+    pub free: BTreeMap<String, Amounts>,
+    /// Servers that take nothing new.
+    pub closed: Vec<String>,
+    /// The most work that the decision may take.
+    pub work: Option<u64>,
 }
 
 /// Keeps events before they take effect.
@@ -85,8 +101,7 @@ pub struct TurnReport {
     pub effects: Vec<Effect>,
 }
 
-/// One round: what happened out there, the decision of a slot within a work budget, its starts, and the answers to
-/// them.
+/// One round: what happened out there, the decision of a slot, its starts, and the answers to them.
 ///
 /// Every event is in the journal before it is applied, and starts go out after the decision that made them is in it.
 ///
@@ -96,7 +111,7 @@ pub fn turn(
     live: &mut Live,
     driver: &mut dyn Driver,
     journal: &mut dyn Journal,
-    (slot, work): (Slot, Option<u64>),
+    slot: Slot,
 ) -> Result<TurnReport, TurnError> {
     let mut report = TurnReport::default();
     let mut apply = |live: &mut Live, event: &Event| -> Result<Vec<Effect>, TurnError> {
@@ -106,7 +121,8 @@ pub fn turn(
     for event in driver.poll()? {
         report.effects.extend(apply(live, &event)?);
     }
-    let due = Event::SlotDue { slot, free: BTreeMap::new(), closed: Vec::new(), work };
+    let Due { free, closed, work } = driver.due();
+    let due = Event::SlotDue { slot, free, closed, work };
     for effect in apply(live, &due)? {
         match effect {
             Effect::Started(start) => report.starts.push(start),

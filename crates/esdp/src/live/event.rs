@@ -1,7 +1,7 @@
 //! What comes in and what goes out, all of it by name.
 
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
-use crate::scheduler::TicketError;
+use crate::scheduler::{Checkpoint, RestoreError, TicketError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -125,6 +125,13 @@ pub enum Event {
         /// The slot.
         before: Slot,
     },
+    /// What another scheduler has learned is added, by name, as if it had been seen now.
+    Merged {
+        /// Its state.
+        state: Box<Checkpoint>,
+        /// How much a foreign outcome counts against one of our own, above 0, at most 1.
+        share: f64,
+    },
 }
 
 /// Which tasks of a start.
@@ -169,6 +176,11 @@ pub enum Effect {
     Learned {
         /// How many.
         uses: usize,
+    },
+    /// A state was merged.
+    Merged {
+        /// How many of its channels were found here.
+        channels: usize,
     },
     /// A job waits again.
     Requeued {
@@ -265,6 +277,9 @@ pub enum EventError {
     /// The slot was not decided.
     #[error("{0}")]
     Schedule(String),
+    /// The state was not merged.
+    #[error(transparent)]
+    State(#[from] RestoreError),
 }
 
 /// An event in a journal.

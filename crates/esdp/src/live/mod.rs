@@ -33,7 +33,7 @@ mod outcome;
 mod snapshot;
 mod speeds;
 
-pub use driver::{Driver, DriverError, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
+pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
 pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Placement, SpeedReport, Start, WhichTasks};
 pub use explain::{ChannelBelief, HeldJob, HeldReason, ServerBelief, StartReason};
 pub use memory::REMEMBERED_NAMES;
@@ -58,7 +58,7 @@ pub struct Live {
     names: Names,
     scheduler: Scheduler,
     book: Book,
-    /// The names of jobs that wait, run, or have open outcomes.
+    /// The names of jobs that wait or run.
     jobs: BTreeMap<JobId, Job>,
     by_name: HashMap<String, JobId>,
     /// Jobs that are over.
@@ -182,6 +182,14 @@ impl Live {
                 Ok(())
             }
             Event::Expired { before } => self.expire(*before, effects),
+            Event::Merged { state, share } => {
+                if !(*share > 0.0 && *share <= 1.0) {
+                    let accepted = "a number above 0, at most 1";
+                    return Err(EventError::Number { key: "share", value: *share, accepted });
+                }
+                effects.push(Effect::Merged { channels: self.scheduler.merge(state, *share)? });
+                Ok(())
+            }
         }
     }
 
@@ -447,9 +455,10 @@ impl Live {
         self.counts
     }
 
-    /// The starts that are not closed: those that run, those that nobody has answered, those with open outcomes.
+    /// The starts that run, or that nobody has answered, in the order in which they were made.
     pub fn starts(&self) -> impl Iterator<Item = Start> {
-        self.book.starts().map(|(ticket, started)| self.start_of(ticket, started))
+        let open = self.book.starts().filter(|(_, started)| !started.over);
+        open.map(|(ticket, started)| self.start_of(ticket, started))
     }
 
     /// The ticket of a job that was started and is not over.

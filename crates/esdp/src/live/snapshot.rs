@@ -95,12 +95,4 @@ impl Live {
             closed: Vec::new(),
         })
     }
-
-    /// Adds what another scheduler has learned, by name; see [`Scheduler::merge`]. The number of channels found.
-    ///
-    /// # Errors
-    /// When the state has no names or is damaged.
-    pub fn merge(&mut self, other: &Checkpoint, share: f64) -> Result<usize, RestoreError> {
-        self.scheduler.merge(other, share)
-    }
 }

@@ -49,7 +49,7 @@ impl Model {
                 }
                 Effect::Lost { job, .. } => self.end(job),
                 Effect::Learned { uses } => self.learn(event, *uses),
-                Effect::Duplicate { .. } | Effect::Rejected { .. } => {}
+                Effect::Duplicate { .. } | Effect::Rejected { .. } | Effect::Merged { .. } => {}
             }
         }
         match event {
@@ -164,7 +164,7 @@ impl Model {
         let old: Vec<Ticket> = old.collect();
         old.into_iter().for_each(|ticket| self.close(ticket));
         // Jobs that are over, with outcomes that were still expected, are closed as well.
-        let open: HashSet<Ticket> = live.starts().map(|start| start.ticket).collect();
+        let open: HashSet<Ticket> = live.book().starts().map(|(ticket, _)| ticket).collect();
         let gone: Vec<Ticket> = self.tasks.keys().copied().filter(|ticket| !open.contains(ticket)).collect();
         gone.into_iter().for_each(|ticket| self.close(ticket));
     }
@@ -186,6 +186,6 @@ impl Model {
         assert_eq!(live.book().free(), live.scheduler().cluster().capacity(), "capacity has not come back");
         let pending: u32 = live.beliefs().map(|belief| belief.pending).sum();
         assert_eq!(pending, 0, "uses are pending for ever");
-        assert_eq!(live.starts().count(), 0, "tickets are open for ever");
+        assert_eq!(live.book().starts().count(), 0, "tickets are open for ever");
     }
 }
