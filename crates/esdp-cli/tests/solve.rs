@@ -322,6 +322,7 @@ fn bad_gangs_are_refused_with_the_key() {
         (r#""min": 3"#, r#""min": -1"#, "jobs[0].min: invalid value"),
         (r#""min": 3"#, r#""max": 3"#, "unknown field `max`"),
         (r#""count": 4"#, r#""count": 0"#, "jobs[0].tasks[0].count: 0, expected"),
+        (r#""count": 4"#, r#""count": 4, "min": 5"#, "jobs[0].tasks[0].min: 5, expected a whole number from 0 to 4"),
         (r#""count": 4"#, r#""count": 99999999999"#, "jobs[0].tasks[0].count: 99999999999, expected"),
         (r#""request": [1, 1]"#, r#""request": [1]"#, "jobs[0].tasks[0].request: 1 entries, expected 2"),
         (r#""capacity": [4, 4]"#, r#""capacity": [4]"#, "servers[1].capacity: 1 entries, expected 2"),

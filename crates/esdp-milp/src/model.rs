@@ -1,6 +1,6 @@
 //! The problem in units near 1, and as rows and columns of `microlp`.
 
-use esdp::solver::{Gang, Gangs, Problem};
+use esdp::solver::{Gang, Problem};
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem as Lp, Solution, Variable};
 
 /// Integers up to here are exact in floating point.
@@ -34,7 +34,15 @@ struct Row {
 struct Job {
     minimum: f64,
     copies: f64,
-    groups: Vec<(f64, Vec<usize>)>,
+    groups: Vec<Tasks>,
+}
+
+/// A group of tasks: how many there are, how many are needed, and their columns.
+#[derive(Debug)]
+struct Tasks {
+    count: f64,
+    minimum: f64,
+    columns: Vec<usize>,
 }
 
 /// `y <= slope * W + offset`.
@@ -59,8 +67,11 @@ impl Scaled {
         let (mean, width) = (problem.mean(), problem.width());
         // A channel that is worth nothing may still bring a job to its minimum.
         let needed = |e: usize| {
-            let job = |gangs: Gangs<'_>| gangs.jobs[gangs.groups[gangs.group[e] as usize].job as usize];
-            problem.gangs().is_some_and(|gangs| job(gangs).minimum > 1)
+            problem.gangs().is_some_and(|gangs| {
+                let job = gangs.groups[gangs.group[e] as usize].job;
+                let needs_groups = || gangs.groups.iter().any(|group| group.job == job && group.minimum > 0);
+                gangs.jobs[job as usize].minimum > 1 || needs_groups()
+            })
         };
         let matters = |e: usize| (mean[e] > 0.0 || width[e] > 0.0 || needed(e)) && problem.most(e) > 0;
         let channels: Vec<u32> = (0..problem.len() as u32).filter(|&e| matters(e as usize)).collect();
@@ -175,7 +186,8 @@ fn jobs(problem: &Problem<'_>, channels: &[u32]) -> Vec<Job> {
     let job = |job: &Gang| Job { minimum: f64::from(job.minimum), copies: f64::from(job.copies), groups: Vec::new() };
     let mut jobs: Vec<Job> = gangs.jobs.iter().map(job).collect();
     for (group, columns) in gangs.groups.iter().zip(columns) {
-        jobs[group.job as usize].groups.push((f64::from(group.count), columns));
+        let (count, minimum) = (f64::from(group.count), f64::from(group.minimum));
+        jobs[group.job as usize].groups.push(Tasks { count, minimum, columns });
     }
     jobs
 }
@@ -207,15 +219,19 @@ impl<'a> Model<'a> {
         let x: Vec<Variable> = columns.map(|(&mean, &most)| column(&mut lp, mean, most)).collect();
         let running: Vec<Variable> = scaled.jobs.iter().map(|job| column(&mut lp, 0.0, job.copies)).collect();
         for (job, &running) in scaled.jobs.iter().zip(&running) {
-            for (count, columns) in &job.groups {
+            for Tasks { count, minimum, columns } in &job.groups {
                 let terms = columns.iter().map(|&column| (x[column], 1.0)).chain([(running, -count)]);
                 lp.add_constraint(terms, ComparisonOp::Le, 0.0);
+                if *minimum > 0.0 {
+                    let terms = columns.iter().map(|&column| (x[column], 1.0)).chain([(running, -minimum)]);
+                    lp.add_constraint(terms, ComparisonOp::Ge, 0.0);
+                }
                 for &column in columns {
                     // Follows from the row above for whole numbers only.
                     lp.add_constraint([(x[column], 1.0), (running, -scaled.most[column])], ComparisonOp::Le, 0.0);
                 }
             }
-            let tasks = job.groups.iter().flat_map(|(_, columns)| columns).map(|&column| (x[column], 1.0));
+            let tasks = job.groups.iter().flat_map(|group| &group.columns).map(|&column| (x[column], 1.0));
             lp.add_constraint(tasks.chain([(running, -job.minimum)]), ComparisonOp::Ge, 0.0);
         }
         for row in &scaled.rows {
@@ -264,7 +280,7 @@ impl<'a> Model<'a> {
         for (job, &running) in self.scaled.jobs.iter().zip(&self.running) {
             let tasks = |columns: &[usize]| columns.iter().map(|&column| assignment[column].1).sum::<f64>();
             // A group without tasks has no uses either.
-            let copies = job.groups.iter().map(|(count, columns)| (tasks(columns) / count.max(1.0)).ceil());
+            let copies = job.groups.iter().map(|group| (tasks(&group.columns) / group.count.max(1.0)).ceil());
             let copies = copies.fold(0.0, f64::max);
             assignment.push((running, copies));
         }

@@ -35,7 +35,7 @@ fn slot(statistics: &mut dyn Statistics, slot: u64, channels: u64) -> f64 {
     let sum = (0..channels).map(read).sum();
     for choice in 0..CHOSEN {
         let channel = ChannelId(((slot * CHOSEN + choice) * 7919 % channels) as u32);
-        statistics.commit(channel);
+        statistics.commit(Slot(slot), channel);
         let outcome = Outcome::Ran((slot % 10) as f64 / 10.0);
         statistics.observe(&Observation { slot: Slot(slot), channel, outcome });
     }

@@ -10,36 +10,38 @@
 //! This library does no IO: it reads no file, clock or environment. You turn the crank.
 //!
 //! ```
-//! use esdp::model::{Arrivals, Capacity, ChannelSpec, Cluster, ClusterSpec, Observation, Outcome};
+//! use esdp::live::{Effect, Event, Live, SpeedReport, WhichTasks};
+//! use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec, Slot};
 //! use esdp::policy::PolicySpec;
-//! use esdp::scheduler::Scheduler;
-//! use std::sync::Arc;
 //!
-//! // Two job types, two servers, one kind of device, room for two of its units.
-//! let channel = |port, server| ChannelSpec::new(port, server, vec![1]);
-//! let cluster = Arc::new(Cluster::new(ClusterSpec {
+//! // Two servers, and jobs of two tasks that need a GPU each.
+//! let cluster = ClusterDescription {
 //!     devices: vec!["gpu".into()],
-//!     servers: vec!["old".into(), "new".into()],
-//!     ports: vec!["train".into(), "serve".into()],
-//!     channels: vec![channel(0, 0), channel(0, 1), channel(1, 1)],
-//!     capacity: Capacity::cluster_wide(vec![2]),
-//!     ..ClusterSpec::default()
-//! })?);
-//! let policy = "esdp".parse::<PolicySpec>()?.build(&cluster, 42, None)?;
-//! let mut scheduler = Scheduler::new(cluster, policy);
+//!     servers: vec![ServerSpec::new("old", &[("gpu", 2)]), ServerSpec::new("new", &[("gpu", 2)])],
+//!     ports: vec![PortSpec::new("train", JobShape::tasks(2, 2, &[("gpu", 1)]))],
+//!     ..ClusterDescription::default()
+//! };
+//! let policy: PolicySpec = "esdp".parse()?;
+//! let mut live = Live::new(cluster, |cluster| policy.build(cluster, 42, None).unwrap())?;
 //!
-//! let speeds = [0.2, 0.9, 0.6]; // what we must find out
-//! for _ in 0..200 {
-//!     let decision = scheduler.decide(&Arrivals::everywhere(2), None)?;
-//!     let (slot, chosen) = (decision.slot(), decision.channels().to_vec());
-//!     for channel in chosen {
-//!         let outcome = Outcome::Ran(speeds[channel.index()]);
-//!         scheduler.observe(&Observation { slot, channel, outcome })?;
+//! let mut last = String::new();
+//! for slot in 1..=100 {
+//!     live.apply(&Event::Submitted { job: format!("job-{slot}"), port: "train".into(), weight: 1.0 });
+//!     for effect in live.apply(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work: None }) {
+//!         let Effect::Started(start) = effect else { continue };
+//!         live.apply(&Event::Accepted { ticket: start.ticket }); // your cluster runs it ...
+//!         for place in &start.placements {
+//!             let images = if place.server == "new" { 900.0 } else { 200.0 }; // ... at a speed we must find out
+//!             let report = SpeedReport::Work { work: 10.0 * images, seconds: 10.0 };
+//!             let tasks = WhichTasks::On(place.server.clone());
+//!             live.apply(&Event::Reported { ticket: start.ticket, tasks, report });
+//!             last = place.server.clone();
+//!         }
+//!         live.apply(&Event::Ended { job: start.job });
 //!     }
 //! }
-//! let decision = scheduler.decide(&Arrivals::everywhere(2), None)?;
-//! let chosen: Vec<u32> = decision.channels().iter().map(|channel| channel.0).collect();
-//! assert_eq!(chosen, [1, 2]); // the slow channel is left alone
+//! assert_eq!(last, "new"); // the slow server is left alone
+//! assert_eq!(live.beliefs().last().unwrap().speed.round(), 900.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -50,7 +52,9 @@
 //! - [`solver`]: one slot's problem, solved with a certified bound;
 //! - [`stats`]: what is learned of a channel;
 //! - [`policy`]: which channels to use, one policy a file;
-//! - [`scheduler`]: decide and observe around a policy, with checkpoints;
+//! - [`scheduler`]: decide and observe around a policy, the book of jobs, checkpoints;
+//! - [`live`]: names, events, tickets: the scheduler of a real cluster;
+//! - [`conformance`]: what every policy must keep, for policies of your own;
 //! - [`sim`]: clusters, arrivals and speeds to measure policies on;
 //! - [`scenario`]: all of that from a TOML text, and the presets.
 
@@ -65,6 +69,10 @@ pub mod stats;
 pub mod policy;
 
 pub mod scheduler;
+
+pub mod live;
+
+pub mod conformance;
 
 pub mod sim;
 

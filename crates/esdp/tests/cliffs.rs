@@ -131,7 +131,7 @@ fn vast_job(tasks: u32) -> Instance {
     let mut instance = Instance::new(vec![Amount::MAX]);
     instance.server_capacity = vec![0, 0];
     instance.jobs.push(Gang { minimum: tasks, copies: 1 });
-    instance.groups.push(Group { job: 0, count: tasks });
+    instance.groups.push(Group { job: 0, count: tasks, minimum: 0 });
     for server in 0..2 {
         instance.push(&[0], 1e-3, 1e-3);
         instance.server.push(server);

@@ -110,7 +110,7 @@ fn a_joint_placement_that_single_tasks_miss() {
     let mut instance = Instance::new(vec![u64::MAX]);
     instance.server_capacity = vec![1; 2];
     for (job, means) in [(0, [0.9, 0.4]), (1, [0.45, 0.8])] {
-        instance.groups.push(Group { job, count: 2 });
+        instance.groups.push(Group { job, count: 2, minimum: 0 });
         instance.jobs.push(Gang { minimum: 2, copies: 1 });
         for (server, mean) in means.into_iter().enumerate() {
             instance.push(&[1], mean, 0.0);
@@ -131,7 +131,7 @@ fn a_joint_placement_that_single_tasks_miss() {
 fn beside_a_vast_gang(vast: [f64; 2], room: u64) -> Instance {
     let mut instance = Instance::new(vec![u64::MAX]);
     instance.server_capacity = vec![room, 2];
-    instance.groups = vec![Group { job: 0, count: 1 }, Group { job: 0, count: 1 }, Group { job: 1, count: 1 }];
+    instance.groups = [0, 0, 1].map(|job| Group { job, count: 1, minimum: 0 }).to_vec();
     instance.jobs = vec![Gang { minimum: 2, copies: 1 }, Gang { minimum: 1, copies: 1 }];
     for (group, mean, width) in [(0, vast[0], 0.0), (1, vast[1], 0.0), (2, 1.0, 0.68), (2, 1.0, 0.87)] {
         instance.push(&[2], mean, width);

@@ -69,7 +69,7 @@ fn documented_budget(problem: &Problem<'_>) -> u64 {
     if problem.gangs().is_none() && problem.servers().is_none() {
         return (200 * n).max(32_000_000);
     }
-    (20_000 * n).min(120_000_000 + 6_000 * n).max(40_000_000)
+    (30_000 * n).min(120_000_000 + 6_000 * n).max(40_000_000)
 }
 
 /// Solves with every solver; those that refuse must do so before they allocate much.

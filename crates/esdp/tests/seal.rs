@@ -1,10 +1,11 @@
 //! What a decision and an observation must not be, and how the errors say so.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, Observation, Outcome, Slot, SlotView,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, ServerId, Slot,
+    SlotView,
 };
-use esdp::policy::{Choice, Policy, PolicyError, PolicyState};
-use esdp::scheduler::{Decision, ObserveError, ScheduleError, Scheduler, SealError};
+use esdp::policy::{Choice, Policy, PolicyError, PolicySpec, PolicyState};
+use esdp::scheduler::{Decision, ObserveError, ScheduleError, Scheduler, SealError, SlotInput};
 use esdp::stats::StateError;
 use std::sync::Arc;
 
@@ -22,6 +23,29 @@ fn cluster(capacity: Capacity) -> Arc<Cluster> {
         })
         .unwrap(),
     )
+}
+
+/// Port 0 has jobs of up to 3 + 1 tasks, at least 3; servers 0 and 1. Channels 0 and 1 are for the
+/// three, 2 and 3 for the one.
+fn gang() -> Cluster {
+    let channel = |id: u32| ChannelSpec { port: 0, server: id % 2, task: id / 2, request: vec![1] };
+    Cluster::new(ClusterSpec {
+        devices: vec!["gpu".into()],
+        servers: vec!["a".into(), "b".into()],
+        ports: vec!["train".into()],
+        channels: (0..4).map(channel).collect(),
+        capacity: roomy(),
+        gangs: vec![GangSpec::new(0, 3, &[3, 1])],
+        ..ClusterSpec::default()
+    })
+    .unwrap()
+}
+
+fn seal_gangs(jobs: u32, chosen: &[u32]) -> Result<Decision, SealError> {
+    let (cluster, arrivals) = (gang(), Arrivals::new(vec![jobs]));
+    let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
+    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None };
+    Decision::seal(&view, &choice)
 }
 
 /// Chooses what it is told and counts what it learns.
@@ -56,7 +80,7 @@ impl Policy for Stubborn {
 fn seal(capacity: Capacity, jobs: [u32; 2], chosen: &[u32]) -> Result<Decision, SealError> {
     let cluster = cluster(capacity);
     let arrivals = Arrivals::new(jobs.to_vec());
-    let view = SlotView { cluster: &cluster, slot: Slot(9), arrivals: &arrivals, free: cluster.capacity() };
+    let view = SlotView::new(&cluster, Slot(9), &arrivals, cluster.capacity());
     let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None };
     Decision::seal(&view, &choice)
 }
@@ -98,6 +122,121 @@ fn capacities_must_hold() {
 }
 
 #[test]
+fn gangs_must_be_whole() {
+    assert!(seal_gangs(1, &[0, 1, 1, 2]).is_ok() && seal_gangs(1, &[0, 0, 0]).is_ok());
+    assert!(seal_gangs(2, &[0, 0, 0, 1, 1, 1, 2, 3]).is_ok());
+    assert_eq!(
+        seal_gangs(1, &[0, 2]).unwrap_err().to_string(),
+        "port 0: 2 tasks are placed for 1 jobs, which start with at least 3 tasks each"
+    );
+    // Five tasks are too few for two jobs, and too many of one group for one.
+    assert!(matches!(seal_gangs(2, &[0, 0, 0, 1, 2]), Err(SealError::BelowMinimum { tasks: 5, jobs: 2, .. })));
+    assert_eq!(
+        seal_gangs(1, &[0, 0, 1, 1]).unwrap_err().to_string(),
+        "port 0: 4 tasks of the group of channel 0 are placed, but its 1 jobs have 3 each"
+    );
+    assert!(matches!(seal_gangs(1, &[0, 0, 0, 2, 3]), Err(SealError::TooManyTasks { used: 2, count: 1, .. })));
+}
+
+#[test]
+fn a_closed_server_takes_nothing() {
+    let cluster = cluster(roomy());
+    let arrivals = Arrivals::everywhere(2);
+    let view = SlotView { closed: &[false, true], ..SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity()) };
+    let seal = |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], certificate: None });
+    assert!(seal(0).is_ok());
+    assert_eq!(seal(1).unwrap_err().to_string(), "channel 1 is used, but server 1 is closed");
+    // Limits of the whole cluster cannot close a server; every policy that looks at the view can.
+    for spec in PolicySpec::all() {
+        let Ok(policy) = spec.build(&cluster, 0, None) else { continue };
+        let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy);
+        for slot in 1..20 {
+            let closed = [ServerId((slot % 2) as u32)];
+            let input = SlotInput { closed: &closed, ..SlotInput::new(&arrivals) };
+            let chosen = scheduler.decide_at(Slot(slot), &input).unwrap().channels();
+            assert!(chosen.iter().all(|channel| u64::from(channel.0 % 2) != slot % 2), "{spec:?}");
+        }
+    }
+}
+
+#[test]
+fn weights_decide_between_ports() {
+    // Room for one of the two ports' channels to server 0; port 1 is a little slower.
+    let cluster = cluster(Capacity::per_server(vec![vec![2], vec![0]]));
+    let arrivals = Arrivals::everywhere(2);
+    for name in ["esdp", "cucb", "cts", "hauf", "esdp-paper", "escb", "esdp-pooled"] {
+        let policy = name.parse::<PolicySpec>().unwrap().build(&cluster, 0, None).unwrap();
+        let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy);
+        scheduler.decide_at(Slot(1), &SlotInput::new(&arrivals)).unwrap();
+        for _ in 0..4000 {
+            for (channel, utility) in [(0, 0.6), (2, 0.4)] {
+                let outcome = Outcome::Ran(utility);
+                scheduler.observe(&Observation { slot: Slot(1), channel: ChannelId(channel), outcome }).unwrap();
+            }
+        }
+        let mut chosen = |slot, weights: &[f64]| {
+            let input = SlotInput { weights, ..SlotInput::new(&arrivals) };
+            scheduler.decide_at(Slot(slot), &input).unwrap().channels().to_vec()
+        };
+        assert_eq!(chosen(2, &[]), [ChannelId(0)], "{name}");
+        assert_eq!(chosen(3, &[1.0, 1.0]), [ChannelId(0)], "{name}");
+        assert_eq!(chosen(4, &[1.0, 3.0]), [ChannelId(2)], "{name}");
+    }
+    let mut scheduler = Scheduler::new(cluster, Box::new(Stubborn { chosen: vec![] }));
+    for weights in [&[1.0][..], &[1.0, 0.0], &[1.0, f64::NAN]] {
+        let refused = scheduler.decide_at(Slot(1), &SlotInput { weights, ..SlotInput::new(&arrivals) });
+        assert!(matches!(refused, Err(ScheduleError::Weights { expected: 2, .. })));
+    }
+}
+
+#[test]
+fn the_slot_is_the_callers() {
+    let arrivals = Arrivals::everywhere(2);
+    let mut scheduler = Scheduler::new(cluster(roomy()), Box::new(Stubborn { chosen: vec![0] }));
+    assert_eq!(scheduler.decide_at(Slot(100), &SlotInput::new(&arrivals)).unwrap().slot(), Slot(100));
+    let error = scheduler.decide_at(Slot(100), &SlotInput::new(&arrivals)).unwrap_err();
+    assert_eq!(error.to_string(), "slot 100 is not later than slot 100, the last one that was decided");
+    let error = scheduler.decide_at(Slot(101), &SlotInput { closed: &[ServerId(2)], ..SlotInput::new(&arrivals) });
+    assert_eq!(error.unwrap_err().to_string(), "server 2 is closed, but the cluster has 2 servers");
+    assert_eq!(scheduler.slot(), Slot(100));
+}
+
+/// Counts what is pending, and chooses too much in its second slot.
+struct Greedy {
+    pending: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Policy for Greedy {
+    fn name(&self) -> &str {
+        "greedy"
+    }
+
+    fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        choice.clear();
+        choice.channels.resize(view.slot.0 as usize, ChannelId(0));
+        Ok(())
+    }
+
+    fn commit(&mut self, _cluster: &Cluster, _slot: Slot, channels: &[ChannelId]) {
+        self.pending.fetch_add(channels.len(), std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn nothing_is_pending_before_it_is_sealed_and_accepted() {
+    let pending = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = || pending.load(std::sync::atomic::Ordering::Relaxed);
+    let mut scheduler = Scheduler::new(cluster(roomy()), Box::new(Greedy { pending: Arc::clone(&pending) }));
+    let arrivals = Arrivals::everywhere(2);
+    let decision = scheduler.decide_at(Slot(1), &SlotInput::new(&arrivals)).unwrap().clone();
+    assert_eq!(count(), 0);
+    scheduler.commit(Slot(1), decision.channels());
+    assert_eq!(count(), 1);
+    assert!(matches!(scheduler.decide(&arrivals, None), Err(ScheduleError::Infeasible { .. })));
+    assert_eq!(count(), 1, "what was not sealed is not pending");
+}
+
+#[test]
 fn sums_do_not_wrap() {
     let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
     let channels = (0..2).map(|server| ChannelSpec::new(0, server, vec![u64::MAX])).collect();
@@ -111,7 +250,7 @@ fn sums_do_not_wrap() {
     })
     .unwrap();
     let arrivals = Arrivals::everywhere(1);
-    let view = SlotView { cluster: &cluster, slot: Slot(1), arrivals: &arrivals, free: cluster.capacity() };
+    let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
     let choice = Choice { channels: vec![ChannelId(0), ChannelId(1)], certificate: None };
     assert!(matches!(Decision::seal(&view, &choice), Err(SealError::Cluster { .. })));
 }

@@ -21,11 +21,7 @@ const SERVERS: u32 = 5;
 /// Three ports of gangs and one of plain jobs, five servers, two devices; ports 0 and 1 have two task
 /// groups. `both`: the cluster as a whole limits too.
 fn cluster(both: bool) -> ClusterSpec {
-    let gangs = vec![
-        GangSpec { port: 0, minimum: 4, tasks: vec![3, 2] },
-        GangSpec { port: 1, minimum: 2, tasks: vec![1, 4] },
-        GangSpec { port: 2, minimum: 3, tasks: vec![3] },
-    ];
+    let gangs = vec![GangSpec::new(0, 4, &[3, 2]), GangSpec::new(1, 2, &[1, 4]), GangSpec::new(2, 3, &[3])];
     let mut channels = Vec::new();
     for port in 0..PORTS {
         let groups = gangs.iter().find(|gang| gang.port == port).map_or(1, |gang| gang.tasks.len() as u32);
@@ -111,9 +107,9 @@ fn check(spec: &ClusterSpec, arrivals: &[u32], free: &Capacity, jobs: &[PlacedJo
             match spec.gangs.iter().find(|gang| gang.port == port) {
                 Some(gang) => {
                     assert!(tasks.len() >= gang.minimum as usize, "{job:?} is below its minimum");
-                    for (group, &count) in gang.tasks.iter().enumerate() {
+                    for (group, count) in gang.tasks.iter().enumerate() {
                         let placed = tasks.iter().filter(|&&task| task as usize == group).count();
-                        assert!(placed <= count as usize, "{job:?} has {count} tasks of group {group}");
+                        assert!(placed <= count.count as usize, "{job:?} has {count:?} of group {group}");
                     }
                 }
                 None => {

@@ -13,7 +13,7 @@ use support::code::{code_only, line_of, paths_from, words_at};
 use support::{below, member_manifests, rust_files, workspace_root};
 
 /// The modules of `crates/esdp`, from the bottom up, each with those it may use:
-/// `model <- {stats, solver, rng} <- policy <- scheduler <- sim <- scenario`.
+/// `model <- {stats, solver, rng} <- policy <- scheduler <- live <- sim <- scenario`.
 const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("rng", &[]),
@@ -21,7 +21,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("solver", &["model"]),
     ("policy", &["model", "stats", "solver", "rng"]),
     ("scheduler", &["model", "stats", "solver", "policy"]),
-    ("sim", &["model", "stats", "solver", "rng", "policy", "scheduler"]),
+    ("live", &["model", "stats", "policy", "scheduler"]),
+    ("conformance", &["model", "rng", "policy", "scheduler"]),
+    ("sim", &["model", "stats", "solver", "rng", "policy", "scheduler", "live"]),
     ("scenario", &["model", "stats", "solver", "rng", "policy", "scheduler", "sim"]),
 ];
 

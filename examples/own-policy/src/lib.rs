@@ -12,7 +12,7 @@
 //! and a fair measure of what a better rule is worth: too few tries commit to the wrong
 //! channels for good, too many waste slots on bad ones.
 
-use esdp::model::{Amount, ChannelId, Cluster, Observation, ServerId, SlotView};
+use esdp::model::{Amount, ChannelId, Cluster, ClusterChange, Observation, ServerId, Slot, SlotView};
 use esdp::policy::{Certificate, Choice, Policy, PolicyError, PolicyState};
 use esdp::solver::{Exact, Instance, Solution, Solver};
 use esdp::stats::{Means, StateError, Statistics};
@@ -91,12 +91,24 @@ impl Policy for ExploreThenCommit {
         self.solver.solve_into(&self.instance.problem()?, &mut self.solution)?;
         let Solution { value, bound, guarantee, .. } = self.solution;
         choice.certificate = Some(Certificate { value, bound, guarantee });
-        for position in self.solution.chosen.each() {
-            let channel = self.channels[position as usize];
-            self.statistics.commit(channel);
-            choice.channels.push(channel);
-        }
+        choice.channels.extend(self.solution.chosen.each().map(|position| self.channels[position as usize]));
         Ok(())
+    }
+
+    fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {
+        channels.iter().for_each(|&channel| self.statistics.commit(slot, channel));
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.statistics.change(change);
+    }
+
+    fn learned(&self) -> Option<&dyn Statistics> {
+        Some(&self.statistics)
+    }
+
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        Some(&mut self.statistics)
     }
 
     fn learn(&mut self, seen: &Observation) {

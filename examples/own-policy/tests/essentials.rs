@@ -1,11 +1,9 @@
-//! What every policy must keep, in short: the library's own suite, `crates/esdp/tests/conformance.rs`,
-//! asks the same of the policies it ships.
-//!
-//! Sealing checks feasibility in every slot: an infeasible choice is an error here.
+//! What every policy must keep, by the library's own suite, and what this one promises beside it.
 
+use esdp::conformance::Suite;
 use esdp::model::{Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, Observation, Outcome, PortId};
 use esdp::policy::Policy;
-use esdp::scheduler::{Checkpoint, Scheduler};
+use esdp::scheduler::Scheduler;
 use own_policy::ExploreThenCommit;
 use std::sync::Arc;
 
@@ -39,54 +37,10 @@ fn speed(channel: ChannelId) -> f64 {
     0.1 + 0.07 * f64::from(channel.0 * 5 % 12)
 }
 
-/// One slot: several jobs at times, and news that comes late, tells nothing or never comes.
-fn step(scheduler: &mut Scheduler, late: &mut Vec<Observation>) -> Vec<ChannelId> {
-    let slot = scheduler.slot().next();
-    let jobs = (0..3).map(|port| ((slot.0 * 7 + port * 3) % 4) as u32).collect();
-    let chosen = scheduler.decide(&Arrivals::new(jobs), None).unwrap().channels().to_vec();
-    for seen in late.drain(..) {
-        scheduler.observe(&seen).unwrap();
-    }
-    for (position, &channel) in chosen.iter().enumerate() {
-        let seen = Observation { slot, channel, outcome: Outcome::Ran(speed(channel)) };
-        match (slot.0 as usize + position) % 7 {
-            0 => {}
-            1 => scheduler.observe(&Observation { outcome: Outcome::Censored, ..seen }).unwrap(),
-            2 => late.push(seen),
-            _ => scheduler.observe(&seen).unwrap(),
-        }
-    }
-    chosen
-}
-
+/// All that the library asks of its own policies, but for gangs: `describe` knows no tasks.
 #[test]
-fn feasible_deterministic_and_restored_exactly() {
-    for cluster in clusters() {
-        let (mut first, mut late) = (scheduler(&cluster), Vec::new());
-        let (mut second, mut also_late) = (scheduler(&cluster), Vec::new());
-        let mut used = 0;
-        for slot in 0..300 {
-            if slot % 50 == 17 {
-                let saved = serde_json::to_string(&first.checkpoint()).unwrap();
-                second = scheduler(&cluster);
-                second.restore(serde_json::from_str::<Checkpoint>(&saved).unwrap()).unwrap();
-            }
-            let chosen = step(&mut first, &mut late);
-            assert_eq!(chosen, step(&mut second, &mut also_late), "slot {}", slot + 1);
-            used += chosen.len();
-        }
-        assert!(used > 300, "only {used} channels in 300 slots");
-    }
-}
-
-#[test]
-fn nothing_to_do_or_nothing_free_is_no_error() {
-    for cluster in clusters() {
-        let mut scheduler = scheduler(&cluster);
-        assert!(scheduler.decide(&Arrivals::new(vec![0; 3]), None).unwrap().channels().is_empty());
-        let none = Capacity::cluster_wide(vec![0, 0]);
-        assert!(scheduler.decide(&Arrivals::everywhere(3), Some(&none)).unwrap().channels().is_empty());
-    }
+fn it_conforms() {
+    Suite::new(&|cluster| Box::new(ExploreThenCommit::new(cluster, 2))).without_gangs().run();
 }
 
 #[test]

@@ -45,12 +45,13 @@ impl Described for RawJob {
 #[serde(deny_unknown_fields)]
 struct RawTasks {
     count: Whole,
+    min: Option<Whole>,
     request: Vec<Whole>,
     channels: Vec<Object<RawChannel>>,
 }
 
 impl Described for RawTasks {
-    const WHAT: &'static str = "an object with `count`, `request` and `channels`";
+    const WHAT: &'static str = "an object with `count`, `min`, `request` and `channels`";
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,10 +109,11 @@ pub(super) fn instance(raw: &RawGangs) -> anyhow::Result<(Instance, Vec<Origin>)
             let key = format!("jobs[{job}].tasks[{task}]");
             let count = within(format_args!("{key}.count"), group.count, 1, Gangs::MOST_TASKS)?;
             all += u64::from(count);
+            let least = group.min.map_or(Ok(0), |min| within(format_args!("{key}.min"), min, 0, u64::from(count)))?;
             let found = group.request.len();
             ensure!(found == devices, "{key}.request: {found} entries, expected {devices}, as many as {source} has");
             let place = instance.groups.len() as u32;
-            instance.groups.push(Group { job: job as u32, count });
+            instance.groups.push(Group { job: job as u32, count, minimum: least });
             let request: Vec<Amount> = amounts(&group.request).collect();
             for (channel, Object(RawChannel { server, mean, width })) in group.channels.iter().enumerate() {
                 let key = format!("{key}.channels[{channel}]");

@@ -46,7 +46,8 @@ their own, are another form of the input:
                         "channels": [{"server": 0, "mean": 0.4, "width": 0.0},
                                      {"server": 1, "mean": 0.3, "width": 0.1}]}]}]}
 A job runs with at least `min` of its tasks or not at all. `tasks` are groups of `count`
-identical tasks with the same `request`; `channels` say on which servers (positions in
+identical tasks with the same `request`, of which a job needs at least the group's own
+`min`, 0 if left out; `channels` say on which servers (positions in
 `servers`) a task may run and what it then adds. `copies`, 1 if left out, is how many such
 jobs there are; a `capacity` beside `servers` limits the cluster as a whole. The answer has
 `placements` in the place of `chosen`:

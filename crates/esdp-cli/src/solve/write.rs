@@ -43,6 +43,8 @@ struct Job<'a> {
 #[derive(Debug, Serialize)]
 struct Tasks<'a> {
     count: u32,
+    #[serde(skip_serializing_if = "is_none")]
+    min: u32,
     request: &'a [Amount],
     channels: Vec<GangChannel>,
 }
@@ -53,6 +55,10 @@ struct GangChannel {
     mean: f64,
     #[serde(skip_serializing_if = "is_zero")]
     width: f64,
+}
+
+fn is_none(minimum: &u32) -> bool {
+    *minimum == 0
 }
 
 fn is_zero(width: &f64) -> bool {
@@ -90,7 +96,12 @@ pub fn to_json(problem: &Problem<'_>) -> anyhow::Result<String> {
 fn gang_form<'a>(problem: &Problem<'a>, servers: Servers<'a>, gangs: Gangs<'a>) -> anyhow::Result<GangForm<'a>> {
     let devices = problem.devices();
     let mut groups: Vec<Tasks<'a>> = Vec::new();
-    groups.extend(gangs.groups.iter().map(|group| Tasks { count: group.count, request: &[], channels: Vec::new() }));
+    groups.extend(gangs.groups.iter().map(|group| Tasks {
+        count: group.count,
+        min: group.minimum,
+        request: &[],
+        channels: Vec::new(),
+    }));
     for e in 0..problem.len() {
         let (group, request) = (&mut groups[gangs.group[e] as usize], problem.request(e));
         ensure!(group.channels.is_empty() || group.request == request, "channel {e}: another request than its group");

@@ -24,7 +24,7 @@ fn copies_minima_and_both_kinds_of_limits_hold() {
     // Two copies of a job of 2 + 1 tasks that needs all three; room for one and a half.
     let mut instance = Instance::new(vec![4]);
     instance.server_capacity = vec![3, 3];
-    instance.groups = vec![Group { job: 0, count: 2 }, Group { job: 0, count: 1 }];
+    instance.groups = [2, 1].map(|count| Group { job: 0, count, minimum: 0 }).to_vec();
     instance.jobs = vec![Gang { minimum: 3, copies: 2 }];
     for (group, server, mean) in [(0, 0, 0.9), (0, 1, 0.8), (1, 0, -0.1), (1, 1, 0.7)] {
         instance.push(&[1], mean, 0.0);

@@ -6,7 +6,7 @@ answer: the uses of each channel, an upper bound, and the seconds that HiGHS its
 The model (grouped tasks, whole numbers):
 
     max  sum v_e n_e + root          root <= the tangents of sqrt at several W, W = sum w_e n_e
-    n_e <= fits_e y_l                sum over a group n_e <= count_g y_l
+    n_e <= fits_e y_l                minimum_g y_l <= sum over a group n_e <= count_g y_l
     sum over a job n_e >= minimum_l y_l                  0 <= y_l <= copies_l
     sum a_ek n_e <= c_k, of the cluster and of every server
 
@@ -62,7 +62,10 @@ class Problem:
 
     def matters(self, e):
         # A channel that is worth nothing may still bring a job to its minimum.
-        return self.mean[e] > 0 or self.width[e] > 0 or (self.jobs and self.job(e)[0] > 1)
+        return self.mean[e] > 0 or self.width[e] > 0 or (self.jobs and self.needs(self.groups[self.group[e]][0]))
+
+    def needs(self, job):
+        return self.jobs[job][0] > 1 or any(of == job and least > 0 for of, _, least in self.groups)
 
     def value(self, uses):
         mean = math.fsum(n * self.mean[e] for e, n in uses)
@@ -118,23 +121,26 @@ class Model:
         for place, e in enumerate(problem.used):
             members[problem.group[e]].append((place, e))
         groups = [[] for _ in problem.jobs]
-        for group, (job, count) in enumerate(problem.groups):
-            if members[group]:
-                groups[job].append((count, members[group]))
+        for group, (job, count, least) in enumerate(problem.groups):
+            if members[group] or least > 0:
+                groups[job].append((count, least, members[group]))
         for (minimum, copies), parts in zip(problem.jobs, groups):
-            if minimum <= 1:
+            if minimum <= 1 and not any(least for _, least, _ in parts):
                 # Whole at any number of tasks.
-                for count, tasks in parts:
+                for count, _, tasks in parts:
                     self.rows.append((-INFINITE, float(count * copies), [(place, 1.0) for place, _ in tasks]))
                 continue
             running = self.column(0.0, float(copies), True)
-            for count, tasks in parts:
+            for count, least, tasks in parts:
+                if least > 0:
+                    terms = [(place, 1.0) for place, _ in tasks] + [(running, -float(least))]
+                    self.rows.append((0.0, INFINITE, terms))
                 self.rows.append((-INFINITE, 0.0, [(place, 1.0) for place, _ in tasks] + [(running, -float(count))]))
                 for place, e in tasks:
                     # Follows from the row above for whole numbers only.
                     once = float(min(count, problem.fits[e]))
                     self.rows.append((-INFINITE, 0.0, [(place, 1.0), (running, -once)]))
-            tasks = [(place, 1.0) for _, tasks in parts for place, _ in tasks]
+            tasks = [(place, 1.0) for _, _, tasks in parts for place, _ in tasks]
             self.rows.append((0.0, INFINITE, tasks + [(running, -float(minimum))]))
 
     def root(self):

@@ -25,7 +25,7 @@ pub(super) struct Question<'a> {
     server_capacity: &'a [u64],
     group: &'a [u32],
     /// Job and number of tasks.
-    groups: Vec<(u32, u32)>,
+    groups: Vec<(u32, u32, u32)>,
     /// Minimum and copies.
     jobs: Vec<(u32, u32)>,
     /// In seconds.
@@ -44,7 +44,7 @@ impl<'a> Question<'a> {
             server: servers.map_or(&[], |servers| servers.of),
             server_capacity: servers.map_or(&[], |servers| servers.capacity),
             group: gangs.map_or(&[], |gangs| gangs.group),
-            groups: gangs.map_or(&[][..], |gangs| gangs.groups).iter().map(|g| (g.job, g.count)).collect(),
+            groups: gangs.map_or(&[][..], |gangs| gangs.groups).iter().map(|g| (g.job, g.count, g.minimum)).collect(),
             jobs: gangs.map_or(&[][..], |gangs| gangs.jobs).iter().map(|j| (j.minimum, j.copies)).collect(),
             limit: limit.as_secs_f64(),
             tolerance,

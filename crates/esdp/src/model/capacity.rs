@@ -113,6 +113,11 @@ impl Capacity {
         self.servers.as_mut().map(|all| all[server.index()].as_mut_slice())
     }
 
+    /// The same, and none where there is no such server.
+    pub fn try_server_mut(&mut self, server: ServerId) -> Option<&mut [Amount]> {
+        self.servers.as_mut()?.get_mut(server.index()).map(Vec::as_mut_slice)
+    }
+
     /// Checks the lengths against a cluster's.
     ///
     /// # Errors

@@ -1,11 +1,13 @@
 //! The bipartite graph of ports and servers, with requests, capacities and costs.
 
+use super::fnv::Fnv;
 use super::gang::Tasks;
 use super::{
     Amount, Capacity, CapacityError, ChannelId, CostError, GangError, GangSpec, PortId, ServerId, SupplyCost, TaskGroup,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::ops::Range;
 use thiserror::Error;
 
 /// A channel as the user writes it.
@@ -65,6 +67,17 @@ pub struct Channel {
     pub server: ServerId,
 }
 
+/// A channel by names: what stays the same when a cluster changes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ChannelKey {
+    /// The port.
+    pub port: String,
+    /// The group of tasks; empty where jobs are no gangs.
+    pub group: String,
+    /// The server.
+    pub server: String,
+}
+
 /// A validated cluster. Its lists never change; what is free may differ per slot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
@@ -74,6 +87,7 @@ pub struct Cluster {
     channels: Vec<Channel>,
     requests: Vec<Amount>,
     costs: Vec<f64>,
+    device_costs: Vec<SupplyCost>,
     capacity: Capacity,
     labels: Vec<Vec<String>>,
     tasks: Tasks,
@@ -97,6 +111,14 @@ pub enum ClusterError {
         list: &'static str,
         /// Its length.
         found: usize,
+    },
+    /// Two entries of a list have the same name.
+    #[error("`{list}`: the name `{name}` is used twice, expected unique names")]
+    SameName {
+        /// The list's name.
+        list: &'static str,
+        /// The name found twice.
+        name: String,
     },
     /// A channel names a port or a server that does not exist.
     #[error("channel {channel}: `{field}` is {value}, expected less than {limit}")]
@@ -189,6 +211,12 @@ impl Cluster {
                 return Err(ClusterError::TooLong { list, found });
             }
         }
+        for (list, names) in [("devices", &devices), ("servers", &servers), ("ports", &ports)] {
+            let mut seen = HashSet::with_capacity(names.len());
+            if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+                return Err(ClusterError::SameName { list, name: name.clone() });
+            }
+        }
         capacity.check(devices.len(), servers.len())?;
         if !costs.is_empty() && costs.len() != devices.len() {
             return Err(ClusterError::Costs { found: costs.len(), expected: devices.len() });
@@ -237,6 +265,7 @@ impl Cluster {
             channels: pairs,
             requests,
             costs: supply,
+            device_costs: costs,
             capacity,
             labels,
             tasks,
@@ -287,6 +316,11 @@ impl Cluster {
         self.costs[id.index()]
     }
 
+    /// The supply cost of each device; empty if all are free.
+    pub fn device_costs(&self) -> &[SupplyCost] {
+        &self.device_costs
+    }
+
     /// The net utility of a channel that ran with computation utility `speed`:
     /// *Z - sum f_k(a_k)*, clipped to [0, 1] as the paper normalises it.
     pub fn net_utility(&self, id: ChannelId, speed: f64) -> f64 {
@@ -301,6 +335,51 @@ impl Cluster {
     /// All task groups. A port that is no gang has one for each of its channels.
     pub fn task_groups(&self) -> &[TaskGroup] {
         self.tasks.groups()
+    }
+
+    /// The name of a task group, by its position; empty where jobs are no gangs.
+    pub fn group_name(&self, group: usize) -> &str {
+        self.tasks.name(group)
+    }
+
+    /// The ports with a task group that has a minimum of its own, each with the positions of its groups.
+    pub fn group_minima(&self) -> &[(PortId, Range<usize>)] {
+        self.tasks.with_minima()
+    }
+
+    /// A channel by names.
+    pub fn channel_key(&self, id: ChannelId) -> ChannelKey {
+        let Channel { port, server } = self.channel(id);
+        ChannelKey {
+            port: self.ports[port.index()].clone(),
+            group: self.group_name(self.task_group(id)).to_owned(),
+            server: self.servers[server.index()].clone(),
+        }
+    }
+
+    /// A number that tells clusters apart: of names, channels, requests, task groups and labels. Capacities and
+    /// costs are not in it, since they may change under what was learned.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv::default();
+        for names in [&self.devices, &self.servers, &self.ports] {
+            hash.number(names.len() as u64);
+            names.iter().for_each(|name| hash.text(name));
+        }
+        for (index, channel) in self.channels.iter().enumerate() {
+            let id = ChannelId::at(index);
+            hash.number(u64::from(channel.port.0));
+            hash.number(u64::from(channel.server.0));
+            hash.text(self.group_name(self.task_group(id)));
+            self.request(id).iter().for_each(|&amount| hash.number(amount));
+        }
+        for group in self.tasks.groups() {
+            [group.port.0, group.count, group.minimum].into_iter().for_each(|part| hash.number(u64::from(part)));
+        }
+        for labels in &self.labels {
+            hash.number(labels.len() as u64);
+            labels.iter().for_each(|label| hash.text(label));
+        }
+        hash.finish()
     }
 
     /// The position of a channel's task group.
@@ -383,6 +462,10 @@ mod tests {
             change(&mut spec);
             Cluster::new(spec).unwrap_err().to_string()
         };
+        assert_eq!(
+            refused(|s| s.servers[1] = "a".into()),
+            "`servers`: the name `a` is used twice, expected unique names"
+        );
         assert_eq!(refused(|s| s.channels.clear()), "`channels` is empty, expected at least one entry");
         assert_eq!(refused(|s| s.channels[2].server = 2), "channel 2: `server` is 2, expected less than 2");
         assert_eq!(refused(|s| s.channels[0].request.truncate(1)), "channel 0: `request` lists 1 devices, expected 2");

@@ -1,7 +1,8 @@
 //! Jobs made of tasks that run together or not at all.
 //!
 //! A port whose jobs are *gangs* says how many identical tasks each of its *task groups* has and
-//! the least number *m_l* of them that must run, over all groups, if the job runs at all. Each task
+//! the least number *m_l* of them that must run, over all groups, if the job runs at all. A group may have a
+//! minimum of its own: a job of one parameter server and four workers needs at least one of each. Each task
 //! runs on one server. The constraint as the paper prints it cannot be met when a job is absent
 //! and lets a task run on two servers; see deviation 17 of `docs/paper.md`.
 //!
@@ -10,6 +11,7 @@
 
 use super::{ChannelId, ChannelSpec, PortId};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use thiserror::Error;
 
 /// A port whose jobs are gangs, as the user writes it. Its channels say by
@@ -21,8 +23,29 @@ pub struct GangSpec {
     pub port: u32,
     /// The least number of tasks that a job starts with, *m_l*, at least 1.
     pub minimum: u32,
-    /// How many identical tasks each group of a job has, at least 1 each.
-    pub tasks: Vec<u32>,
+    /// The groups of identical tasks of a job, at least one.
+    pub tasks: Vec<TaskSpec>,
+}
+
+/// A group of identical tasks, as the user writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSpec {
+    /// Its name, unique in its job.
+    pub name: String,
+    /// How many of these tasks a job has, at least 1.
+    pub count: u32,
+    /// How many of these tasks a job needs to start; 0 if the minimum of the job is enough.
+    #[serde(default)]
+    pub minimum: u32,
+}
+
+impl GangSpec {
+    /// Jobs whose groups have these numbers of tasks, no minimum of their own, and their positions as names.
+    pub fn new(port: u32, minimum: u32, counts: &[u32]) -> Self {
+        let task = |(index, &count): (usize, &u32)| TaskSpec { name: index.to_string(), count, minimum: 0 };
+        Self { port, minimum, tasks: counts.iter().enumerate().map(task).collect() }
+    }
 }
 
 /// Why a [`GangSpec`] does not fit its cluster. Fatal: the caller's data is wrong.
@@ -49,6 +72,26 @@ pub enum GangError {
         port: u32,
         /// What was found.
         found: String,
+    },
+    /// Two groups of a job have the same name.
+    #[error("the gang of port {port}: the task group `{name}` is listed twice")]
+    TaskName {
+        /// The port.
+        port: u32,
+        /// The name found twice.
+        name: String,
+    },
+    /// A group needs more tasks than it has.
+    #[error("the gang of port {port}: `minimum` of the task group `{name}` is {minimum}, expected at most {count}")]
+    TaskMinimum {
+        /// The port.
+        port: u32,
+        /// The group.
+        name: String,
+        /// The minimum found.
+        minimum: u32,
+        /// The tasks of the group.
+        count: u32,
     },
     /// The minimum is 0 or more than the job has tasks.
     #[error("the gang of port {port}: `minimum` is {minimum}, expected a whole number from 1 to {tasks}")]
@@ -81,16 +124,22 @@ pub struct TaskGroup {
     pub port: PortId,
     /// How many of these tasks a job has, *Q_lg*.
     pub count: u32,
+    /// How many of these tasks a job needs to start.
+    pub minimum: u32,
 }
 
 /// The task groups of a cluster: of every channel, and of every port.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Tasks {
     groups: Vec<TaskGroup>,
+    /// The names of the groups; empty where jobs are no gangs.
+    names: Vec<String>,
     /// The group of each channel.
     of: Vec<u32>,
     minimum: Vec<u32>,
     is_gang: Vec<bool>,
+    /// The ports with a group that has a minimum of its own, each with its groups.
+    with_minima: Vec<(PortId, Range<usize>)>,
 }
 
 impl Tasks {
@@ -107,10 +156,20 @@ impl Tasks {
             if tasks.is_gang[index] {
                 return Err(GangError::Duplicate { port: *port });
             }
-            if counts.is_empty() || counts.contains(&0) {
-                return Err(GangError::Tasks { port: *port, found: format!("{counts:?}") });
+            if counts.is_empty() || counts.iter().any(|task| task.count == 0) {
+                let found: Vec<u32> = counts.iter().map(|task| task.count).collect();
+                return Err(GangError::Tasks { port: *port, found: format!("{found:?}") });
             }
-            let all = counts.iter().map(|&count| u64::from(count)).sum();
+            for (position, TaskSpec { name, count, minimum }) in counts.iter().enumerate() {
+                if counts[..position].iter().any(|earlier| earlier.name == *name) {
+                    return Err(GangError::TaskName { port: *port, name: name.clone() });
+                }
+                if minimum > count {
+                    let (name, minimum, count) = (name.clone(), *minimum, *count);
+                    return Err(GangError::TaskMinimum { port: *port, name, minimum, count });
+                }
+            }
+            let all = counts.iter().map(|task| u64::from(task.count)).sum();
             if *minimum == 0 || u64::from(*minimum) > all {
                 return Err(GangError::Minimum { port: *port, minimum: *minimum, tasks: all });
             }
@@ -118,7 +177,14 @@ impl Tasks {
             tasks.minimum[index] = *minimum;
             first[index] = tasks.groups.len() as u32;
             width[index] = counts.len();
-            tasks.groups.extend(counts.iter().map(|&count| TaskGroup { port: PortId(*port), count }));
+            let groups = tasks.groups.len()..tasks.groups.len() + counts.len();
+            if counts.iter().any(|task| task.minimum > 0) {
+                tasks.with_minima.push((PortId(*port), groups));
+            }
+            for &TaskSpec { ref name, count, minimum } in counts {
+                tasks.groups.push(TaskGroup { port: PortId(*port), count, minimum });
+                tasks.names.push(name.clone());
+            }
         }
         for (channel, spec) in channels.iter().enumerate() {
             let port = spec.port as usize;
@@ -130,7 +196,8 @@ impl Tasks {
                 tasks.of.push(first[port] + spec.task);
             } else {
                 tasks.of.push(tasks.groups.len() as u32);
-                tasks.groups.push(TaskGroup { port: PortId(spec.port), count: 1 });
+                tasks.groups.push(TaskGroup { port: PortId(spec.port), count: 1, minimum: 0 });
+                tasks.names.push(String::new());
             }
         }
         Ok(tasks)
@@ -138,6 +205,14 @@ impl Tasks {
 
     pub(super) fn groups(&self) -> &[TaskGroup] {
         &self.groups
+    }
+
+    pub(super) fn name(&self, group: usize) -> &str {
+        &self.names[group]
+    }
+
+    pub(super) fn with_minima(&self) -> &[(PortId, Range<usize>)] {
+        &self.with_minima
     }
 
     pub(super) fn of(&self, channel: ChannelId) -> usize {
@@ -162,7 +237,7 @@ impl Tasks {
 ///
 /// Jobs of one port are alike, so uses need not say whose they are. If the uses of every group fit
 /// into `s` jobs, and there are at least `s m` of them, then dealing them out in turn gives every job
-/// between its minimum and its tasks; and if the fewest jobs do not reach their minimum, more of
+/// between its minimum and its tasks, of every group as well; and if the fewest jobs do not reach their minimum, more of
 /// them do not either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Muster {

@@ -57,6 +57,32 @@ id!(
     "channel"
 );
 
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident, $word:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($word, " {}"), self.0)
+            }
+        }
+    };
+}
+
+number!(
+    /// A job, by the order in which jobs were submitted.
+    JobId,
+    "job"
+);
+number!(
+    /// One start of a job. Tickets are handed out in order, from 1, and never again.
+    Ticket,
+    "ticket"
+);
+
 /// A time slot, *t*. The first one is 1, as in the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -7,13 +7,22 @@
 mod capacity;
 mod cluster;
 mod cost;
+mod description;
+mod fnv;
 mod gang;
 mod ids;
+mod remap;
 mod slot;
 
 pub use capacity::{Amount, Capacity, CapacityError};
-pub use cluster::{Channel, ChannelSpec, Cluster, ClusterError, ClusterSpec};
+pub use cluster::{Channel, ChannelKey, ChannelSpec, Cluster, ClusterError, ClusterSpec};
 pub use cost::{CostError, SupplyCost};
-pub use gang::{GangError, GangSpec, Muster, TaskGroup};
-pub use ids::{ChannelId, DeviceId, PortId, ServerId, Slot};
+pub use description::{
+    Amounts, ChannelRule, ClusterDescription, DescriptionError, JobShape, ListedChannel, PortSpec, ServerSpec,
+    TaskGroupSpec,
+};
+pub use fnv::Fnv;
+pub use gang::{GangError, GangSpec, Muster, TaskGroup, TaskSpec};
+pub use ids::{ChannelId, DeviceId, JobId, PortId, ServerId, Slot, Ticket};
+pub use remap::{ClusterChange, Remap};
 pub use slot::{Arrivals, Observation, Outcome, SlotView};

@@ -1,6 +1,6 @@
 //! What happens in one slot: who arrived, what is free, how it went.
 
-use super::{Capacity, ChannelId, Cluster, PortId, Slot};
+use super::{Capacity, ChannelId, Cluster, PortId, ServerId, Slot};
 use serde::{Deserialize, Serialize};
 
 /// How many jobs wait at each port in a slot. The paper has at most one; with
@@ -55,16 +55,38 @@ pub struct SlotView<'a> {
     pub arrivals: &'a Arrivals,
     /// The devices that are free in this slot.
     pub free: &'a Capacity,
+    /// By server, whether it takes nothing new in this slot; empty where none is closed.
+    pub closed: &'a [bool],
+    /// By port, how much its utility counts; empty where all count 1.
+    pub weights: &'a [f64],
 }
 
 impl<'a> SlotView<'a> {
-    /// The channels of ports that have a job, port after port; a channel comes once
-    /// for every job of its port. These span the paper's *Omega(t)*.
+    /// A slot in which no server is closed and all ports count the same.
+    pub fn new(cluster: &'a Cluster, slot: Slot, arrivals: &'a Arrivals, free: &'a Capacity) -> Self {
+        Self { cluster, slot, arrivals, free, closed: &[], weights: &[] }
+    }
+
+    /// Whether a server takes nothing new in this slot.
+    #[inline]
+    pub fn is_closed(&self, server: ServerId) -> bool {
+        self.closed.get(server.index()).copied().unwrap_or(false)
+    }
+
+    /// How much the utility of a port's jobs counts in this slot.
+    #[inline]
+    pub fn weight(&self, port: PortId) -> f64 {
+        self.weights.get(port.index()).copied().unwrap_or(1.0)
+    }
+
+    /// The channels of ports that have a job to servers that are not closed, port after port; a channel comes
+    /// once for every job of its port. These span the paper's *Omega(t)*.
     pub fn open_channels(&self) -> impl Iterator<Item = ChannelId> + use<'a> {
-        let SlotView { cluster, arrivals, .. } = *self;
-        (0..cluster.ports().len()).map(PortId::at).flat_map(move |port| {
-            let channels = cluster.channels_of(port);
-            (0..arrivals.jobs(port)).flat_map(move |_| channels.iter().copied())
+        let view = *self;
+        (0..view.cluster.ports().len()).map(PortId::at).flat_map(move |port| {
+            let channels = view.cluster.channels_of(port);
+            let open = move |channel: &ChannelId| !view.is_closed(view.cluster.channel(*channel).server);
+            (0..view.arrivals.jobs(port)).flat_map(move |_| channels.iter().copied().filter(open))
         })
     }
 }

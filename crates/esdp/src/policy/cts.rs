@@ -101,7 +101,7 @@ fn gaussian(statistics: &dyn Statistics, channel: ChannelId, sigma: f64, rng: &m
 
 fn beta(statistics: &dyn Statistics, channel: ChannelId, rng: &mut Stream) -> Score {
     let count = 0.5 / statistics.spread(channel); // 0 where the spread is infinite
-    let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel) } else { 0.5 };
+    let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel).clamp(0.0, 1.0) } else { 0.5 };
     let belief = Beta::new(1.0 + count * mean, 1.0 + count * (1.0 - mean));
     (belief.expect("both parameters are at least 1").sample(rng), 0.0)
 }
@@ -117,11 +117,7 @@ impl Rule for Draws {
                 let Learner { statistics, index } = learner;
                 statistics.advance(view.slot);
                 index.open(view, choice);
-                index.solve(view, Scope::Open, choice, |channel| {
-                    Some(beta(&**statistics, channel, &mut rng(channel)))
-                })?;
-                learner.commit(choice);
-                Ok(())
+                index.solve(view, Scope::Open, choice, |channel| Some(beta(&**statistics, channel, &mut rng(channel))))
             }
         }
     }
@@ -139,7 +135,7 @@ mod tests {
         for _ in 0..8 {
             statistics.observe(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.75) });
         }
-        (0..2).for_each(|_| statistics.commit(channel));
+        (0..2).for_each(|_| statistics.commit(Slot(1), channel));
         let draws: Vec<f64> =
             (0..20_000).map(|slot| draw(&statistics, &mut stream(3, Purpose::Policy, slot, 0)).0).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;

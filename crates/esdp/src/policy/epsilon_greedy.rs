@@ -64,7 +64,6 @@ impl Rule for MostlyGreedy {
         if rng.random::<f64>() < self.epsilon {
             learner.statistics.advance(view.slot);
             self.order.by_channel(view, choice, |_| rng.random());
-            learner.commit(choice);
             return Ok(());
         }
         learner.decide(view, Scope::Open, choice, |statistics, channel| (statistics.estimate(channel), 0.0))

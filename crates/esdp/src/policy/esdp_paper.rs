@@ -21,10 +21,10 @@
 
 use super::index::{Learner, Scope};
 use super::learning::{Learning, Rule};
-use super::optimistic::share_of_channels;
+use super::optimistic::{of_channels, share_of_channels};
 use super::spec::{SpecError, check_exploration, check_number};
 use super::{Choice, PolicyError};
-use crate::model::{Cluster, SlotView};
+use crate::model::{Cluster, ClusterChange, SlotView};
 use crate::solver::Paper;
 use crate::stats::{Exploration, Means, Slack};
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,10 @@ impl Rule for Rounded {
             let width = (scale * scale * rate * statistics.spread(channel)).ceil();
             (mean, width)
         })
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.most = of_channels(self.most, change);
     }
 }
 

@@ -22,7 +22,7 @@ use super::index::{Learner, Scope};
 use super::learning::{Learning, Rule};
 use super::spec::{SpecError, check_number};
 use super::{Choice, PolicyError};
-use crate::model::{ChannelId, Cluster, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, SlotView};
 use crate::rng::{Purpose, stream};
 use crate::stats::{Pooled, Statistics, UNIT};
 use rand_distr::{Distribution, StandardNormal};
@@ -102,5 +102,9 @@ impl Rule for PooledBonus {
             let deviation = (2.0 * UNIT * statistics.spread(channel)).sqrt();
             (statistics.estimate(channel) + (optimism + self.scatter * draw) * deviation, 0.0)
         })
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.channels = change.new.channels().len();
     }
 }

@@ -9,7 +9,7 @@
 
 use super::order::Order;
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Cluster, Observation, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::stats::{Means, StateError, Statistics};
 use serde::{Deserialize, Serialize};
 
@@ -59,14 +59,30 @@ impl Policy for Hauf {
         let utility = |channel| statistics.estimate(channel);
         match by {
             Rank::Port => order.by_port(view, choice, |port| {
-                -view.cluster.channels_of(port).iter().map(|&channel| utility(channel)).sum::<f64>()
+                let all = view.cluster.channels_of(port).iter().map(|&channel| utility(channel)).sum::<f64>();
+                -all * view.weight(port)
             }),
-            Rank::Channel => order.by_channel(view, choice, |channel| -utility(channel)),
-        }
-        for &channel in &choice.channels {
-            statistics.commit(channel);
+            Rank::Channel => order.by_channel(view, choice, |channel| {
+                -utility(channel) * view.weight(view.cluster.channel(channel).port)
+            }),
         }
         Ok(())
+    }
+
+    fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {
+        channels.iter().for_each(|&channel| self.statistics.commit(slot, channel));
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.statistics.change(change);
+    }
+
+    fn learned(&self) -> Option<&dyn Statistics> {
+        Some(&self.statistics)
+    }
+
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        Some(&mut self.statistics)
     }
 
     fn learn(&mut self, seen: &Observation) {

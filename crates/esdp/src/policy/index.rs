@@ -10,15 +10,14 @@
 //! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
 //!    With several jobs at a port a channel comes once a job, but never more often than it fits;
 //!    where jobs are gangs or only servers limit it comes once, and the problem knows the jobs;
-//! 4. *commit*: what was chosen counts as pending. Only now, so that an error leaves the
-//!    statistics as they were.
+//! 4. *commit*, once the choice was sealed and accepted: what will run counts as pending.
 //!
 //! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
 
 use super::room::Room;
 use super::whole::WholeJobs;
 use super::{Certificate, Choice, PolicyError};
-use crate::model::{Amount, ChannelId, PortId, SlotView};
+use crate::model::{Amount, ChannelId, PortId, Slot, SlotView, TaskGroup};
 use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver};
 use crate::stats::Statistics;
 
@@ -67,7 +66,7 @@ impl Index {
     /// Step 1.
     pub(super) fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
         choice.clear();
-        self.room.reset(view.cluster, view.free);
+        self.room.reset(view);
         self.started.clear();
         self.started.resize(view.cluster.ports().len(), 0);
     }
@@ -156,7 +155,8 @@ impl Index {
         let whole = cluster.has_gangs() || (per_server && room.cluster().is_none());
         if whole {
             // All ports and groups are there, so that positions are ids.
-            let groups = cluster.task_groups().iter().map(|group| Group { job: group.port.0, count: group.count });
+            let group = |group: &TaskGroup| Group { job: group.port.0, count: group.count, minimum: group.minimum };
+            let groups = cluster.task_groups().iter().map(group);
             instance.groups.extend(groups);
         }
         for port in (0..cluster.ports().len()).map(PortId::at) {
@@ -171,12 +171,16 @@ impl Index {
             if jobs == 0 {
                 continue;
             }
+            let weight = view.weight(port);
             for &channel in cluster.channels_of(port) {
                 let copies = room.copies(cluster, channel, if whole { 1 } else { jobs });
                 if copies == 0 {
                     continue;
                 }
-                let Some((mean, width)) = score(channel) else { continue };
+                let Some((mut mean, mut width)) = score(channel) else { continue };
+                if weight != 1.0 {
+                    (mean, width) = (weight * mean, weight * weight * width);
+                }
                 for _ in 0..copies {
                     instance.push(cluster.request(channel), mean, width);
                     channels.push(channel);
@@ -189,6 +193,10 @@ impl Index {
                 }
             }
         }
+    }
+
+    pub(super) fn limit_work(&mut self, visits: Option<u64>) {
+        self.solver.limit_work(visits);
     }
 
     pub(super) fn set_solver(&mut self, solver: Box<dyn Solver>) {
@@ -207,7 +215,7 @@ impl Learner {
         Self { statistics, index: Index::new(solver) }
     }
 
-    /// All four steps. `score` is asked for channels that were tried, or are pending.
+    /// The first three steps. `score` is asked for channels that were tried, or are pending.
     pub(super) fn decide(
         &mut self,
         view: &SlotView<'_>,
@@ -221,15 +229,13 @@ impl Learner {
         self.index.cover(view, statistics, choice);
         self.index.solve(view, scope, choice, |channel| {
             statistics.spread(channel).is_finite().then(|| score(statistics, channel))
-        })?;
-        self.commit(choice);
-        Ok(())
+        })
     }
 
     /// Step 4.
-    pub(super) fn commit(&mut self, choice: &Choice) {
-        for &channel in &choice.channels {
-            self.statistics.commit(channel);
+    pub(super) fn commit(&mut self, slot: Slot, channels: &[ChannelId]) {
+        for &channel in channels {
+            self.statistics.commit(slot, channel);
         }
     }
 }
@@ -237,7 +243,7 @@ impl Learner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, Capacity, Observation, Outcome, Slot};
+    use crate::model::{Arrivals, Capacity, Observation, Outcome};
     use crate::policy::testing::{gang, solver, tiny, view};
     use crate::stats::Means;
 
@@ -250,6 +256,7 @@ mod tests {
         let mut choice = Choice::default();
         let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
         learner.decide(&view(&cluster, slot, arrivals, free), Scope::Open, &mut choice, linear).unwrap();
+        learner.commit(Slot(slot), &choice.channels);
         let mut chosen: Vec<u32> = choice.channels.iter().map(|channel| channel.0).collect();
         chosen.sort_unstable();
         chosen
@@ -290,6 +297,7 @@ mod tests {
             let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
             let view = view(&cluster, slot, &arrivals, cluster.capacity());
             learner.decide(&view, Scope::Open, &mut choice, linear).unwrap();
+            learner.commit(Slot(slot), &choice.channels);
             choice.channels
         };
         // All four are new; of the first group the first channel takes all tasks.

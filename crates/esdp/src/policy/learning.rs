@@ -5,14 +5,17 @@
 
 use super::index::Learner;
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Observation, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::solver::{Exact, Solver};
 use crate::stats::{StateError, Statistics};
 
 /// How a policy that learns chooses channels.
 pub(super) trait Rule: Send {
-    /// Chooses channels for a slot, overwriting `choice`, and counts them as pending.
+    /// Chooses channels for a slot, overwriting `choice`.
     fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+
+    /// Goes on in the next version of the cluster.
+    fn change(&mut self, _change: &ClusterChange<'_>) {}
 }
 
 /// A policy that learns its channels' speeds and solves a problem in every slot; `R` is its rule.
@@ -46,8 +49,29 @@ impl<R: Rule> Policy for Learning<R> {
         self.name
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.learner.index.limit_work(visits);
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         self.rule.decide(&mut self.learner, view, choice)
+    }
+
+    fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {
+        self.learner.commit(slot, channels);
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.learner.statistics.change(change);
+        self.rule.change(change);
+    }
+
+    fn learned(&self) -> Option<&dyn Statistics> {
+        Some(&*self.learner.statistics)
+    }
+
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        Some(&mut *self.learner.statistics)
     }
 
     fn learn(&mut self, seen: &Observation) {

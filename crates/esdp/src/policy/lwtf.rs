@@ -7,7 +7,7 @@
 
 use super::order::{Order, present};
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{Cluster, Observation, Slot, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, PortId, Slot, SlotView};
 use crate::stats::StateError;
 
 /// Takes ports that wait long first.
@@ -39,13 +39,24 @@ impl Policy for Lwtf {
         }
         // The earliest start is the longest wait. Exact up to 2^53 slots.
         order.by_port(view, choice, |port| waiting[port.index()].unwrap_or(view.slot).0 as f64);
-        for &channel in &choice.channels {
-            waiting[view.cluster.channel(channel).port.index()] = None;
-        }
         Ok(())
     }
 
-    fn learn(&mut self, _seen: &Observation) {}
+    fn commit(&mut self, cluster: &Cluster, _slot: Slot, channels: &[ChannelId]) {
+        for &channel in channels {
+            self.waiting[cluster.channel(channel).port.index()] = None;
+        }
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        let mut waiting = vec![None; change.new.ports().len()];
+        for (index, since) in self.waiting.iter().enumerate() {
+            if let Some(port) = change.remap.port(PortId::at(index)) {
+                waiting[port.index()] = *since;
+            }
+        }
+        self.waiting = waiting;
+    }
 
     fn state(&self) -> PolicyState {
         PolicyState { waiting: self.waiting.clone(), ..PolicyState::empty(Self::NAME) }
@@ -66,7 +77,7 @@ impl Policy for Lwtf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, Capacity, ChannelId};
+    use crate::model::{Arrivals, Capacity};
     use crate::policy::testing::{tiny, view};
 
     #[test]
@@ -76,6 +87,7 @@ mod tests {
         let mut policy = Lwtf::new(&cluster);
         let mut decide = |slot, arrivals: &Arrivals| {
             policy.decide(&view(&cluster, slot, arrivals, &free), &mut choice).unwrap();
+            policy.commit(&cluster, Slot(slot), &choice.channels);
             choice.channels.clone()
         };
         assert_eq!(decide(1, &both), [ChannelId(0)]); // a tie: the lower port

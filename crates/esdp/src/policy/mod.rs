@@ -1,7 +1,7 @@
 //! Policies: which channels to use in a slot, and what to learn from it.
 //!
 //! Three layers that are never mixed: the policy (which index, on which
-//! [`Statistics`](crate::stats::Statistics)), the objective (linear or optimistic), the
+//! [`Statistics`]), the objective (linear or optimistic), the
 //! [`Solver`](crate::solver::Solver). One policy a file. [`PolicySpec`] is the typed,
 //! serialisable description from which every policy is built.
 
@@ -51,9 +51,9 @@ pub use random::Random;
 pub use spec::{PolicySpec, SpecError};
 pub use state::{POLICY_STATE_VERSION, PolicyState};
 
-use crate::model::{ChannelId, Observation, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::solver::{Guarantee, ProblemError, SolveError};
-use crate::stats::StateError;
+use crate::stats::{StateError, Statistics};
 use thiserror::Error;
 
 /// What a policy chose, in a buffer that is reused from slot to slot.
@@ -84,6 +84,17 @@ pub struct Certificate {
     pub guarantee: Guarantee,
 }
 
+impl Certificate {
+    /// The relative distance of the value to the bound, 0 when the optimum is proved. Above 0 the solver has stopped
+    /// at its work budget, or was content.
+    pub fn gap(&self) -> f64 {
+        match self.guarantee {
+            Guarantee::Optimal => 0.0,
+            Guarantee::Bounded => (self.bound - self.value) / self.bound.abs().max(f64::MIN_POSITIVE),
+        }
+    }
+}
+
 /// Why a policy could not decide.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PolicyError {
@@ -100,14 +111,37 @@ pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
 
-    /// Chooses channels for a slot, overwriting `choice`, and counts them as pending.
+    /// Limits the work of every decision from now on, in visits of its solver; none lifts the limit. A policy that
+    /// solves nothing leaves it as it is.
+    fn limit_work(&mut self, _visits: Option<u64>) {}
+
+    /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet.
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
 
+    /// Takes note of uses that were sealed, accepted and will run: their outcomes are open. They are of a decision
+    /// of `slot`, in any order and possibly in several calls. A use that came to nothing after all is learned as
+    /// [`Censored`](crate::model::Outcome::Censored).
+    fn commit(&mut self, _cluster: &Cluster, _slot: Slot, _channels: &[ChannelId]) {}
+
     /// Takes an outcome, possibly late. A policy that learns nothing leaves it as it is.
     fn learn(&mut self, _seen: &Observation) {}
+
+    /// Goes on in the next version of the cluster, with what was learned of all that stays. A policy that keeps
+    /// nothing by channel, server or port leaves it as it is.
+    fn change(&mut self, _change: &ClusterChange<'_>) {}
+
+    /// What has been learned of the channels, for those who want to look at it; none for policies that learn nothing.
+    fn learned(&self) -> Option<&dyn Statistics> {
+        None
+    }
+
+    /// The same, to reset a channel, or to add what was seen elsewhere.
+    fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
+        None
+    }
 
     /// Everything the policy would need to go on, as a versioned value; nothing, unless told.
     fn state(&self) -> PolicyState {

@@ -15,7 +15,7 @@
 use super::index::{Learner, Scope};
 use super::learning::{Learning, Rule};
 use super::{Choice, PolicyError};
-use crate::model::{Cluster, SlotView};
+use crate::model::{Cluster, ClusterChange, SlotView};
 use crate::stats::{Exploration, Statistics};
 
 /// Solves the optimistic index exactly over the open channels.
@@ -47,6 +47,15 @@ impl Rule for Optimism {
             (statistics.estimate(channel), rate * statistics.spread(channel))
         })
     }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.most = of_channels(self.most, change);
+    }
+}
+
+/// A number that is a share of the channels, in the next version of the cluster.
+pub(super) fn of_channels(number: f64, change: &ClusterChange<'_>) -> f64 {
+    number * (change.new.channels().len() as f64 / change.old.channels().len() as f64)
 }
 
 /// The paper's stand-in for the largest number of channels a slot can hold: `alpha |E|`.
@@ -81,6 +90,8 @@ mod tests {
         let width = 2.0 * 10f64.ln() * (1.0 / 2.0 + 1.0 / 4.0 + 1.0 / 8.0);
         assert!((certificate.value - (1.5 + width.sqrt())).abs() < 1e-12);
         assert_eq!(certificate.guarantee, Guarantee::Optimal);
+        assert_eq!(policy.statistics().pending(ChannelId(0)), 0, "chosen is not accepted");
+        policy.commit(&cluster, Slot(9), &choice.channels);
         assert_eq!(policy.statistics().pending(ChannelId(0)), 1);
     }
 }

@@ -41,6 +41,10 @@ impl Policy for Oracle {
         Self::NAME
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.index.limit_work(visits);
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let means = self.truth.means(view.slot);
         self.index.open(view, choice);

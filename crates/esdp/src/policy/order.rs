@@ -22,13 +22,14 @@ pub(super) struct Order {
 impl Order {
     fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
         choice.clear();
-        self.room.reset(view.cluster, view.free);
+        self.room.reset(view);
         self.ranked.clear();
         self.served.clear();
         self.served.resize(view.cluster.ports().len(), false);
     }
 
     /// Takes a channel as often as `jobs` allow and it fits.
+    #[inline(always)]
     fn take(&mut self, view: &SlotView<'_>, channel: ChannelId, jobs: u32, choice: &mut Choice) {
         for _ in 0..jobs {
             if !self.room.take(view.cluster, channel) {

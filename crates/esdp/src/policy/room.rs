@@ -1,6 +1,6 @@
 //! The devices that are left while a policy picks channels.
 
-use crate::model::{Amount, Capacity, ChannelId, Cluster, ServerId};
+use crate::model::{Amount, ChannelId, Cluster, ServerId, SlotView};
 
 /// What is free, cluster-wide and per server, less what was taken.
 #[derive(Debug, Clone, Default)]
@@ -9,11 +9,16 @@ pub(super) struct Room {
     cluster: Vec<Amount>,
     /// Server after server; empty where servers have no limits.
     servers: Vec<Amount>,
+    /// By server, whether it takes nothing; empty where none is closed.
+    closed: Vec<bool>,
 }
 
 impl Room {
     /// Starts from what is free in a slot.
-    pub(super) fn reset(&mut self, cluster: &Cluster, free: &Capacity) {
+    pub(super) fn reset(&mut self, view: &SlotView<'_>) {
+        let SlotView { cluster, free, closed, .. } = view;
+        self.closed.clear();
+        self.closed.extend_from_slice(closed);
         self.cluster.clear();
         self.cluster.extend_from_slice(free.cluster().unwrap_or_default());
         self.servers.clear();
@@ -32,8 +37,12 @@ impl Room {
         &self.servers
     }
 
-    /// How often a channel fits, at most `jobs` times.
+    /// How often a channel fits, at most `jobs` times. Asked of every channel in every slot.
+    #[inline(always)]
     pub(super) fn copies(&self, cluster: &Cluster, channel: ChannelId, jobs: u32) -> u32 {
+        if !self.closed.is_empty() && self.is_closed(cluster, channel) {
+            return 0;
+        }
         let request = cluster.request(channel);
         let row = self.row(cluster, channel);
         let fits = |room: &[Amount]| request.iter().zip(room).filter_map(|(&a, &c)| c.checked_div(a)).min();
@@ -41,7 +50,13 @@ impl Room {
         u32::try_from(fits).unwrap_or(u32::MAX).min(jobs)
     }
 
+    #[cold]
+    fn is_closed(&self, cluster: &Cluster, channel: ChannelId) -> bool {
+        self.closed[cluster.channel(channel).server.index()]
+    }
+
     /// Takes a channel's devices, or leaves everything as it was and says no.
+    #[inline(always)]
     pub(super) fn take(&mut self, cluster: &Cluster, channel: ChannelId) -> bool {
         if self.copies(cluster, channel, 1) == 0 {
             return false;
@@ -83,14 +98,16 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::testing::tiny;
+    use crate::model::{Arrivals, Capacity};
+    use crate::policy::testing::{tiny, view};
 
     #[test]
     fn both_levels_limit() {
         let cluster = tiny();
         let free = Capacity::cluster_wide(vec![9, 9]).with_servers(vec![vec![4, 4], vec![0, 0], vec![9, 9]]).unwrap();
         let mut room = Room::default();
-        room.reset(&cluster, &free);
+        let arrivals = Arrivals::everywhere(2);
+        room.reset(&view(&cluster, 1, &arrivals, &free));
         // Channel 0 asks server 0 for (1, 2), channel 1 asks server 1 for (2, 1).
         assert_eq!(room.copies(&cluster, ChannelId(0), 9), 2);
         assert_eq!(room.copies(&cluster, ChannelId(1), 9), 0);
@@ -98,8 +115,12 @@ mod tests {
         assert!(!room.take(&cluster, ChannelId(0)));
         assert_eq!(room.cluster(), Some(&[7, 5][..]));
 
-        room.reset(&cluster, &Capacity::per_server(vec![vec![1, 2], vec![9, 9], vec![9, 9]]));
+        let free = Capacity::per_server(vec![vec![1, 2], vec![9, 9], vec![9, 9]]);
+        room.reset(&view(&cluster, 1, &arrivals, &free));
         assert!(room.cluster().is_none());
         assert_eq!(room.copies(&cluster, ChannelId(0), 9), 1);
+        room.reset(&SlotView { closed: &[true, false, false], ..view(&cluster, 1, &arrivals, &free) });
+        assert_eq!(room.copies(&cluster, ChannelId(0), 9), 0);
+        assert!(!room.take(&cluster, ChannelId(0)) && room.take(&cluster, ChannelId(1)));
     }
 }

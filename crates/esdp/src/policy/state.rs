@@ -12,7 +12,6 @@ pub const POLICY_STATE_VERSION: u32 = 1;
 /// Parameters are not in it: a policy is built from its [`PolicySpec`](super::PolicySpec)
 /// and then given its state back, so that learning survives a change of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PolicyState {
     /// The layout's version, [`POLICY_STATE_VERSION`].
     pub version: u32,
@@ -24,13 +23,16 @@ pub struct PolicyState {
     /// Since when each port waits, by policies that look at it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Option<Slot>>,
+    /// What a policy of one's own keeps beside that, in whatever form it likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<serde_json::Value>,
 }
 
 impl PolicyState {
     /// A policy that carries nothing.
     pub fn empty(policy: &str) -> Self {
         let policy = policy.to_owned();
-        Self { version: POLICY_STATE_VERSION, policy, statistics: None, waiting: Vec::new() }
+        Self { version: POLICY_STATE_VERSION, policy, statistics: None, waiting: Vec::new(), own: None }
     }
 
     /// Checks that a state is of the current version and of this policy.

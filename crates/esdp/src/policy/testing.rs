@@ -29,14 +29,14 @@ pub(super) fn gang(servers: Vec<Vec<u64>>) -> Cluster {
         ports: vec!["train".into()],
         channels: (0..4).map(channel).collect(),
         capacity: Capacity::per_server(servers),
-        gangs: vec![GangSpec { port: 0, minimum: 3, tasks: vec![3, 1] }],
+        gangs: vec![GangSpec::new(0, 3, &[3, 1])],
         ..ClusterSpec::default()
     })
     .unwrap()
 }
 
 pub(super) fn view<'a>(cluster: &'a Cluster, slot: u64, arrivals: &'a Arrivals, free: &'a Capacity) -> SlotView<'a> {
-    SlotView { cluster, slot: Slot(slot), arrivals, free }
+    SlotView::new(cluster, Slot(slot), arrivals, free)
 }
 
 pub(super) fn solver() -> Box<dyn Solver> {

@@ -6,7 +6,7 @@
 
 use super::Choice;
 use super::room::Room;
-use crate::model::{ChannelId, Cluster, PortId};
+use crate::model::{ChannelId, Cluster, PortId, TaskGroup};
 
 /// Places whole jobs; keeps its buffer from slot to slot.
 #[derive(Debug, Default)]
@@ -43,14 +43,29 @@ impl WholeJobs {
             self.left[group] = cluster.task_groups()[group].count;
         }
         let before = choice.channels.len();
-        for &channel in channels {
-            let left = &mut self.left[cluster.task_group(channel)];
-            while *left > 0 && room.take(cluster, channel) {
-                *left -= 1;
-                choice.channels.push(channel);
+        let has_minima = cluster.group_minima().iter().any(|(of, _)| *of == port);
+        // What every group needs goes first, so that no group takes the room of another's minimum.
+        for rounds in (usize::from(!has_minima))..2 {
+            for &channel in channels {
+                let group = cluster.task_group(channel);
+                let TaskGroup { count, minimum, .. } = cluster.task_groups()[group];
+                let keep = if rounds == 0 { count - minimum } else { 0 };
+                let left = &mut self.left[group];
+                while *left > keep && room.take(cluster, channel) {
+                    *left -= 1;
+                    choice.channels.push(channel);
+                }
             }
         }
-        if choice.channels.len() - before >= cluster.minimum(port) as usize {
+        let placed = |group: usize| {
+            let of = |channel: &&ChannelId| cluster.task_group(**channel) == group;
+            choice.channels[before..].iter().filter(of).count()
+        };
+        let minima = cluster.group_minima().iter().find(|(of, _)| *of == port);
+        let all_groups = minima.is_none_or(|(_, groups)| {
+            groups.clone().all(|group| placed(group) >= cluster.task_groups()[group].minimum as usize)
+        });
+        if all_groups && choice.channels.len() - before >= cluster.minimum(port) as usize {
             return true;
         }
         for channel in choice.channels.drain(before..) {
@@ -63,21 +78,23 @@ impl WholeJobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::testing::gang;
+    use crate::model::Arrivals;
+    use crate::policy::testing::{gang, view};
 
     #[test]
     fn a_job_is_whole_or_absent() {
         // Jobs of up to 3 + 1 tasks, at least 3; server 0 holds 2 tasks, server 1 one.
         let cluster = gang(vec![vec![2], vec![1]]);
         let (mut jobs, mut room, mut choice) = (WholeJobs::default(), Room::default(), Choice::default());
-        room.reset(&cluster, cluster.capacity());
+        let arrivals = Arrivals::everywhere(1);
+        room.reset(&view(&cluster, 1, &arrivals, cluster.capacity()));
         let channels = cluster.channels_of(PortId(0));
         assert_eq!(jobs.place(&cluster, (PortId(0), 5), channels, &mut room, &mut choice), 1);
         assert_eq!(choice.channels, [0, 0, 1].map(ChannelId));
 
         let cluster = gang(vec![vec![1], vec![1]]);
         choice.clear();
-        room.reset(&cluster, cluster.capacity());
+        room.reset(&view(&cluster, 1, &arrivals, cluster.capacity()));
         assert_eq!(jobs.place(&cluster, (PortId(0), 5), channels, &mut room, &mut choice), 0);
         assert!(choice.channels.is_empty());
         assert_eq!(room.servers(), [1, 1], "what was taken is given back");

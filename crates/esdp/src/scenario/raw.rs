@@ -130,7 +130,7 @@ pub(super) struct ListedGang {
 
 impl ListedGang {
     pub(super) fn spec(&self) -> GangSpec {
-        GangSpec { port: self.port, minimum: self.minimum, tasks: self.tasks.clone() }
+        GangSpec::new(self.port, self.minimum, &self.tasks)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A decision that holds: the only way out of a policy.
 
-use crate::model::{Amount, ChannelId, DeviceId, Muster, PortId, ServerId, Slot, SlotView, TaskGroup};
+use crate::model::{Amount, ChannelId, Cluster, DeviceId, Muster, PortId, ServerId, Slot, SlotView, TaskGroup};
 use crate::policy::{Certificate, Choice};
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     slot: Slot,
-    channels: Vec<ChannelId>,
+    pub(super) channels: Vec<ChannelId>,
     certificate: Option<Certificate>,
 }
 
@@ -25,6 +25,14 @@ pub enum SealError {
         channel: ChannelId,
         /// The number of channels.
         channels: usize,
+    },
+    /// A channel to a server that takes nothing in the slot.
+    #[error("{channel} is used, but {server} is closed")]
+    Closed {
+        /// The channel.
+        channel: ChannelId,
+        /// Its server.
+        server: ServerId,
     },
     /// A channel used more often than its port has jobs.
     #[error("{channel} is used {used} times, but {port} has {jobs} jobs")]
@@ -64,6 +72,22 @@ pub enum SealError {
         /// The least number of tasks of a job.
         minimum: u32,
     },
+    /// A job that would start with fewer tasks of a group than it needs.
+    #[error(
+        "{port}: {tasks} tasks of group {group} are placed for {jobs} jobs, which need at least {minimum} of it each"
+    )]
+    BelowGroupMinimum {
+        /// The port.
+        port: PortId,
+        /// The position of the group.
+        group: usize,
+        /// The tasks of the group that are placed.
+        tasks: u64,
+        /// The fewest jobs that have so many tasks.
+        jobs: u64,
+        /// The least number of tasks of the group.
+        minimum: u32,
+    },
     /// More devices than the cluster has free.
     #[error("{device}: {needed} are needed, {free} are free in the cluster")]
     Cluster {
@@ -89,7 +113,7 @@ pub enum SealError {
 }
 
 impl Decision {
-    /// Checks a choice against the slot it was made for: known channels, no more tasks than the
+    /// Checks a choice against the slot it was made for: known channels to open servers, no more tasks than the
     /// jobs of a port have, no job with fewer than its minimum, cluster-wide and per-server capacity.
     ///
     /// # Errors
@@ -103,6 +127,13 @@ impl Decision {
     /// The decision before the first slot, which is empty and therefore holds.
     pub(super) fn nothing() -> Self {
         Self { slot: Slot(0), channels: Vec::new(), certificate: None }
+    }
+
+    /// The same, keeping the memory.
+    pub(super) fn clear(&mut self) {
+        self.slot = Slot(0);
+        self.channels.clear();
+        self.certificate = None;
     }
 
     /// The slot it is for.
@@ -161,12 +192,16 @@ impl Sealer {
             if channel.index() >= channels {
                 return Err(SealError::UnknownChannel { channel, channels });
             }
+            let server = cluster.channel(channel).server;
+            if view.is_closed(server) {
+                return Err(SealError::Closed { channel, server });
+            }
             self.groups.push((cluster.task_group(channel), channel));
         }
         self.groups.sort_unstable();
         for same in self.groups.chunk_by(|a, b| a.0 == b.0) {
             let ((group, channel), used) = (same[0], same.len() as u64);
-            let TaskGroup { port, count } = cluster.task_groups()[group];
+            let TaskGroup { port, count, .. } = cluster.task_groups()[group];
             let jobs = view.arrivals.jobs(port);
             if used > u64::from(jobs) * u64::from(count) {
                 return Err(match cluster.is_gang(port) {
@@ -182,6 +217,20 @@ impl Sealer {
             if !muster.reaches(minimum) {
                 let &Muster { jobs, tasks } = muster;
                 return Err(SealError::BelowMinimum { port, tasks, jobs, minimum });
+            }
+        }
+        self.check_group_minima(cluster)
+    }
+
+    fn check_group_minima(&self, cluster: &Cluster) -> Result<(), SealError> {
+        for (port, groups) in cluster.group_minima() {
+            let (port, jobs) = (*port, self.musters[port.index()].jobs);
+            for group in groups.clone() {
+                let minimum = cluster.task_groups()[group].minimum;
+                let tasks = self.groups.iter().filter(|(of, _)| *of == group).count() as u64;
+                if tasks < jobs * u64::from(minimum) {
+                    return Err(SealError::BelowGroupMinimum { port, group, tasks, jobs, minimum });
+                }
             }
         }
         Ok(())

@@ -30,17 +30,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod book;
 mod checkpoint;
 mod deal;
 mod decision;
+mod devices;
+mod learned;
+pub(crate) mod text;
 
-pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, RestoreError, Shape};
+pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, Task, TicketError, Waiting};
+pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
+pub use text::TextError;
 
-use crate::model::{Arrivals, Capacity, CapacityError, ChannelId, Cluster, Observation, Outcome, Slot, SlotView};
+use crate::model::{
+    Arrivals, Capacity, CapacityError, ChannelId, ChannelKey, Cluster, Observation, Outcome, ServerId, Slot, SlotView,
+};
 use crate::policy::{Choice, Policy, PolicyError};
+use crate::stats::ChannelRecord;
 use decision::Sealer;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -50,9 +60,36 @@ pub struct Scheduler {
     policy: Box<dyn Policy>,
     choice: Choice,
     sealer: Sealer,
-    /// The last decision; its slot is the counter.
+    /// The last decision.
     decision: Decision,
     slot: Slot,
+    /// By server, whether it is closed in the slot at hand.
+    closed: Vec<bool>,
+    /// What was seen of channels that are not part of the cluster now.
+    departed: BTreeMap<ChannelKey, ChannelRecord>,
+}
+
+/// What a slot is decided on.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotInput<'a> {
+    /// Who has a job.
+    pub arrivals: &'a Arrivals,
+    /// The free devices; all of the cluster's if none.
+    pub free: Option<&'a Capacity>,
+    /// The servers that take nothing new in this slot, whatever is free on them.
+    pub closed: &'a [ServerId],
+    /// How much the utility of each port's jobs counts; empty if all count 1.
+    pub weights: &'a [f64],
+    /// The most work that the decision may take, in visits of a solver of some nanoseconds each; the solver's own
+    /// budget if none.
+    pub work: Option<u64>,
+}
+
+impl<'a> SlotInput<'a> {
+    /// A slot in which everything is free and open and all ports count the same.
+    pub fn new(arrivals: &'a Arrivals) -> Self {
+        Self { arrivals, free: None, closed: &[], weights: &[], work: None }
+    }
 }
 
 /// Why there is no decision. The slot is not counted then.
@@ -69,6 +106,30 @@ pub enum ScheduleError {
     /// The free capacity does not fit the cluster. Fatal: the caller's data is wrong.
     #[error("free capacity: {0}")]
     Capacity(#[from] CapacityError),
+    /// The slot is not later than the last one. Fatal for this slot: the caller's clock went back.
+    #[error("{slot} is not later than {last}, the last one that was decided")]
+    NotLater {
+        /// The slot asked for.
+        slot: Slot,
+        /// The last slot decided.
+        last: Slot,
+    },
+    /// A server that the cluster does not have is closed. Fatal: the caller's data is wrong.
+    #[error("{server} is closed, but the cluster has {servers} servers")]
+    UnknownServer {
+        /// The server.
+        server: ServerId,
+        /// The number of servers.
+        servers: usize,
+    },
+    /// The weights are not one positive number for each port. Fatal: the caller's data is wrong.
+    #[error("the weights of the ports are {found:?}, expected {expected} finite positive numbers, or none")]
+    Weights {
+        /// The weights found.
+        found: Vec<f64>,
+        /// The number of ports.
+        expected: usize,
+    },
     /// The policy gave no answer. Retryable when its cause is.
     #[error("policy `{policy}`, {slot}: {cause}")]
     Policy {
@@ -126,7 +187,8 @@ impl Scheduler {
     /// A scheduler before its first slot.
     pub fn new(cluster: Arc<Cluster>, policy: Box<dyn Policy>) -> Self {
         let (choice, sealer) = (Choice::default(), Sealer::default());
-        Self { cluster, policy, choice, sealer, decision: Decision::nothing(), slot: Slot(0) }
+        let (closed, departed) = (Vec::new(), BTreeMap::new());
+        Self { cluster, policy, choice, sealer, decision: Decision::nothing(), slot: Slot(0), closed, departed }
     }
 
     /// The cluster.
@@ -149,21 +211,44 @@ impl Scheduler {
         &self.decision
     }
 
-    /// Decides the next slot. `free` is what can be used in it; all of the cluster unless told.
+    /// Decides the next slot where nothing can be refused: all of the decision counts as pending at once. `free` is
+    /// what can be used in the slot; all of the cluster if none.
     ///
     /// # Errors
-    /// When the input does not fit the cluster, the policy fails, or what it chose may not run.
+    /// When the input does not fit the cluster, the policy fails, or what it chose may not run. Nothing is pending then.
     pub fn decide(&mut self, arrivals: &Arrivals, free: Option<&Capacity>) -> Result<&Decision, ScheduleError> {
-        let Self { cluster, policy, choice, sealer, decision, .. } = self;
+        let slot = self.slot.next();
+        self.decide_at(slot, &SlotInput { free, ..SlotInput::new(arrivals) })?;
+        self.policy.commit(&self.cluster, slot, &self.decision.channels);
+        Ok(&self.decision)
+    }
+
+    /// Decides a slot of the caller's own clock, later than all before. Nothing is pending until the caller
+    /// [commits](Scheduler::commit) what was accepted.
+    ///
+    /// # Errors
+    /// When the slot is not later, the input does not fit the cluster, the policy fails, or what it chose may not run.
+    pub fn decide_at(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<&Decision, ScheduleError> {
+        let &SlotInput { arrivals, free, closed, weights, work } = input;
+        if slot <= self.slot {
+            return Err(ScheduleError::NotLater { slot, last: self.slot });
+        }
+        self.close(closed)?;
+        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
         let (found, expected) = (arrivals.ports(), cluster.ports().len());
         if found != expected {
             return Err(ScheduleError::Arrivals { found, expected });
         }
+        let positive = |weight: &f64| weight.is_finite() && *weight > 0.0;
+        if !weights.is_empty() && (weights.len() != expected || !weights.iter().all(positive)) {
+            return Err(ScheduleError::Weights { found: weights.to_vec(), expected });
+        }
         if let Some(free) = free {
             free.check(cluster.devices().len(), cluster.servers().len())?;
         }
-        let slot = self.slot.next();
-        let view = SlotView { cluster, slot, arrivals, free: free.unwrap_or(cluster.capacity()) };
+        let free = free.unwrap_or(cluster.capacity());
+        let view = SlotView { cluster, slot, arrivals, free, closed, weights };
+        policy.limit_work(work);
         if let Err(cause) = policy.decide(&view, choice) {
             return Err(ScheduleError::Policy { policy: policy.name().to_owned(), slot, cause });
         }
@@ -172,6 +257,29 @@ impl Scheduler {
         }
         self.slot = slot;
         Ok(&self.decision)
+    }
+
+    /// Marks the closed servers of a slot.
+    fn close(&mut self, closed: &[ServerId]) -> Result<(), ScheduleError> {
+        self.closed.clear();
+        if closed.is_empty() {
+            return Ok(());
+        }
+        let servers = self.cluster.servers().len();
+        self.closed.resize(servers, false);
+        for &server in closed {
+            match self.closed.get_mut(server.index()) {
+                Some(closed) => *closed = true,
+                None => return Err(ScheduleError::UnknownServer { server, servers }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts uses of a decision of `slot` as pending: they were accepted and will run. One that comes to nothing
+    /// after all is taken back by observing it as [`Outcome::Censored`].
+    pub fn commit(&mut self, slot: Slot, channels: &[ChannelId]) {
+        self.policy.commit(&self.cluster, slot, channels);
     }
 
     /// Takes an outcome, now or slots later, in any order.
@@ -202,7 +310,9 @@ impl Scheduler {
             version: CHECKPOINT_VERSION,
             slot: self.slot,
             shape: Shape::of(&self.cluster),
+            names: Some(ChannelNames::of(&self.cluster)),
             policy: self.policy.state(),
+            departed: self.departed.iter().map(|(key, record)| (key.clone(), *record)).collect(),
         }
     }
 
@@ -214,6 +324,8 @@ impl Scheduler {
         checkpoint.check(&self.cluster)?;
         self.policy.restore(checkpoint.policy)?;
         self.slot = checkpoint.slot;
+        self.departed = checkpoint.departed.into_iter().collect();
+        self.decision.clear();
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 //! which the channel was chosen, and the channel.
 
 use super::parameter::{ParameterError, check_whole};
-use crate::model::{Observation, Slot};
+use crate::model::{ChannelId, Slot};
 use crate::rng::{Purpose, stream};
 use rand::RngExt;
 use serde::de::{Error, SeqAccess, Visitor};
@@ -75,55 +75,51 @@ impl<'de> Deserialize<'de> for Delay {
 
 /// Outcomes under way. Memory: the outcomes of as many slots as the delay is long.
 #[derive(Debug)]
-pub(super) struct Mail {
+pub(super) struct Mail<T> {
     delay: Delay,
     seed: u64,
     /// What is due in slot *t* waits at `t % due.len()`.
-    due: Vec<Vec<Observation>>,
+    due: Vec<Vec<T>>,
 }
 
-impl Mail {
+impl<T> Mail<T> {
     pub(super) fn new(delay: Delay, seed: u64) -> Self {
-        Self { delay, seed, due: vec![Vec::new(); delay.1 as usize + 1] }
+        Self { delay, seed, due: (0..=delay.1).map(|_| Vec::new()).collect() }
     }
 
     fn place(&self, slot: u64) -> usize {
         (slot % self.due.len() as u64) as usize
     }
 
-    /// Takes what came out in a slot.
-    pub(super) fn send(&mut self, now: Slot, seen: &[Observation]) {
+    /// Takes news, which came out now, of a channel that was chosen in a slot.
+    pub(super) fn send(&mut self, now: Slot, (chosen, channel): (Slot, ChannelId), news: T) {
         let Delay(from, to) = self.delay;
-        for seen in seen {
-            let delay = if from == to {
-                from
-            } else {
-                stream(self.seed, Purpose::Delays, seen.slot.0, u64::from(seen.channel.0)).random_range(from..=to)
-            };
-            let place = self.place(now.0 + delay);
-            self.due[place].push(*seen);
-        }
+        let delay = if from == to {
+            from
+        } else {
+            stream(self.seed, Purpose::Delays, chosen.0, u64::from(channel.0)).random_range(from..=to)
+        };
+        let place = self.place(now.0 + delay);
+        self.due[place].push(news);
     }
 
     /// Hands over what is due in a slot, oldest first.
-    pub(super) fn deliver(&mut self, slot: Slot, mut each: impl FnMut(&Observation)) {
+    pub(super) fn deliver(&mut self, slot: Slot, each: impl FnMut(T)) {
         let place = self.place(slot.0);
-        self.due[place].iter().for_each(&mut each);
-        self.due[place].clear();
+        self.due[place].drain(..).for_each(each);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ChannelId, Outcome};
 
     /// The delays at which outcomes of 2000 slots arrive.
     fn delays(delay: Delay) -> Vec<u64> {
         let (mut mail, mut found) = (Mail::new(delay, 3), Vec::new());
         for slot in (1..=2000).map(Slot) {
-            mail.send(slot, &[Observation { slot, channel: ChannelId(1), outcome: Outcome::Ran(0.5) }]);
-            mail.deliver(slot, |seen| found.push(slot.0 - seen.slot.0));
+            mail.send(slot, (slot, ChannelId(1)), slot);
+            mail.deliver(slot, |sent| found.push(slot.0 - sent.0));
         }
         found
     }

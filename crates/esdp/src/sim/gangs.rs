@@ -83,7 +83,7 @@ impl RandomGangs {
                     ..pair.clone()
                 }));
             }
-            spec.gangs.push(GangSpec { port, minimum, tasks });
+            spec.gangs.push(GangSpec::new(port, minimum, &tasks));
         }
         Ok(())
     }

@@ -1,18 +1,19 @@
 //! Jobs that hold their devices until they are done, and the queue of those that wait.
 //!
 //! The paper's jobs last one slot and are gone, placed or not. Here a job waits at its port until
-//! it is started, oldest first, and keeps its devices until its work is done. In every slot each of
+//! it is started, oldest first, and keeps its devices until its work is done: who waits and what is held
+//! is in the scheduler's own [`Book`], and only the work that jobs do is simulated here. In every slot each of
 //! its tasks does as much work as its net utility in that slot. The scheduler sees what waits and
 //! what is free, and learns when a job is done: for each task the mean of its net utilities.
 //!
 //! Memory: the jobs that wait or run. With more work than the cluster can do the queue grows.
 
 use super::parameter::{ParameterError, check_number};
-use crate::model::{Arrivals, Capacity, ChannelId, Cluster, Observation, Outcome, PortId, Slot};
+use crate::model::{Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, Slot, Ticket};
 use crate::rng::{Purpose, stream};
-use crate::scheduler::Decision;
+use crate::scheduler::{Book, Decision};
 use rand::RngExt;
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How much work jobs have: the slots that a job would take with all its tasks, or with one channel where jobs
@@ -28,8 +29,6 @@ pub enum HeldSpec {
 /// The least and the most work of a job.
 const LEAST_WORK: f64 = 1e-9;
 const MOST_WORK: f64 = 1e9;
-/// The most jobs of a port that are offered in a slot; the others wait behind them.
-const OFFERED: usize = 1 << 12;
 
 impl HeldSpec {
     /// Checks the numbers.
@@ -64,7 +63,7 @@ impl HeldSpec {
     }
 
     /// The work of a port's job, by the order in which they come.
-    fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
+    pub(super) fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
         match self {
             Self::Drawn(from, to) if from == to => *from,
             Self::Drawn(from, to) => stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(*from..*to),
@@ -105,17 +104,18 @@ impl FinishedJob {
     }
 }
 
-/// What waits and what runs.
+/// The simulated work of the jobs of a [`Book`].
 #[derive(Debug)]
 pub(super) struct Yard {
     cluster: Arc<Cluster>,
     spec: HeldSpec,
     seed: u64,
-    waiting: Vec<VecDeque<(u64, Slot)>>,
+    book: Book,
+    /// The number among its port's jobs of every job that waits, and when it came.
+    numbers: HashMap<JobId, (u64, Slot)>,
     /// How many jobs have come to each port.
     came: Vec<u64>,
     running: Vec<Running>,
-    free: Capacity,
     /// Every use of this slot: its channel, its job in `running`, its task. Ascending.
     uses: Vec<(ChannelId, u32, u32)>,
     channels: Vec<ChannelId>,
@@ -123,6 +123,7 @@ pub(super) struct Yard {
 
 #[derive(Debug)]
 struct Running {
+    ticket: Ticket,
     job: FinishedJob,
     left: f64,
     /// The sum of each task's utilities.
@@ -131,15 +132,14 @@ struct Running {
 
 impl Yard {
     pub(super) fn new(cluster: &Arc<Cluster>, spec: HeldSpec, seed: u64) -> Self {
-        let ports = cluster.ports().len();
         Self {
             cluster: Arc::clone(cluster),
             spec,
             seed,
-            waiting: vec![VecDeque::new(); ports],
-            came: vec![0; ports],
+            book: Book::new(cluster),
+            numbers: HashMap::new(),
+            came: vec![0; cluster.ports().len()],
             running: Vec::new(),
-            free: cluster.capacity().clone(),
             uses: Vec::new(),
             channels: Vec::new(),
         }
@@ -147,40 +147,39 @@ impl Yard {
 
     /// What no job holds.
     pub(super) fn free(&self) -> &Capacity {
-        &self.free
+        self.book.free()
     }
 
     /// Lets new jobs in; `present` is who waits then.
     pub(super) fn admit(&mut self, slot: Slot, arrived: &Arrivals, present: &mut Arrivals) {
-        for (index, waiting) in self.waiting.iter_mut().enumerate() {
+        for (index, came) in self.came.iter_mut().enumerate() {
             let port = PortId::at(index);
             for _ in 0..arrived.jobs(port) {
-                waiting.push_back((self.came[index], slot));
-                self.came[index] += 1;
+                let job = self.book.submit(port, 1.0, slot);
+                self.numbers.insert(job, (*came, slot));
+                *came += 1;
             }
-            present.set(port, waiting.len().min(OFFERED) as u32);
         }
+        self.book.present(present);
     }
 
     /// Starts the jobs of a decision, the oldest first; `started` counts them by port.
     pub(super) fn start(&mut self, decision: &Decision, started: &mut [u32]) {
         let cluster = Arc::clone(&self.cluster);
-        for placed in decision.jobs(&cluster) {
-            let port = placed.port;
-            let (number, arrived) =
-                self.waiting[port.index()].pop_front().expect("a decision starts no more jobs than wait");
+        for ticket in self.book.start(&cluster, decision).map(Ticket) {
+            let (slot, channels) = self.book.accept(ticket).expect("it was started now");
+            let job = self.book.started(ticket).expect("it was started now");
+            let port = job.port.expect("the cluster does not change");
+            let (number, arrived) = self.numbers.remove(&job.job.job).expect("it has waited");
             started[port.index()] += 1;
-            let slot = decision.slot();
             let all: u64 = match cluster.is_gang(port) {
                 true => cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
                 false => 1,
             };
             let left = self.spec.work(self.seed, port, number) * all as f64;
-            placed.channels.iter().for_each(|&channel| take(&mut self.free, &cluster, channel));
-            let sums = vec![0.0; placed.channels.len()];
-            let channels = placed.channels;
+            let sums = vec![0.0; channels.len()];
             let job = FinishedJob { port, number, arrived, started: slot, finished: slot, channels };
-            self.running.push(Running { job, left, sums });
+            self.running.push(Running { ticket, job, left, sums });
         }
         self.uses.clear();
         for (index, running) in self.running.iter().enumerate() {
@@ -210,7 +209,7 @@ impl Yard {
             running.left -= utility;
             running.sums[task as usize] += utility;
         }
-        let Self { running, free, cluster, .. } = self;
+        let Self { running, book, .. } = self;
         running.retain_mut(|running| {
             if running.left > 0.0 {
                 return true;
@@ -218,33 +217,15 @@ impl Yard {
             let job = &mut running.job;
             job.finished = slot;
             let slots = (slot.0 - job.started.0 + 1) as f64;
-            for (&channel, sum) in job.channels.iter().zip(&running.sums) {
-                give(free, cluster, channel);
+            for (task, (&channel, sum)) in job.channels.iter().zip(&running.sums).enumerate() {
+                book.report(running.ticket, task).expect("it runs");
                 let outcome = Outcome::Ran((sum / slots).clamp(0.0, 1.0));
                 seen.push(Observation { slot: job.started, channel, outcome });
             }
+            book.end(running.ticket).expect("it runs");
             finished.push(job.clone());
             false
         });
-    }
-}
-
-fn take(free: &mut Capacity, cluster: &Cluster, channel: ChannelId) {
-    change(free, cluster, channel, |free, amount| *free -= amount);
-}
-
-fn give(free: &mut Capacity, cluster: &Cluster, channel: ChannelId) {
-    change(free, cluster, channel, |free, amount| *free += amount);
-}
-
-fn change(free: &mut Capacity, cluster: &Cluster, channel: ChannelId, each: fn(&mut u64, u64)) {
-    let request = cluster.request(channel);
-    let server = cluster.channel(channel).server;
-    if let Some(free) = free.cluster_mut() {
-        free.iter_mut().zip(request).for_each(|(free, &amount)| each(free, amount));
-    }
-    if let Some(free) = free.server_mut(server) {
-        free.iter_mut().zip(request).for_each(|(free, &amount)| each(free, amount));
     }
 }
 

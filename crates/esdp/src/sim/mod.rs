@@ -7,6 +7,7 @@
 //! A [`Setting`] is a cluster with its [`ArrivalSpec`], [`SpeedSpec`] and [`Delay`] under one
 //! seed; a [`Simulation`] turns one policy in it; a [`Recorder`] keeps what is wanted of the run.
 
+mod driver;
 mod environment;
 pub mod families;
 mod feedback;
@@ -22,6 +23,7 @@ mod speeds;
 mod trajectory;
 mod workload;
 
+pub use driver::SimulatedCluster;
 pub use environment::{Environment, Epoch, FixedTruth};
 pub use feedback::{Delay, LONGEST_DELAY};
 pub use gangs::RandomGangs;

@@ -62,7 +62,7 @@ impl OracleMeter {
         if let Some(&utility) = self.known.get(arrivals) {
             return Ok(utility);
         }
-        let view = SlotView { cluster: &self.cluster, slot, arrivals, free: self.cluster.capacity() };
+        let view = SlotView::new(&self.cluster, slot, arrivals, self.cluster.capacity());
         if let Err(cause) = self.oracle.decide(&view, &mut self.choice) {
             return Err(ScheduleError::Policy { policy: self.oracle.name().to_owned(), slot, cause });
         }

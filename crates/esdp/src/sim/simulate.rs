@@ -43,7 +43,7 @@ pub struct Simulation<'a> {
     environment: Box<dyn Environment>,
     yardstick: Yardstick<'a>,
     clock: Option<&'a dyn Fn() -> u64>,
-    mail: Mail,
+    mail: Mail<Observation>,
     /// What waits and runs, where jobs hold their devices until they are done.
     yard: Option<Yard>,
     arrived: Arrivals,
@@ -174,8 +174,8 @@ impl<'a> Simulation<'a> {
             nanos,
         };
         let flow = recorder.record(&record);
-        mail.send(slot, seen);
-        mail.deliver(slot, |seen| scheduler.observe(seen).expect("a simulated outcome is valid"));
+        seen.drain(..).for_each(|seen| mail.send(slot, (seen.slot, seen.channel), seen));
+        mail.deliver(slot, |seen| scheduler.observe(&seen).expect("a simulated outcome is valid"));
         Ok(flow)
     }
 

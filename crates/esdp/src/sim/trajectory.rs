@@ -77,6 +77,10 @@ impl Solver for Recorder {
         self.inner.name()
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.inner.limit_work(visits);
+    }
+
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instance::from(problem));
         self.inner.solve_into(problem, solution)

@@ -6,6 +6,7 @@
 //! ```text
 //! sum over the channels of group g  n_e  <=  count_g y     each task on one server
 //! sum over the channels of job l    n_e  >=  minimum_l y   all or nothing
+//! sum over the channels of group g  n_e  >=  minimum_g y   for groups that have a minimum of their own
 //! y <= copies_l
 //! ```
 //!
@@ -33,6 +34,8 @@ pub struct Group {
     pub job: u32,
     /// How many of these tasks the job has, *Q_lg*.
     pub count: u32,
+    /// How many of these tasks the job needs to run; 0 if its own minimum is enough.
+    pub minimum: u32,
 }
 
 /// A job, and how many of its kind there are.
@@ -66,7 +69,15 @@ impl Gangs<'_> {
         }
         let whole =
             |(muster, job): (&Muster, &Gang)| muster.jobs <= u64::from(job.copies) && muster.reaches(job.minimum);
-        musters.iter().zip(self.jobs).all(whole)
+        let reaches = |(group, &uses): (&Group, &u64)| {
+            uses >= musters[group.job as usize].jobs.saturating_mul(u64::from(group.minimum))
+        };
+        musters.iter().zip(self.jobs).all(whole) && self.groups.iter().zip(&of_group).all(reaches)
+    }
+
+    /// Whether a group has a minimum of its own.
+    pub fn have_group_minima(&self) -> bool {
+        self.groups.iter().any(|group| group.minimum > 0)
     }
 
     /// Checks the positions and the sizes.
@@ -100,7 +111,7 @@ mod tests {
     #[test]
     fn jobs_are_whole_or_absent() {
         // Two copies of a job with 2 tasks and 1 task, of which it needs 2.
-        let groups = [Group { job: 0, count: 2 }, Group { job: 0, count: 1 }];
+        let groups = [Group { job: 0, count: 2, minimum: 0 }, Group { job: 0, count: 1, minimum: 0 }];
         let jobs = [Gang { minimum: 2, copies: 2 }];
         let gangs = Gangs { group: &[0, 0, 1], groups: &groups, jobs: &jobs };
         for (chosen, whole) in [
@@ -118,12 +129,33 @@ mod tests {
     }
 
     #[test]
+    fn a_job_needs_its_parameter_server() {
+        // One parameter server of one, two workers of four; two copies.
+        let groups = [Group { job: 0, count: 1, minimum: 1 }, Group { job: 0, count: 4, minimum: 2 }];
+        let jobs = [Gang { minimum: 1, copies: 2 }];
+        let gangs = Gangs { group: &[0, 1], groups: &groups, jobs: &jobs };
+        for (chosen, whole) in [
+            (&[][..], true),
+            (&[1, 1, 1, 1], false),
+            (&[0], false),
+            (&[0, 1], false),
+            (&[0, 1, 1], true),
+            (&[0, 1, 1, 1, 1], true),
+            (&[0, 1, 1, 1, 1, 1], false), // five workers are two jobs
+            (&[0, 0, 1, 1, 1], false),
+            (&[0, 0, 1, 1, 1, 1], true),
+        ] {
+            assert_eq!(gangs.are_whole(chosen), whole, "{chosen:?}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let refused = |change: fn(&mut Instance)| {
             let mut instance = Instance::new(vec![1]);
             instance.push(&[1], 0.5, 0.0);
             instance.group = vec![0];
-            instance.groups = vec![Group { job: 0, count: 1 }];
+            instance.groups = vec![Group { job: 0, count: 1, minimum: 0 }];
             instance.jobs = vec![Gang { minimum: 1, copies: 1 }];
             assert!(instance.problem().is_ok());
             change(&mut instance);

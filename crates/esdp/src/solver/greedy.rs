@@ -32,7 +32,7 @@ impl Solver for Greedy {
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         if problem.gangs().is_some() {
             self.gang.solve_greedily(problem, solution);
-            return Ok(());
+            return super::exact::whole_or_unsupported(problem, solution, self.name());
         }
         self.reduced.fill(problem);
         self.dual.minimise(&self.reduced, u64::MAX);

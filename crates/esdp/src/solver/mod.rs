@@ -127,6 +127,10 @@ pub trait Solver: Send {
     /// The solver's name, as users choose it.
     fn name(&self) -> &'static str;
 
+    /// Limits every call from now on to about this many visits, a visit being some nanoseconds; none lifts the limit.
+    /// A solver whose work is near linear in the channels does not need it.
+    fn limit_work(&mut self, _visits: Option<u64>) {}
+
     /// Solves into an existing solution, overwriting it.
     ///
     /// # Errors

@@ -16,9 +16,10 @@
 //! rest. Uses without an outcome fade as well, so one whose outcome never comes is
 //! forgotten in time.
 
+use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
 use super::{Statistics, spread_of};
-use crate::model::{ChannelId, Observation, Outcome, Slot};
+use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 
 /// The faded count below which a channel counts as never tried.
 pub const FORGOTTEN: f64 = 1e-3;
@@ -118,10 +119,11 @@ impl Statistics for Discounted {
         self.pending[channel.index()]
     }
 
-    fn commit(&mut self, channel: ChannelId) {
+    fn commit(&mut self, slot: Slot, channel: ChannelId) {
         let index = channel.index();
         self.pending[index] = self.pending[index].saturating_add(1);
-        self.open[index] += 1.0 / self.scale;
+        let weight = if slot == self.slot { 1.0 } else { self.fade(slot) };
+        self.open[index] += weight / self.scale;
     }
 
     fn observe(&mut self, seen: &Observation) {
@@ -140,6 +142,33 @@ impl Statistics for Discounted {
             self.weight[index] += weight;
             self.sum[index] += weight * utility;
         }
+    }
+
+    fn record(&self, channel: ChannelId) -> ChannelRecord {
+        let (count, sum) = self.faded(channel.index());
+        ChannelRecord { slot: self.slot.0, count, sum, ..ChannelRecord::default() }
+    }
+
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord) {
+        let fade = self.fade(Slot(record.slot)) / self.scale;
+        self.weight[channel.index()] += fade * record.count;
+        self.sum[channel.index()] += fade * record.sum;
+    }
+
+    fn reset(&mut self, channel: ChannelId) {
+        (self.weight[channel.index()], self.sum[channel.index()]) = (0.0, 0.0);
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        for list in [&mut self.weight, &mut self.sum, &mut self.open] {
+            *list = carried(list, change, &0.0);
+        }
+        self.pending = carried(&self.pending, change, &0);
+    }
+
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64) {
+        let index = channel.index();
+        self.sum[index] = rescaled(self.sum[index], self.weight[index], factor, cost);
     }
 
     fn state(&self) -> StatisticsState {
@@ -240,8 +269,8 @@ mod tests {
     fn outcomes_that_never_come_fade() {
         let mut fading = Discounted::new(1, 0.5);
         fading.advance(Slot(1));
-        fading.commit(A);
-        fading.commit(A);
+        fading.commit(Slot(1), A);
+        fading.commit(Slot(1), A);
         assert_eq!(fading.spread(A), 0.25);
         fading.advance(Slot(2));
         assert_eq!(fading.spread(A), 0.5);
@@ -258,7 +287,7 @@ mod tests {
             let statistics: [&mut dyn Statistics; 2] = [&mut fading, &mut means];
             for one in statistics {
                 one.advance(Slot(slot));
-                one.commit(A);
+                one.commit(Slot(slot), A);
                 one.observe(&ran(slot, A, (slot % 5) as f64 / 4.0));
             }
         }

@@ -14,15 +14,16 @@
 //!
 //! let mut means = Means::new(2);
 //! means.advance(Slot(1));
-//! means.commit(ChannelId(0));
+//! means.commit(Slot(1), ChannelId(0));
 //! assert_eq!(means.spread(ChannelId(0)), 0.5); // open, but no longer unknown
 //! means.observe(&Observation { slot: Slot(1), channel: ChannelId(0), outcome: Outcome::Ran(0.8) });
 //! assert_eq!(means.estimate(ChannelId(0)), 0.8);
 //! ```
 
+use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
 use super::{Statistics, spread_of};
-use crate::model::{ChannelId, Observation, Outcome, Slot};
+use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 
 /// The plain average of all observations of each channel.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +52,7 @@ impl Statistics for Means {
 
     fn spread(&self, channel: ChannelId) -> f64 {
         let index = channel.index();
-        spread_of((self.count[index] + u64::from(self.pending[index])) as f64)
+        spread_of(self.count[index].saturating_add(u64::from(self.pending[index])) as f64)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
@@ -62,7 +63,7 @@ impl Statistics for Means {
         self.pending[channel.index()]
     }
 
-    fn commit(&mut self, channel: ChannelId) {
+    fn commit(&mut self, _slot: Slot, channel: ChannelId) {
         let pending = &mut self.pending[channel.index()];
         *pending = pending.saturating_add(1);
     }
@@ -71,9 +72,38 @@ impl Statistics for Means {
         let index = seen.channel.index();
         self.pending[index] = self.pending[index].saturating_sub(1);
         if let Outcome::Ran(utility) = seen.outcome {
-            self.count[index] += 1;
+            self.count[index] = self.count[index].saturating_add(1);
             self.sum[index] += utility;
         }
+    }
+
+    fn record(&self, channel: ChannelId) -> ChannelRecord {
+        let index = channel.index();
+        ChannelRecord { count: self.count[index] as f64, sum: self.sum[index], ..ChannelRecord::default() }
+    }
+
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord) {
+        let (index, whole) = (channel.index(), record.count.round());
+        if whole > 0.0 {
+            self.count[index] = self.count[index].saturating_add(whole as u64);
+            // A share of an outcome is not kept, nor is its share of the sum.
+            self.sum[index] += if whole == record.count { record.sum } else { record.sum / record.count * whole };
+        }
+    }
+
+    fn reset(&mut self, channel: ChannelId) {
+        (self.count[channel.index()], self.sum[channel.index()]) = (0, 0.0);
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.count = carried(&self.count, change, &0);
+        self.sum = carried(&self.sum, change, &0.0);
+        self.pending = carried(&self.pending, change, &0);
+    }
+
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64) {
+        let index = channel.index();
+        self.sum[index] = rescaled(self.sum[index], self.count[index] as f64, factor, cost);
     }
 
     fn state(&self) -> StatisticsState {
@@ -113,7 +143,7 @@ mod tests {
         let mut means = Means::new(2);
         for slot in 1..=3 {
             means.advance(Slot(slot));
-            means.commit(A);
+            means.commit(Slot(1), A);
         }
         assert_eq!((means.pending(A), means.spread(A)), (3, 1.0 / 6.0));
         means.observe(&ran(3, A, 0.5));

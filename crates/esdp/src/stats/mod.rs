@@ -7,6 +7,7 @@
 mod discounted;
 mod means;
 mod pooled;
+mod record;
 mod sequence;
 mod state;
 #[cfg(test)]
@@ -16,16 +17,17 @@ mod windowed;
 pub use discounted::{Discounted, FORGOTTEN};
 pub use means::Means;
 pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPrior, UNIT};
+pub use record::ChannelRecord;
 pub use sequence::{Exploration, Slack};
 pub use state::{Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
 pub use windowed::{Block, Windowed};
 
-use crate::model::{ChannelId, Observation, Slot};
+use crate::model::{ChannelId, ClusterChange, Observation, Slot};
 
 /// What has been learned of each channel.
 ///
 /// The order of calls in a slot: [`advance`](Statistics::advance), reads,
-/// [`commit`](Statistics::commit) for each chosen channel; then, now or slots later,
+/// [`commit`](Statistics::commit) for each use that was accepted; then, now or slots later,
 /// [`observe`](Statistics::observe) for each outcome.
 pub trait Statistics: Send {
     /// Opens a slot. Forgetting happens here, at *O(1)* amortised cost.
@@ -46,12 +48,30 @@ pub trait Statistics: Send {
     /// How many chosen uses have no outcome yet.
     fn pending(&self, channel: ChannelId) -> u32;
 
-    /// Notes that a channel was chosen and its outcome is open.
-    fn commit(&mut self, channel: ChannelId);
+    /// Notes that a channel is used by a decision of `slot` and that its outcome is open. A use that came to
+    /// nothing is taken back by observing it as [`Censored`](crate::model::Outcome::Censored).
+    fn commit(&mut self, slot: Slot, channel: ChannelId);
 
     /// Takes an outcome, in any order, possibly late. A use that was never committed
     /// is learned from all the same.
     fn observe(&mut self, seen: &Observation);
+
+    /// What was seen of a channel, in a form that all kinds of statistics take.
+    fn record(&self, channel: ChannelId) -> ChannelRecord;
+
+    /// Adds what was seen of a channel elsewhere: before it left the cluster, or in another one.
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord);
+
+    /// Forgets a channel, as if it had never been used. Uses that are open stay open.
+    fn reset(&mut self, channel: ChannelId);
+
+    /// Goes on in the next version of the cluster. What is known of a channel that stays, stays; a newcomer is
+    /// unknown, or judged by others like it.
+    fn change(&mut self, change: &ClusterChange<'_>);
+
+    /// Speeds of a channel are from now on counted in a unit that is larger: `factor`, a power of two below 1, is
+    /// what the old unit is in the new one. `cost` is what is taken off a speed to get its net utility.
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64);
 
     /// Everything learned, as a versioned value.
     fn state(&self) -> StatisticsState;

@@ -3,6 +3,7 @@
 //! Every number in it is finite, so that it survives JSON bit for bit.
 
 use super::pooled::Prior;
+use super::record::ChannelRecord;
 use super::windowed::Block;
 use crate::model::Slot;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,6 @@ pub const STATE_VERSION: u32 = 1;
 
 /// Everything [`Statistics`](super::Statistics) know, one entry a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StatisticsState {
     /// The layout's version, [`STATE_VERSION`].
     pub version: u32,
@@ -23,7 +23,7 @@ pub struct StatisticsState {
 
 /// What was learned, by kind of statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Learned {
     /// Of [`Means`](super::Means).
     Means {
@@ -65,7 +65,6 @@ pub enum Learned {
 
 /// What [`Pooled`](super::Pooled) statistics know: the prior they have learned is in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PooledState {
     /// The slot that is open.
     pub slot: Slot,
@@ -82,6 +81,47 @@ pub struct PooledState {
 }
 
 impl Learned {
+    /// What was seen of each channel, in a form that all kinds of statistics take.
+    pub fn records(&self) -> Vec<ChannelRecord> {
+        match self {
+            Learned::Means { count, sum, .. } => {
+                let record = |(&count, &sum): (&u64, &f64)| ChannelRecord {
+                    count: count as f64,
+                    sum,
+                    ..ChannelRecord::default()
+                };
+                count.iter().zip(sum).map(record).collect()
+            }
+            Learned::Discounted { slot, scale, weight, sum, .. } => {
+                let record = |(weight, sum): (&f64, &f64)| ChannelRecord {
+                    slot: slot.0,
+                    count: weight * scale,
+                    sum: sum * scale,
+                    ..ChannelRecord::default()
+                };
+                weight.iter().zip(sum).map(record).collect()
+            }
+            Learned::Windowed { slot, blocks, .. } => {
+                let record = |blocks: &[Block; 8]| ChannelRecord {
+                    slot: slot.0,
+                    count: blocks.iter().map(|block| block.count as f64).sum(),
+                    sum: blocks.iter().map(|block| block.sum).sum(),
+                    ..ChannelRecord::default()
+                };
+                blocks.iter().map(record).collect()
+            }
+            Learned::Pooled(saved) => {
+                let mut records = saved.seen.records();
+                for (record, (&residuals, &freedom)) in
+                    records.iter_mut().zip(saved.residuals.iter().zip(&saved.freedom))
+                {
+                    (record.residuals, record.freedom) = (residuals, freedom);
+                }
+                records
+            }
+        }
+    }
+
     /// The name of the kind, as it is saved.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -28,7 +28,7 @@ fn unknown_until_committed(mut statistics: Box<dyn Statistics>) {
     statistics.advance(Slot(1));
     let read = |s: &dyn Statistics| (s.estimate(A), s.spread(A), s.count(A), s.pending(A));
     assert_eq!(read(&*statistics), (0.0, f64::INFINITY, 0.0, 0));
-    statistics.commit(A);
+    statistics.commit(Slot(1), A);
     assert!(close(statistics.spread(A), 0.5));
     assert_eq!((statistics.estimate(A), statistics.count(A), statistics.pending(A)), (0.0, 0.0, 1));
     assert_eq!(statistics.spread(B), f64::INFINITY);
@@ -38,8 +38,8 @@ fn unknown_until_committed(mut statistics: Box<dyn Statistics>) {
 
 fn outcomes_move_out_of_pending(mut statistics: Box<dyn Statistics>) {
     statistics.advance(Slot(8));
-    statistics.commit(A);
-    statistics.commit(A);
+    statistics.commit(Slot(8), A);
+    statistics.commit(Slot(8), A);
     assert!(close(statistics.spread(A), 0.25) && statistics.pending(A) == 2);
     statistics.observe(&ran(8, A, 0.5));
     assert!(close(statistics.spread(A), 0.25) && statistics.pending(A) == 1 && close(statistics.count(A), 1.0));
@@ -49,8 +49,8 @@ fn outcomes_move_out_of_pending(mut statistics: Box<dyn Statistics>) {
     statistics.observe(&ran(8, B, 0.25));
     assert!(close(statistics.estimate(B), 0.25) && statistics.pending(B) == 0, "learned without a commit");
 
-    statistics.commit(B);
     statistics.advance(Slot(9));
+    statistics.commit(Slot(8), B);
     statistics.observe(&ran(8, B, 0.25));
     assert!(close(statistics.estimate(B), 0.25) && statistics.pending(B) == 0, "late news is news");
 }
@@ -79,7 +79,7 @@ fn save_and_restore_is_exact(new: fn() -> Box<dyn Statistics>) {
         };
         for life in &mut lives {
             life.advance(Slot(slot));
-            life.commit(channel);
+            life.commit(Slot(slot), channel);
             if let Some(seen) = &seen {
                 life.observe(seen);
             }

@@ -9,16 +9,16 @@
 //! An outcome later than the window is not learned from. Uses without an outcome leave
 //! with their block.
 
+use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
 use super::{Statistics, spread_of};
-use crate::model::{ChannelId, Observation, Outcome, Slot};
+use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 use serde::{Deserialize, Serialize};
 
 const BLOCKS: usize = 8;
 
 /// What happened to one channel in one block of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Block {
     /// Observations.
     pub count: u64,
@@ -108,7 +108,7 @@ impl Statistics for Windowed {
 
     fn spread(&self, channel: ChannelId) -> f64 {
         let Block { count, pending, .. } = self.total[channel.index()];
-        spread_of((count + u64::from(pending)) as f64)
+        spread_of(count.saturating_add(u64::from(pending)) as f64)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
@@ -119,8 +119,8 @@ impl Statistics for Windowed {
         self.total[channel.index()].pending
     }
 
-    fn commit(&mut self, channel: ChannelId) {
-        let place = (self.block(self.slot) % BLOCKS as u64) as usize;
+    fn commit(&mut self, slot: Slot, channel: ChannelId) {
+        let Some(place) = self.place(slot) else { return };
         let block = &mut self.blocks[channel.index()][place];
         block.pending = block.pending.saturating_add(1);
         self.total[channel.index()].pending = self.total[channel.index()].pending.saturating_add(1);
@@ -136,10 +136,46 @@ impl Statistics for Windowed {
         }
         if let Outcome::Ran(utility) = seen.outcome {
             for counted in [block, total] {
-                counted.count += 1;
+                counted.count = counted.count.saturating_add(1);
                 counted.sum += utility;
             }
         }
+    }
+
+    fn record(&self, channel: ChannelId) -> ChannelRecord {
+        let Block { count, sum, .. } = self.total[channel.index()];
+        ChannelRecord { slot: self.slot.0, count: count as f64, sum, ..ChannelRecord::default() }
+    }
+
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord) {
+        let Some(place) = self.place(Slot(record.slot.min(self.slot.0))) else { return };
+        let whole = record.count.round();
+        if whole > 0.0 {
+            let sum = if whole == record.count { record.sum } else { record.sum / record.count * whole };
+            let seen = Block { count: whole as u64, sum, pending: 0 };
+            let blocks = &mut self.blocks[channel.index()];
+            blocks[place] = blocks[place].plus(&seen);
+            self.total[channel.index()] = Self::add_up(blocks);
+        }
+    }
+
+    fn reset(&mut self, channel: ChannelId) {
+        let blocks = &mut self.blocks[channel.index()];
+        blocks.iter_mut().for_each(|block| *block = Block { pending: block.pending, ..Block::default() });
+        self.total[channel.index()] = Self::add_up(blocks);
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        self.blocks = carried(&self.blocks, change, &[Block::default(); BLOCKS]);
+        self.total = self.blocks.iter().map(Self::add_up).collect();
+    }
+
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64) {
+        let blocks = &mut self.blocks[channel.index()];
+        for block in blocks.iter_mut() {
+            block.sum = rescaled(block.sum, block.count as f64, factor, cost);
+        }
+        self.total[channel.index()] = Self::add_up(blocks);
     }
 
     fn state(&self) -> StatisticsState {
@@ -197,8 +233,8 @@ mod tests {
     fn late_news_counts_in_its_own_block_or_not_at_all() {
         let mut recent = Windowed::new(1, 8);
         recent.advance(Slot(3));
-        recent.commit(A);
-        recent.commit(A);
+        recent.commit(Slot(3), A);
+        recent.commit(Slot(3), A);
         recent.advance(Slot(9));
         recent.observe(&ran(3, A, 0.5));
         assert_eq!((recent.count(A), recent.pending(A)), (1.0, 1));

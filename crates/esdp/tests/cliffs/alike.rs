@@ -24,7 +24,7 @@ impl Alike {
         instance.server_capacity = self.capacity.repeat(self.servers as usize);
         for job in 0..self.jobs {
             instance.jobs.push(Gang { minimum: self.tasks, copies: 1 });
-            instance.groups.push(Group { job, count: self.tasks });
+            instance.groups.push(Group { job, count: self.tasks, minimum: 0 });
             let request: Vec<Amount> = (0..devices).map(|_| rng.random_range(self.request.clone())).collect();
             for server in 0..self.servers {
                 instance.push(&request, f64::from(rng.random_range(0..1000u32)) / 1000.0, 0.0);

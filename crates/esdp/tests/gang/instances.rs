@@ -34,7 +34,7 @@ pub fn small(rng: &mut impl Rng) -> Instance {
         for _ in 0..groups {
             let count = if rng.random_ratio(1, 10) { 0 } else { rng.random_range(1..=3) };
             tasks += count;
-            instance.groups.push(Group { job, count });
+            instance.groups.push(Group { job, count, minimum: 0 });
         }
         instance.jobs.push(Gang { minimum: rng.random_range(0..=tasks + 1), copies });
         for group in first..first + groups {
@@ -97,7 +97,7 @@ pub fn learned(rng: &mut impl Rng, size: Size, linear: bool) -> Instance {
         for group in 0..groups {
             let count = tasks / groups + u32::from(group < tasks % groups);
             let place = instance.groups.len() as u32;
-            instance.groups.push(Group { job, count });
+            instance.groups.push(Group { job, count, minimum: 0 });
             let request: Vec<u64> = (0..devices).map(|_| rng.random_range(1..=2)).collect();
             requested.iter_mut().zip(&request).for_each(|(sum, a)| *sum += a * u64::from(count));
             for server in 0..servers {

@@ -17,7 +17,7 @@ pub(super) fn add_group(
 ) {
     let job = instance.jobs.len() as u32 - 1;
     let group = instance.groups.len() as u32;
-    instance.groups.push(Group { job, count });
+    instance.groups.push(Group { job, count, minimum: 0 });
     for (server, (mean, width)) in channels {
         instance.push(request, mean, width);
         instance.server.push(server);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{ChannelSpec, ClusterSpec, GangSpec};
+use crate::model::{Capacity, ChannelSpec, Cluster, ClusterSpec, GangSpec};
 use crate::sim::{
     ArrivalSpec, Delay, OracleTrack, RandomCluster, Recorder, Setting, Simulation, SlotRecord, SpeedSpec, Summary,
 };
@@ -13,7 +13,7 @@ fn pair() -> Setting {
         ports: vec!["train".into()],
         channels: (0..2).map(|server| ChannelSpec::new(0, server, vec![1])).collect(),
         capacity: Capacity::per_server(vec![vec![1], vec![1]]),
-        gangs: vec![GangSpec { port: 0, minimum: 2, tasks: vec![2] }],
+        gangs: vec![GangSpec::new(0, 2, &[2])],
         ..ClusterSpec::default()
     });
     let arrivals = ArrivalSpec::List { jobs: vec![vec![1], vec![1], vec![0]], repeat: false };

@@ -71,6 +71,8 @@ const LABELS: usize = 50_000;
 #[derive(Debug, Clone, Default)]
 pub struct Exact {
     work_budget: Option<u64>,
+    /// The caller's limit, which goes before the budget.
+    limit: Option<u64>,
     reduced: Reduced,
     dual: Dual,
     pass: Pass,
@@ -124,7 +126,7 @@ impl Exact {
     /// Limits a decision to about this many visits of labels, table cells and channels;
     /// a visit takes about 2.5 ns. However small, the answer is feasible and its bound
     /// holds. Without a limit of yours: 32 million, or 200 for every channel where that is more; with
-    /// gangs or limits of servers, 20,000 for every channel up to 120 million and 6,000 for every channel, but at
+    /// gangs or limits of servers, 30,000 for every channel up to 120 million and 6,000 for every channel, but at
     /// least 40 million.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
@@ -243,22 +245,42 @@ impl Exact {
     }
 }
 
+/// The decomposition does not look at minima of task groups. Its bound holds without them, and so does its answer where
+/// it happens to reach them; else there is none.
+pub(super) fn whole_or_unsupported(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    solver: &'static str,
+) -> Result<(), SolveError> {
+    match problem.gangs() {
+        Some(gangs) if gangs.have_group_minima() && !gangs.are_whole(&solution.chosen) => {
+            Err(SolveError::Unsupported { solver, what: "minima of task groups" })
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Solver for Exact {
     fn name(&self) -> &'static str {
         "exact"
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.limit = visits;
+    }
+
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
+        let limit = self.limit.or(self.work_budget);
         // Where the cluster as a whole limits, servers do not decouple: its price is as good there, and a set of
         // channels is easier to search than whole numbers of uses.
         let limited = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
         if problem.gangs().is_some() || (problem.servers().is_some() && !limited) {
-            self.gang.solve(problem, self.work_budget, solution);
-            return Ok(());
+            self.gang.solve(problem, limit, solution);
+            return whole_or_unsupported(problem, solution, self.name());
         }
         self.reduced.fill(problem);
         let n = self.reduced.len() as u64;
-        let budget = self.work_budget.unwrap_or((200 * n).max(32_000_000));
+        let budget = limit.unwrap_or((200 * n).max(32_000_000));
         self.relax(problem, budget);
         let method = self.search(problem, budget);
         solution.chosen.clear();

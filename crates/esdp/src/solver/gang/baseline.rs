@@ -17,7 +17,7 @@ impl Gang {
         if is_open {
             self.place_tasks();
             let budget = default_budget(self.form.len() as u64) / WORK_PER_VISIT;
-            self.price(budget, newton::has_small_servers(&self.form) && newton::cost(&self.form) <= budget / 4);
+            self.price(budget, newton::cost(&self.form).is_some_and(|cost| cost <= budget / 4));
             let stop = Stop { steps: ROUNDS * STEPS, work: budget / 2, target: self.best_value };
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             self.root.prices.clone_from(&self.descent.best.prices);

@@ -18,6 +18,7 @@ impl Form {
         self.drop_outweighed(problem);
         self.fill_channels(problem);
         self.fill_rows(problem);
+        self.limit_copies();
     }
 
     fn fill_jobs(&mut self, problem: &Problem<'_>) {
@@ -167,6 +168,22 @@ impl Form {
             if total > u128::from(capacity) {
                 let unit = (0..self.len()).map(|e| uses(e) as f64).sum::<f64>() / self.len() as f64;
                 self.rows.push(Row { device, capacity, unit });
+            }
+        }
+    }
+
+    /// Whole copies that fit the cluster-wide rows: a quota of seven tasks holds one job of four, not one and three
+    /// quarters.
+    fn limit_copies(&mut self) {
+        for l in 0..self.jobs.len() {
+            let own = &self.of_job[self.job_start[l] as usize..self.job_start[l + 1] as usize];
+            for row in &self.rows {
+                let request = |&e: &u32| self.requests[e as usize * self.devices + row.device];
+                let least = u128::from(own.iter().map(request).min().unwrap_or(0)) * u128::from(self.jobs[l].minimum);
+                if let Some(copies) = u128::from(row.capacity).checked_div(least) {
+                    let job = &mut self.jobs[l];
+                    job.copies = job.copies.min(u32::try_from(copies).unwrap_or(u32::MAX));
+                }
             }
         }
     }

@@ -54,7 +54,7 @@ use self::tree::Tree;
 use super::{Guarantee, Problem, Solution};
 
 /// A decision's work by default: so much for each channel, up to so much in all, and a little for each channel beyond.
-const WORK_PER_CHANNEL: u64 = 20_000;
+const WORK_PER_CHANNEL: u64 = 30_000;
 const WORK: u64 = 120_000_000;
 const MORE_WORK_PER_CHANNEL: u64 = 6_000;
 /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
@@ -181,9 +181,8 @@ impl Gang {
         self.place_tasks();
         self.ruin.reset();
         let visits = budget / WORK_PER_VISIT;
-        let by_servers = newton::has_small_servers(&self.form)
-            && (newton::has_many_servers(&self.form) || self.has_tree(visits))
-            && newton::cost(&self.form) <= visits / 4 * 3;
+        let by_servers = (newton::has_many_servers(&self.form) || self.has_tree(visits))
+            && newton::cost(&self.form).is_some_and(|cost| cost <= visits / 4 * 3);
         let bound = if !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / 2 {
             let bound = self.search_relaxed(budget);
             self.pricing.work /= WORK_PER_VISIT;

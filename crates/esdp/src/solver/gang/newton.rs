@@ -27,6 +27,8 @@ const LEAST: f64 = 1e-4;
 const LEFT: f64 = 0.1;
 /// The most that the logarithm of the widths' multiplier moves in a step.
 const FARTHEST: f64 = 1.0;
+/// About how often the smoothed dual is evaluated, in all.
+const EVALUATIONS: u64 = 20;
 /// Trials of a step, each shorter than the one before by this factor.
 const TRIALS: usize = 8;
 const SHORTER: f64 = 0.3;
@@ -43,28 +45,33 @@ pub(super) struct Newton {
     pub work: u64,
 }
 
-/// Whether all servers are so small that their tables are exact. Devices that cannot run out do not count.
-pub(super) fn has_small_servers(form: &Form) -> bool {
-    (0..form.servers()).all(|server| {
-        let cells = (0..form.devices).try_fold(1u64, |cells, device| {
-            let room = form.room[server * form.devices + device];
-            let need = |e: usize| u128::from(form.request(e)[device]) * u128::from(form.most[e]);
-            let runs_out = form.channels(server).map(need).sum::<u128>() > u128::from(room);
-            if runs_out { cells.checked_mul(2 * room.min(CELLS) + 1) } else { Some(cells) }
-        });
-        cells.is_some_and(|cells| cells <= CELLS)
-    })
-}
-
 /// Whether servers are many beside the jobs: then prices of tasks are fewer than those of capacities.
 pub(super) fn has_many_servers(form: &Form) -> bool {
     2 * (form.groups.len() + form.jobs.len()) <= form.servers() * form.devices
 }
 
-/// About what all steps from the beginning cost, in visits.
-pub(super) fn cost(form: &Form) -> u64 {
+/// About what all steps from the beginning cost, in visits; `None` where a server is so large that its table would not
+/// be exact. Devices that cannot run out do not count.
+pub(super) fn cost(form: &Form) -> Option<u64> {
     let size = Layout::of(form).len as u64;
-    20 * (40 * form.len() as u64 + factor_cost(size))
+    let mut tables = 0u64;
+    for server in 0..form.servers() {
+        let mut cells = 1u64;
+        for device in 0..form.devices {
+            let room = form.room[server * form.devices + device];
+            let need = |e: usize| u128::from(form.request(e)[device]) * u128::from(form.most[e]);
+            if form.channels(server).map(need).sum::<u128>() > u128::from(room) {
+                cells = cells.saturating_mul(2 * room.min(CELLS) + 1);
+            }
+        }
+        if cells > CELLS {
+            return None;
+        }
+        let uses: u64 = form.channels(server).map(|e| u64::from(form.most[e])).sum();
+        let table = form.channels(server).len() as u64 * cells / 4;
+        tables = tables.saturating_add(table).saturating_add(uses.saturating_mul(uses) / 2);
+    }
+    Some(tables.saturating_add(40 * form.len() as u64 + factor_cost(size)).saturating_mul(EVALUATIONS))
 }
 
 /// A factor of some hundred prices takes as long as this many visits.

@@ -116,7 +116,7 @@ mod tests {
         instance.server_capacity = vec![3, 4, 5, 2, 90, 90];
         let mut next = 0.0;
         for group in 0..4u32 {
-            instance.groups.push(Group { job: group / 2, count: 2 + group % 2 });
+            instance.groups.push(Group { job: group / 2, count: 2 + group % 2, minimum: 0 });
             for server in 0..3u32 {
                 next += 0.37;
                 let request = if (group, server) == (3, 1) {

@@ -40,8 +40,9 @@ pub use prior::{GroupPrior, Prior, ServerPrior};
 
 use super::Statistics;
 use super::discounted::Discounted;
+use super::record::{ChannelRecord, carried};
 use super::state::{self, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
-use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
+use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Outcome, Slot};
 use posterior::{Belief, Evidence, Expected, Slab};
 use sweep::{Data, Scratch};
 use tree::Tree;
@@ -62,6 +63,7 @@ const COMPARABLE: f64 = 0.5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pooled {
     tree: Tree,
+    labelled: bool,
     gamma: f64,
     slab: Slab,
     slot: Slot,
@@ -106,6 +108,7 @@ impl Pooled {
         let prior = Prior::new(&tree);
         let mut pooled = Self {
             tree,
+            labelled,
             gamma,
             slab: Slab::NONE,
             slot: Slot(0),
@@ -218,8 +221,8 @@ impl Statistics for Pooled {
         self.seen.pending(channel)
     }
 
-    fn commit(&mut self, channel: ChannelId) {
-        self.seen.commit(channel);
+    fn commit(&mut self, slot: Slot, channel: ChannelId) {
+        self.seen.commit(slot, channel);
         self.read_again(channel.index());
     }
 
@@ -238,11 +241,61 @@ impl Statistics for Pooled {
         self.read_again(index);
     }
 
+    fn record(&self, channel: ChannelId) -> ChannelRecord {
+        let index = channel.index();
+        let (residuals, freedom) = (self.residuals[index], self.freedom[index]);
+        ChannelRecord { residuals, freedom, ..self.seen.record(channel) }
+    }
+
+    fn add(&mut self, channel: ChannelId, record: &ChannelRecord) {
+        let index = channel.index();
+        self.seen.add(channel, record);
+        self.residuals[index] += record.residuals;
+        self.freedom[index] += record.freedom;
+        self.known[index].1 = self.noise(index);
+        self.read_again(index);
+        self.next = self.slot; // what is shared has changed
+    }
+
+    fn reset(&mut self, channel: ChannelId) {
+        let index = channel.index();
+        self.seen.reset(channel);
+        (self.residuals[index], self.freedom[index]) = (0.0, 0.0);
+        self.known[index].1 = self.noise(index);
+        self.read_again(index);
+        self.next = self.slot;
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        let tree = Tree::new(change.new, self.labelled);
+        self.prior = self.prior.carried(&self.tree, &tree, &change.remap);
+        self.tree = tree;
+        self.seen.change(change);
+        self.residuals = carried(&self.residuals, change, &0.0);
+        self.freedom = carried(&self.freedom, change, &0.0);
+        self.next = self.slot;
+        self.expect_all();
+    }
+
+    fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64) {
+        let index = channel.index();
+        self.seen.rescale(channel, factor, cost);
+        self.residuals[index] *= factor * factor;
+        self.known[index].1 = self.noise(index);
+        self.read_again(index);
+        self.next = self.slot;
+    }
+
     fn state(&self) -> StatisticsState {
-        let Self { slot, next, seen, residuals, freedom, prior, .. } = self.clone();
-        let seen = Box::new(seen.state().learned);
-        let learned = Learned::Pooled(PooledState { slot, next, seen, residuals, freedom, prior });
-        StatisticsState { version: STATE_VERSION, learned }
+        let saved = PooledState {
+            slot: self.slot,
+            next: self.next,
+            seen: Box::new(self.seen.state().learned),
+            residuals: self.residuals.clone(),
+            freedom: self.freedom.clone(),
+            prior: self.prior.clone(),
+        };
+        StatisticsState { version: STATE_VERSION, learned: Learned::Pooled(saved) }
     }
 
     fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {

@@ -13,9 +13,11 @@
 
 use super::posterior::Expected;
 use super::tree::{Place, Tree};
+use crate::model::Remap;
 use crate::stats::StateError;
 use crate::stats::state::check_length;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The weight of a parent's variances against a group's own, in channels or in degrees of freedom.
 pub(super) const OF_PARENT: f64 = 8.0;
@@ -35,7 +37,6 @@ pub(super) const SLOWEST: f64 = -0.9;
 
 /// What was learned of a group of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GroupPrior {
     /// The mean speed of its channels, *b*.
     pub mean: f64,
@@ -49,7 +50,6 @@ pub struct GroupPrior {
 
 /// What was learned of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ServerPrior {
     /// How much faster than others of its kind, as a share: *u*.
     pub factor: f64,
@@ -59,7 +59,6 @@ pub struct ServerPrior {
 
 /// Everything that channels share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Prior {
     /// The groups, everything first.
     pub groups: Vec<GroupPrior>,
@@ -99,6 +98,28 @@ impl Prior {
     /// The noise of a channel: its own residuals, drawn to the noise of its group.
     pub(super) fn channel_noise(&self, place: Place, residuals: f64, freedom: f64) -> f64 {
         drawn(residuals, freedom, OF_PARENT, self.groups[place.group as usize].noise)
+    }
+
+    /// The same for the next version of a cluster: groups are found by their names, servers by theirs. A group
+    /// that is new is as its parent is, give or take how groups of its level differ; a server that is new is a usual
+    /// specimen of its kind.
+    pub(super) fn carried(&self, old: &Tree, new: &Tree, remap: &Remap) -> Self {
+        let known: HashMap<Vec<String>, usize> = (0..old.groups.len()).map(|group| (old.path(group), group)).collect();
+        let mut levels = self.levels.clone();
+        levels.resize(new.levels, START_VARIANCE);
+        let mut groups: Vec<GroupPrior> = Vec::with_capacity(new.groups.len());
+        for (index, group) in new.groups.iter().enumerate() {
+            groups.push(match known.get(&new.path(index)) {
+                Some(&place) => self.groups[place],
+                None => {
+                    let parent = groups[group.parent];
+                    GroupPrior { uncertainty: parent.uncertainty + levels[group.level], ..parent }
+                }
+            });
+        }
+        let usual = ServerPrior { factor: 0.0, uncertainty: self.server_spread };
+        let servers = remap.old_servers().iter().map(|old| old.map_or(usual, |old| self.servers[old.index()]));
+        Self { groups, levels, servers: servers.collect(), server_spread: self.server_spread }
     }
 
     /// Checks a saved prior.

@@ -75,11 +75,11 @@ fn the_prior_can_be_read() {
     let report = pooled.prior();
     let find = |path: &[&str]| report.iter().find(|group| group.path == path).unwrap().prior;
     assert!(report[0].path.is_empty());
-    let (old, new) = (find(&["0: train", "old"]), find(&["0: train", "new"]));
+    let (old, new) = (find(&["train", "old"]), find(&["train", "new"]));
     assert!((old.mean - 0.2).abs() < 0.03 && (new.mean - 0.8).abs() < 0.03, "{old:?} {new:?}");
     // Uniform outcomes of width .2 have a variance of 1/300; the channels of a kind do not differ.
     assert!((old.noise - 1.0 / 300.0).abs() < 0.001 && old.spread < 0.01, "{old:?}");
-    assert!(find(&["1: serve", "old"]).uncertainty > 10.0 * old.uncertainty);
+    assert!(find(&["serve", "old"]).uncertainty > 10.0 * old.uncertainty);
     assert_eq!(pooled.servers().len(), 40);
 }
 
@@ -108,8 +108,8 @@ fn labels_may_be_deep_short_or_missing() {
     let pooled = Pooled::new(&cluster(labels), true, 1.0);
     let paths: Vec<Vec<String>> = pooled.prior().into_iter().map(|group| group.path).collect();
     let has = |path: &[&str]| paths.iter().any(|found| found == path);
-    assert!(has(&["0: train", "v100", "rack 1"]) && has(&["0: train", "v100", "(no label)"]));
-    assert!(has(&["0: train", "(no label)"]) && has(&["1: serve", "k80", "(no label)"]));
+    assert!(has(&["train", "v100", "rack 1"]) && has(&["train", "v100", "(no label)"]));
+    assert!(has(&["train", "(no label)"]) && has(&["serve", "k80", "(no label)"]));
     // Everything; for each port itself, v100 and its three, none, k80 and its one.
     assert_eq!(paths.len(), 1 + 2 * 8);
     assert_eq!(Pooled::new(&cluster(labels), false, 1.0).prior().len(), 1 + 2);
@@ -124,7 +124,7 @@ fn the_task_groups_of_a_gang_are_pooled_apart() {
         ports: vec!["gang".into()],
         channels: vec![task(0, 0), task(0, 1), task(1, 0), task(1, 1)],
         capacity: Capacity::cluster_wide(vec![9]),
-        gangs: vec![GangSpec { port: 0, minimum: 1, tasks: vec![1, 1] }],
+        gangs: vec![GangSpec::new(0, 1, &[1, 1])],
         ..ClusterSpec::default()
     };
     let mut pooled = Pooled::new(&Cluster::new(spec).unwrap(), true, 1.0);
@@ -142,7 +142,7 @@ fn the_task_groups_of_a_gang_are_pooled_apart() {
 fn open_outcomes_narrow_the_spread_and_leave_the_estimate() {
     let mut pooled = taught(20, 10);
     let (channel, before) = (at(0, 30), taught(20, 10));
-    (0..3).for_each(|_| pooled.commit(channel));
+    (0..3).for_each(|_| pooled.commit(Slot(200), channel));
     assert_eq!(pooled.estimate(channel), before.estimate(channel));
     assert!(pooled.spread(channel) < before.spread(channel));
     (0..3).for_each(|_| pooled.observe(&censored(39, channel)));
@@ -207,7 +207,7 @@ fn saved_and_restored(gamma: f64, slab: f64) {
         };
         for life in &mut lives {
             life.advance(Slot(slot));
-            life.commit(channel);
+            life.commit(Slot(slot), channel);
             seen.iter().for_each(|seen| life.observe(seen));
         }
         assert!(lives.iter().all(|life| life.state() == lives[0].state()), "slot {slot}");

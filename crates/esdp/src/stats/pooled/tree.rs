@@ -68,11 +68,10 @@ impl Tree {
             let id = ChannelId::at(index);
             let port = &cluster.ports()[channel.port.index()];
             let family = match cluster.is_gang(channel.port) {
-                true => format!("{}, tasks {}", port, cluster.task_group(id)),
+                true => format!("{port}, tasks {}", cluster.group_name(cluster.task_group(id))),
                 false => port.clone(),
             };
-            // Ports may share a name, so their position is part of the key.
-            let mut group = child(0, format!("{}: {family}", channel.port.index()));
+            let mut group = child(0, family);
             let own = labels(channel.server);
             for label in own {
                 group = child(group, label.clone());

@@ -21,7 +21,7 @@ fn taught_alike(slab: f64, fast: bool, scatter: f64) -> Pooled {
 #[test]
 fn an_outlier_does_not_blur_what_the_others_share() {
     let [none, slab] = [0.0, 0.03].map(|slab| taught_alike(slab, true, 0.1));
-    let group = |pooled: &Pooled| pooled.prior().into_iter().find(|group| group.path == ["0: train", "old"]).unwrap();
+    let group = |pooled: &Pooled| pooled.prior().into_iter().find(|group| group.path == ["train", "old"]).unwrap();
     let [blurred, sharp] = [&none, &slab].map(|pooled| group(pooled).prior);
     assert!(blurred.spread > 0.01 && sharp.spread < 0.5 * blurred.spread, "{blurred:?} {sharp:?}");
     assert!((sharp.mean - 0.3).abs() < (blurred.mean - 0.3).abs(), "{blurred:?} {sharp:?}");
@@ -45,7 +45,7 @@ fn an_outlier_is_found_sooner() {
 fn what_is_never_tried_stays_wide() {
     let [none, slab] = [0.0, 0.03].map(|slab| taught_alike(slab, true, 0.1));
     let variance = |pooled: &Pooled, channel| 2.0 * UNIT * pooled.spread(channel);
-    let group = slab.prior().into_iter().find(|group| group.path == ["0: train", "old"]).unwrap().prior;
+    let group = slab.prior().into_iter().find(|group| group.path == ["train", "old"]).unwrap().prior;
     let expected = group.spread + 0.03 * 0.09 + group.uncertainty + group.mean.powi(2) * slab.servers()[38].uncertainty;
     assert!((variance(&slab, at(0, 38)) - expected).abs() < 1e-12);
     // What was tried often is known as well with it as without.

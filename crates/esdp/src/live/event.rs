@@ -1,0 +1,299 @@
+//! What comes in and what goes out, all of it by name.
+
+use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
+use crate::scheduler::{Checkpoint, RestoreError, TicketError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The version of [`Event`] that this library writes into [`Entry`]. It reads this one and all before.
+pub const EVENT_VERSION: u32 = 1;
+
+/// Something that happened, or that is due: the only way into a [`Live`](super::Live).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The cluster is another one from now on; what keeps its name keeps what was learned of it.
+    Described {
+        /// The cluster.
+        cluster: ClusterDescription,
+    },
+    /// A job waits. Saying so again is harmless.
+    Submitted {
+        /// The job's name, never used for another one.
+        job: String,
+        /// Its port.
+        port: String,
+        /// How urgent it is, above 0: among the jobs of its port the heaviest start first, and a port counts as
+        /// much as its first job.
+        #[serde(default = "one")]
+        weight: f64,
+    },
+    /// A job is not wanted any more, whether it waits or runs.
+    Cancelled {
+        /// The job.
+        job: String,
+    },
+    /// A slot is due.
+    SlotDue {
+        /// The slot, later than all before, on the driver's own clock.
+        slot: Slot,
+        /// What is free by server, if the driver knows of others who use them. Never more is used than no job holds.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        free: BTreeMap<String, Amounts>,
+        /// Servers that take nothing new in this slot.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        closed: Vec<String>,
+        /// The most work that the decision may take, in visits of a solver of some nanoseconds each, so that no slot
+        /// is late; the solver's own budget if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<u64>,
+    },
+    /// The cluster runs what was started.
+    Accepted {
+        /// The start.
+        ticket: Ticket,
+    },
+    /// The cluster does not run what was started, or runs it no more: the job waits again.
+    Refused {
+        /// The start.
+        ticket: Ticket,
+        /// Why, for people.
+        #[serde(default)]
+        why: String,
+    },
+    /// How tasks of a start went; each counts once, however often it is said.
+    Reported {
+        /// The start.
+        ticket: Ticket,
+        /// Which of its tasks.
+        #[serde(default)]
+        tasks: WhichTasks,
+        /// How they went.
+        report: SpeedReport,
+    },
+    /// How a task went that somebody else has placed.
+    Observed {
+        /// A name for this report, so that it counts once.
+        id: String,
+        /// The port it would belong to.
+        port: String,
+        /// The group of tasks; empty if jobs of the port are no gangs.
+        #[serde(default)]
+        group: String,
+        /// The server.
+        server: String,
+        /// How it went.
+        report: SpeedReport,
+    },
+    /// A job is done and holds nothing any more. Its outcomes may come before or after.
+    Ended {
+        /// The job.
+        job: String,
+    },
+    /// A server is gone with everything on it; it may come back.
+    ServerLost {
+        /// The server.
+        server: String,
+    },
+    /// A server takes nothing new until it is opened; what runs there goes on.
+    Drained {
+        /// The server.
+        server: String,
+    },
+    /// A drained or lost server takes jobs again.
+    Opened {
+        /// The server.
+        server: String,
+    },
+    /// What was learned is forgotten: of a server, of a port, or of a port on a server. All of it if neither is named.
+    Reset {
+        /// The port; all if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<String>,
+        /// The server; all if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+    },
+    /// A server that left the cluster will not come back.
+    Forgotten {
+        /// The server.
+        server: String,
+    },
+    /// Nothing more is expected of decisions before a slot.
+    Expired {
+        /// The slot.
+        before: Slot,
+    },
+    /// What another scheduler has learned is added, by name, as if it had been seen now.
+    Merged {
+        /// Its state.
+        state: Box<Checkpoint>,
+        /// How much a foreign outcome counts against one of our own, above 0, at most 1.
+        share: f64,
+    },
+}
+
+/// Which tasks of a start.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhichTasks {
+    /// All whose outcome is open.
+    #[default]
+    All,
+    /// One, by its number.
+    One(u32),
+    /// Those on a server whose outcome is open.
+    On(String),
+}
+
+/// How a task went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpeedReport {
+    /// Its net utility, from 0 to 1, supply cost taken off.
+    Utility(f64),
+    /// Its speed, at least 0, in any unit that is the same for all jobs of the port.
+    Rate(f64),
+    /// Work in any unit, and the seconds it took.
+    Work {
+        /// The work.
+        work: f64,
+        /// The time, above 0.
+        seconds: f64,
+    },
+    /// It tells nothing about speed.
+    Lost,
+}
+
+/// What follows from an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "kebab-case")]
+pub enum Effect {
+    /// To be carried out, and to be answered with `Accepted` or `Refused`.
+    Started(Start),
+    /// Outcomes were learned.
+    Learned {
+        /// How many.
+        uses: usize,
+    },
+    /// A state was merged.
+    Merged {
+        /// How many of its channels were found here.
+        channels: usize,
+    },
+    /// A job waits again.
+    Requeued {
+        /// The job.
+        job: String,
+        /// The start that came to nothing.
+        ticket: Ticket,
+    },
+    /// A job is out of the book without having ended.
+    Lost {
+        /// The job.
+        job: String,
+        /// Why, for people.
+        why: String,
+    },
+    /// Said before, counted, and otherwise ignored.
+    Duplicate {
+        /// What was said before, for people.
+        what: String,
+    },
+    /// The event does not fit; nothing was changed.
+    Rejected {
+        /// Why, for people.
+        why: String,
+    },
+}
+
+/// A job to be started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// The id of this start.
+    pub ticket: Ticket,
+    /// The job.
+    pub job: String,
+    /// Its port.
+    pub port: String,
+    /// The slot of the decision.
+    pub slot: Slot,
+    /// Where its tasks run.
+    pub placements: Vec<Placement>,
+}
+
+/// Tasks of a group on a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// The group; empty if jobs of the port are no gangs.
+    pub group: String,
+    /// The server.
+    pub server: String,
+    /// How many tasks.
+    pub count: u32,
+    /// The number of the first of them, from 0.
+    pub first: u32,
+}
+
+/// Why an event does not fit. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum EventError {
+    /// A port, server or job that is not there.
+    #[error("there is no {what} `{name}`")]
+    Unknown {
+        /// `port`, `server`, `job` or `task group`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A port does not use a server.
+    #[error("port `{port}` does not use server `{server}`")]
+    NoChannel {
+        /// The port.
+        port: String,
+        /// The server.
+        server: String,
+    },
+    /// A number that is out of range.
+    #[error("`{key}` is {value}, expected {accepted}")]
+    Number {
+        /// What it is.
+        key: &'static str,
+        /// The value found.
+        value: f64,
+        /// What is accepted.
+        accepted: &'static str,
+    },
+    /// A ticket that is not open.
+    #[error(transparent)]
+    Ticket(#[from] TicketError),
+    /// A report before the first slot.
+    #[error("no slot has been decided yet")]
+    NoSlot,
+    /// The cluster was rejected.
+    #[error("cluster: {0}")]
+    Cluster(String),
+    /// The slot was not decided.
+    #[error("{0}")]
+    Schedule(String),
+    /// The state was not merged.
+    #[error(transparent)]
+    State(#[from] RestoreError),
+}
+
+/// An event in a journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The version of the event, [`EVENT_VERSION`].
+    pub version: u32,
+    /// Its place in the journal, from 1.
+    pub sequence: u64,
+    /// The event.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+fn one() -> f64 {
+    1.0
+}

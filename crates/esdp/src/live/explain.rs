@@ -1,0 +1,238 @@
+//! Why here, why not, and what is believed: numbers, and sentences for people.
+
+use super::Live;
+use crate::model::{Amount, ChannelId, ChannelKey, Cluster, PortId, ServerId, Ticket};
+use crate::scheduler::Started;
+use serde::{Deserialize, Serialize};
+
+/// What is believed of a channel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChannelBelief {
+    /// The channel.
+    pub channel: ChannelKey,
+    /// The estimated net utility, from 0 to 1.
+    pub estimate: f64,
+    /// The estimated speed in the unit in which speeds are reported.
+    pub speed: f64,
+    /// The confidence radius `sqrt(ln(t + 1) / (2 n))` of the estimate; none for a channel never tried.
+    pub radius: Option<f64>,
+    /// How many outcomes stand behind it; not whole where old ones fade.
+    pub count: f64,
+    /// How many uses have no outcome yet.
+    pub pending: u32,
+    /// What is taken off a speed to get a net utility.
+    pub cost: f64,
+}
+
+/// What is believed of a server: how its channels compare with others of their ports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerBelief {
+    /// The server.
+    pub server: String,
+    /// Its speed as a multiple of the mean of its ports' channels, by outcomes; none before the first.
+    pub factor: Option<f64>,
+    /// How many outcomes stand behind it.
+    pub count: f64,
+}
+
+/// Why a job was started where it was: one line for each server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartReason {
+    /// The start.
+    pub ticket: Ticket,
+    /// What is believed of the channel.
+    pub belief: ChannelBelief,
+    /// How many of its tasks run there.
+    pub tasks: u32,
+    /// The best other server of the same port and task group by estimate, and that estimate.
+    pub runner_up: Option<(String, f64)>,
+    /// The device that limits what else the server could take.
+    pub binding: Option<String>,
+    /// All of it as a sentence.
+    pub sentence: String,
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldJob {
+    /// The job.
+    pub job: String,
+    /// Its port.
+    pub port: String,
+    /// Why.
+    pub reason: HeldReason,
+    /// The same as a sentence, such as `gpu: 2 free on n3, 4 needed`.
+    pub detail: String,
+}
+
+/// Why a job waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldReason {
+    /// No slot was decided since it was submitted.
+    NotDecided,
+    /// No server may run it.
+    NoServer,
+    /// All servers that may run it are closed.
+    Closed,
+    /// Not enough devices are free.
+    Capacity,
+    /// Enough devices are free for one such job, but others were worth more, or too little is expected of it.
+    Passed,
+}
+
+impl Live {
+    /// What is believed of every channel, in the order of the cluster; nothing for policies that learn nothing.
+    pub fn beliefs(&self) -> impl Iterator<Item = ChannelBelief> {
+        let channels = (0..self.scheduler.cluster().channels().len()).map(ChannelId::at);
+        channels.filter_map(|channel| self.belief(channel))
+    }
+
+    /// What is believed of a channel; none for policies that learn nothing.
+    pub fn belief(&self, channel: ChannelId) -> Option<ChannelBelief> {
+        let (cluster, learned) = (self.scheduler.cluster(), self.scheduler.policy().learned()?);
+        let (estimate, cost, variance) = (learned.estimate(channel), cluster.cost(channel), learned.spread(channel));
+        let key = cluster.channel_key(channel);
+        let speed = (estimate + cost).max(0.0);
+        let speed = self.scales.get(&key.port).map_or(speed, |scale| scale.in_unit(speed));
+        let radius = (self.scheduler.slot().0 as f64).ln_1p() * variance;
+        Some(ChannelBelief {
+            channel: key,
+            estimate,
+            speed,
+            radius: variance.is_finite().then(|| radius.sqrt()),
+            count: learned.count(channel),
+            pending: learned.pending(channel),
+            cost,
+        })
+    }
+
+    /// What is believed of every server, in the order of the cluster.
+    pub fn server_beliefs(&self) -> Vec<ServerBelief> {
+        let cluster = self.scheduler.cluster();
+        let mut sums = vec![(0.0, 0.0); cluster.servers().len()];
+        if let Some(learned) = self.scheduler.policy().learned() {
+            for port in (0..cluster.ports().len()).map(PortId::at) {
+                let speed = |channel| learned.estimate(channel) + cluster.cost(channel);
+                let channels = || cluster.channels_of(port).iter().copied().filter(|&id| learned.count(id) > 0.0);
+                let count: f64 = channels().map(|channel| learned.count(channel)).sum();
+                let mean = channels().map(|channel| learned.count(channel) * speed(channel)).sum::<f64>() / count;
+                for channel in channels().filter(|_| mean > 0.0) {
+                    let (sum, all) = &mut sums[cluster.channel(channel).server.index()];
+                    *sum += learned.count(channel) * speed(channel) / mean;
+                    *all += learned.count(channel);
+                }
+            }
+        }
+        let belief = |(server, (sum, count)): (&String, (f64, f64))| ServerBelief {
+            server: server.clone(),
+            factor: (count > 0.0).then(|| sum / count),
+            count,
+        };
+        cluster.servers().iter().zip(sums).map(belief).collect()
+    }
+
+    /// Why a start was made as it was: one entry for each server and task group it uses.
+    pub fn why(&self, ticket: Ticket) -> Vec<StartReason> {
+        let Ok(started) = self.book.started(ticket) else { return Vec::new() };
+        let mut channels: Vec<ChannelId> = started.tasks.iter().filter_map(|task| task.channel).collect();
+        channels.sort_unstable();
+        let same = channels.chunk_by(|a, b| a == b);
+        same.filter_map(|same| self.start_reason(ticket, started, same[0], same.len() as u32)).collect()
+    }
+
+    fn start_reason(&self, ticket: Ticket, started: &Started, channel: ChannelId, tasks: u32) -> Option<StartReason> {
+        let cluster = self.scheduler.cluster();
+        let belief = self.belief(channel)?;
+        let learned = self.scheduler.policy().learned()?;
+        let group = cluster.group_name(cluster.task_group(channel));
+        let others = cluster
+            .channels_of(started.port?)
+            .iter()
+            .copied()
+            .filter(|&other| other != channel && cluster.group_name(cluster.task_group(other)) == group);
+        let best = others.max_by(|&a, &b| learned.estimate(a).total_cmp(&learned.estimate(b)).then(b.cmp(&a)));
+        let name = |channel| cluster.servers()[cluster.channel(channel).server.index()].clone();
+        let runner_up = best.map(|best| (name(best), learned.estimate(best)));
+        let binding = self.short_of(cluster, channel).map(|(device, ..)| cluster.devices()[device].clone());
+        let radius = belief.radius.map_or_else(|| "never tried".to_owned(), |radius| format!("± {radius:.3}"));
+        let rival =
+            runner_up.as_ref().map_or_else(String::new, |(name, estimate)| format!("; next {name} with {estimate:.3}"));
+        let sentence = format!(
+            "{}: expected {:.3} ({radius}, {} outcomes), cost {:.3}{rival}",
+            name(channel),
+            belief.estimate,
+            belief.count.round(),
+            belief.cost
+        );
+        Some(StartReason { ticket, belief, tasks, runner_up, binding, sentence })
+    }
+
+    /// The device of which the least is missing to use a channel once more: its position, what is free, what is needed.
+    fn short_of(&self, cluster: &Cluster, channel: ChannelId) -> Option<(usize, Amount, Amount)> {
+        let server = self.left.server(cluster.channel(channel).server);
+        let free = |device: usize| {
+            let at = |amounts: Option<&[Amount]>| amounts.map_or(Amount::MAX, |amounts| amounts[device]);
+            at(server).min(at(self.left.cluster()))
+        };
+        let short = |(device, &needed): (usize, &Amount)| {
+            let free = free(device);
+            (needed > free).then_some((device, free, needed))
+        };
+        cluster.request(channel).iter().enumerate().find_map(short)
+    }
+
+    /// The jobs that wait, each with the reason, as of the last slot.
+    pub fn held(&self) -> impl Iterator<Item = HeldJob> {
+        let cluster = self.scheduler.cluster();
+        (0..cluster.ports().len()).map(PortId::at).flat_map(move |port| {
+            let mut waiting = self.book.waiting(port).peekable();
+            let why = waiting.peek().is_some().then(|| self.why_not(cluster, port));
+            let slot = self.scheduler.slot();
+            waiting.filter_map(move |job| {
+                let named = self.jobs.get(&job.job)?;
+                let (reason, detail) = why.clone()?;
+                let undecided = (HeldReason::NotDecided, "submitted after the last slot".to_owned());
+                let (reason, detail) = if job.submitted >= slot { undecided } else { (reason, detail) };
+                Some(HeldJob { job: named.name.clone(), port: named.port.clone(), reason, detail })
+            })
+        })
+    }
+
+    /// Why another job of a port was not started in the last slot.
+    fn why_not(&self, cluster: &Cluster, port: PortId) -> (HeldReason, String) {
+        let channels = cluster.channels_of(port);
+        if channels.is_empty() {
+            return (HeldReason::NoServer, "no server allows this port".to_owned());
+        }
+        let open: Vec<ChannelId> =
+            channels.iter().copied().filter(|&id| !self.closed.contains(&cluster.channel(id).server)).collect();
+        if open.is_empty() {
+            return (HeldReason::Closed, "all servers that allow this port are closed".to_owned());
+        }
+        let place = |server: ServerId| match self.left.server(server) {
+            Some(_) => format!("on {}", cluster.servers()[server.index()]),
+            None => "in the cluster".to_owned(),
+        };
+        // The server that is nearest to having room, by the share of the device that is missing.
+        let mut nearest: Option<(f64, String)> = None;
+        for &channel in &open {
+            let Some((device, free, needed)) = self.short_of(cluster, channel) else {
+                let needed = cluster.minimum(port);
+                return (
+                    HeldReason::Passed,
+                    match needed {
+                        0 | 1 => "there is room, but other jobs were worth more".to_owned(),
+                        _ => format!("no room for {needed} tasks at once, or other jobs were worth more"),
+                    },
+                );
+            };
+            let missing = (needed - free) as f64 / needed as f64;
+            if nearest.as_ref().is_none_or(|(least, _)| missing < *least) {
+                let (device, place) = (&cluster.devices()[device], place(cluster.channel(channel).server));
+                nearest = Some((missing, format!("{device}: {free} free {place}, {needed} needed")));
+            }
+        }
+        (HeldReason::Capacity, nearest.map_or_else(String::new, |(_, detail)| detail))
+    }
+}

@@ -1,0 +1,98 @@
+//! The whole state as a text: a shortcut past the journal.
+
+use super::memory::Memory;
+use super::names::Names;
+use super::{EventCounts, Job, Live, SpeedScale};
+use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId};
+use crate::policy::Policy;
+use crate::scheduler::text::{self, TextError};
+use crate::scheduler::{Book, Checkpoint, RestoreError, Scheduler};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The version of a snapshot that this library writes. It reads this one and all before.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+/// What the first line of a snapshot says it is.
+const FORMAT: &str = "esdp-live";
+
+/// Borrowed where it is written: the books and names of a large cluster are not copied for it.
+#[derive(Serialize, Deserialize)]
+struct Snapshot<'a> {
+    cluster: Cow<'a, ClusterDescription>,
+    book: Cow<'a, Book>,
+    jobs: Cow<'a, BTreeMap<JobId, Job>>,
+    over: Cow<'a, Memory>,
+    observed: Cow<'a, Memory>,
+    drained: Cow<'a, BTreeSet<String>>,
+    scales: Cow<'a, BTreeMap<String, SpeedScale>>,
+    counts: EventCounts,
+    scheduler: Checkpoint,
+}
+
+/// Why a snapshot was not restored. Fatal for this snapshot.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SnapshotError {
+    /// The text is damaged, of another kind, or of a later version.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// Its cluster was rejected.
+    #[error("the snapshot's cluster: {0}")]
+    Cluster(#[from] DescriptionError),
+    /// What was learned cannot be put back.
+    #[error("the snapshot's {0}")]
+    Learned(#[from] RestoreError),
+}
+
+impl Live {
+    /// The whole state. Events that are applied after it give the state that they would have given without it;
+    /// [`EventCounts::events`] says how many there were before.
+    ///
+    /// # Errors
+    /// When a policy's own value cannot be written.
+    pub fn snapshot(&self) -> Result<String, SnapshotError> {
+        let snapshot = Snapshot {
+            cluster: Cow::Borrowed(&self.described),
+            book: Cow::Borrowed(&self.book),
+            jobs: Cow::Borrowed(&self.jobs),
+            over: Cow::Borrowed(&self.over),
+            observed: Cow::Borrowed(&self.observed),
+            drained: Cow::Borrowed(&self.drained),
+            scales: Cow::Borrowed(&self.scales),
+            counts: self.counts,
+            scheduler: self.scheduler.checkpoint(),
+        };
+        Ok(text::write(FORMAT, SNAPSHOT_VERSION, &snapshot)?)
+    }
+
+    /// Goes on from a snapshot; `policy` builds its policy for a cluster, with the same parameters as before.
+    ///
+    /// # Errors
+    /// When the text is not a snapshot, is damaged, or is of another policy.
+    pub fn restore(text: &str, policy: impl FnOnce(&Cluster) -> Box<dyn Policy>) -> Result<Self, SnapshotError> {
+        let saved: Snapshot<'static> = text::read(FORMAT, SNAPSHOT_VERSION, text)?;
+        let cluster = Arc::new(saved.cluster.cluster()?);
+        let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy(&cluster));
+        scheduler.restore(saved.scheduler)?;
+        let (book, jobs) = (saved.book.into_owned(), saved.jobs.into_owned());
+        let by_name = jobs.iter().map(|(&id, job)| (job.name.clone(), id)).collect();
+        Ok(Self {
+            names: Names::of(&cluster),
+            left: book.free().clone(),
+            described: saved.cluster.into_owned(),
+            scheduler,
+            book,
+            jobs,
+            by_name,
+            over: saved.over.into_owned(),
+            observed: saved.observed.into_owned(),
+            drained: saved.drained.into_owned(),
+            scales: saved.scales.into_owned(),
+            counts: saved.counts,
+            closed: Vec::new(),
+        })
+    }
+}

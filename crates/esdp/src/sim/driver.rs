@@ -1,0 +1,169 @@
+//! A simulated cluster behind the live core: the first [`Driver`].
+//!
+//! The same arrivals, speeds, delays and work as in a [`Simulation`](super::Simulation), told in events by name. Turned
+//! with [`turn`](crate::live::turn), a live scheduler makes the very decisions that the simulation makes, which is what makes
+//! its figures figures of the live core (`tests/live.rs` compares them). Where jobs do not wait, those that were not
+//! started are cancelled when the slot is over.
+
+use super::feedback::Mail;
+use super::{Environment, HeldSpec, Setting, Workload};
+use crate::live::{Driver, DriverError, Event, Refusal, SpeedReport, Start, WhichTasks};
+use crate::model::{Arrivals, ChannelId, ChannelKey, Cluster, ClusterDescription, PortId, Slot, Ticket};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// A cluster that does what a [`Setting`] says.
+pub struct SimulatedCluster {
+    cluster: Arc<Cluster>,
+    workload: Box<dyn Workload>,
+    environment: Box<dyn Environment>,
+    held: Option<HeldSpec>,
+    seed: u64,
+    mail: Mail<Event>,
+    slot: Slot,
+    arrived: Arrivals,
+    /// How many jobs have come to each port.
+    came: Vec<u64>,
+    channels: HashMap<ChannelKey, ChannelId>,
+    /// Jobs that came in this slot and are gone after it, where jobs do not wait.
+    passing: BTreeSet<String>,
+    running: Vec<Running>,
+    events: Vec<Event>,
+}
+
+struct Running {
+    ticket: Ticket,
+    job: String,
+    started: Slot,
+    channels: Vec<ChannelId>,
+    left: f64,
+    sums: Vec<f64>,
+}
+
+impl SimulatedCluster {
+    /// A cluster before its first slot.
+    pub fn new(setting: &Setting) -> Self {
+        let cluster = Arc::clone(setting.cluster());
+        let all = (0..cluster.channels().len()).map(ChannelId::at);
+        Self {
+            channels: all.map(|channel| (cluster.channel_key(channel), channel)).collect(),
+            workload: Box::new(setting.workload()),
+            environment: Box::new(setting.environment()),
+            held: setting.held().cloned(),
+            seed: setting.seed(),
+            mail: Mail::new(setting.delay(), setting.seed()),
+            slot: Slot(0),
+            arrived: Arrivals::everywhere(cluster.ports().len()),
+            came: vec![0; cluster.ports().len()],
+            passing: BTreeSet::new(),
+            running: Vec::new(),
+            events: Vec::new(),
+            cluster,
+        }
+    }
+
+    /// The cluster, as a live scheduler wants it described.
+    pub fn describe(&self) -> ClusterDescription {
+        ClusterDescription::of(&self.cluster)
+    }
+
+    /// The number among its port's jobs that a job's name ends with.
+    fn number(job: &str) -> u64 {
+        job.rsplit('#').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+
+    /// The work of a job that starts, for all of its tasks.
+    fn work(&self, start: &Start) -> f64 {
+        let Some(spec) = &self.held else { return 0.0 };
+        let port = self.cluster.ports().iter().position(|name| *name == start.port).map(PortId::at);
+        let port = port.expect("a start is of a port that was described");
+        let all: u64 = match self.cluster.is_gang(port) {
+            true => self.cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
+            false => 1,
+        };
+        spec.work(self.seed, port, Self::number(&start.job)) * all as f64
+    }
+
+    fn admit(&mut self, start: &Start) {
+        self.passing.remove(&start.job);
+        let mut channels = Vec::new();
+        for placement in &start.placements {
+            let key = ChannelKey {
+                port: start.port.clone(),
+                group: placement.group.clone(),
+                server: placement.server.clone(),
+            };
+            channels.extend(std::iter::repeat_n(self.channels[&key], placement.count as usize));
+        }
+        let (left, sums) = (self.work(start), vec![0.0; channels.len()]);
+        let (ticket, job, started) = (start.ticket, start.job.clone(), start.slot);
+        self.running.push(Running { ticket, job, started, channels, left, sums });
+    }
+
+    /// Lets all that runs do its work of the slot.
+    fn work_a_slot(&mut self) {
+        let slot = self.slot;
+        let mut uses: Vec<(ChannelId, usize, usize)> = Vec::new();
+        for (index, running) in self.running.iter().enumerate() {
+            uses.extend(running.channels.iter().enumerate().map(|(task, &channel)| (channel, index, task)));
+        }
+        uses.sort_unstable();
+        let channels: Vec<ChannelId> = uses.iter().map(|&(channel, ..)| channel).collect();
+        let mut utilities = Vec::with_capacity(uses.len());
+        self.environment.run(slot, &channels, &mut utilities);
+        let Self { running, mail, held, events, .. } = self;
+        for (&(channel, index, task), &utility) in uses.iter().zip(&utilities) {
+            let running = &mut running[index];
+            running.left -= utility;
+            running.sums[task] += utility;
+            if held.is_none() {
+                mail.send(slot, (slot, channel), reported(running.ticket, task, utility));
+            }
+        }
+        running.retain(|running| {
+            if held.is_some() && running.left > 0.0 {
+                return true;
+            }
+            if held.is_some() {
+                let slots = (slot.0 - running.started.0 + 1) as f64;
+                for (task, (&channel, sum)) in running.channels.iter().zip(&running.sums).enumerate() {
+                    let utility = (sum / slots).clamp(0.0, 1.0);
+                    mail.send(slot, (running.started, channel), reported(running.ticket, task, utility));
+                }
+            }
+            events.push(Event::Ended { job: running.job.clone() });
+            false
+        });
+        mail.deliver(slot, |event| events.push(event));
+    }
+}
+
+fn reported(ticket: Ticket, task: usize, utility: f64) -> Event {
+    Event::Reported { ticket, tasks: WhichTasks::One(task as u32), report: SpeedReport::Utility(utility) }
+}
+
+impl Driver for SimulatedCluster {
+    fn poll(&mut self) -> Result<Vec<Event>, DriverError> {
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(std::mem::take(&mut self.passing).into_iter().map(|job| Event::Cancelled { job }));
+        self.slot = self.slot.next();
+        self.workload.arrivals(self.slot, &mut self.arrived);
+        for (index, port) in self.cluster.ports().iter().enumerate() {
+            for _ in 0..self.arrived.jobs(PortId::at(index)) {
+                let job = format!("{port}#{}", self.came[index]);
+                self.came[index] += 1;
+                if self.held.is_none() {
+                    self.passing.insert(job.clone());
+                }
+                events.push(Event::Submitted { job, port: port.clone(), weight: 1.0 });
+            }
+        }
+        Ok(events)
+    }
+
+    fn start(&mut self, starts: &[Start]) -> Vec<(Ticket, Result<(), Refusal>)> {
+        starts.iter().for_each(|start| self.admit(start));
+        self.work_a_slot();
+        starts.iter().map(|start| (start.ticket, Ok(()))).collect()
+    }
+}
