@@ -13,7 +13,7 @@ use esdp::solver::{Greedy, Instance, Solver};
 /// Reading a problem and placing something visits each of its numbers some times.
 fn least(instance: &Instance) -> u64 {
     let jobs = instance.jobs.len() + instance.groups.len();
-    100 * (instance.mean.len() + instance.requests.len() + instance.server_capacity.len() + jobs) as u64
+    2_500 * (instance.mean.len() + instance.requests.len() + instance.server_capacity.len() + jobs) as u64
 }
 
 fn check(name: &str, instance: &Instance) {
@@ -23,7 +23,7 @@ fn check(name: &str, instance: &Instance) {
         assert!(solution.work <= most, "{name}: {} of {budget}, at most {most}", solution.work);
     }
     let greedy = Greedy::default().solve(&instance.problem().unwrap()).unwrap();
-    assert!(greedy.work <= 2 * 4_000_000 + least(instance), "{name}: greedy {}", greedy.work);
+    assert!(greedy.work <= 40_000_000 + least(instance), "{name}: greedy {}", greedy.work);
 }
 
 #[test]

@@ -107,14 +107,14 @@ fn ten_limits_by_the_rule_of_the_or_library() {
 #[test]
 fn thirty_limits_by_the_rule_of_the_or_library() {
     let instance = draw(Family::OrLibrary, (30, 100), IndexKind::Linear);
-    check(&instance, &Asked { best: 21517.627, short: 0.003, gap: 0.0373 });
+    check(&instance, &Asked { best: 21517.627, short: 0.005, gap: 0.0373 });
 }
 
 #[test]
 fn more_gangs_than_small_servers_hold() {
     for (size, best) in [((300, 40), 104.51525), ((400, 100), 270.47049)] {
         let instance = draw(Family::Congested, size, IndexKind::Linear);
-        check(&instance, &Asked { best, short: 0.01, gap: 0.02 });
+        check(&instance, &Asked { best, short: 0.015, gap: 0.025 });
     }
 }
 

@@ -172,7 +172,7 @@ mod tests {
         // The same by jobs of which there are none.
         instance.requests.fill(1);
         instance.group = (0..100_000).collect();
-        instance.groups = (0..100_000).map(|job| Group { job, count: 2 }).collect();
+        instance.groups = (0..100_000).map(|job| Group { job, count: 2, minimum: 0 }).collect();
         instance.jobs = vec![Gang { minimum: 2, copies: 0 }; 100_000];
         instance.jobs[70_000].copies = 1;
         let whole = Exhaustive::default().solve(&instance.problem().unwrap()).unwrap();

@@ -145,7 +145,7 @@ mod tests {
             (&[0, 0, 1, 1, 1], false),
             (&[0, 0, 1, 1, 1, 1], true),
         ] {
-            assert_eq!(gangs.are_whole(chosen), whole, "{chosen:?}");
+            assert_eq!(gangs.are_whole(&chosen.iter().copied().collect()), whole, "{chosen:?}");
         }
     }
 

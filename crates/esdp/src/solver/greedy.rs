@@ -35,7 +35,7 @@ impl Solver for Greedy {
             return super::exact::whole_or_unsupported(problem, solution, self.name());
         }
         self.reduced.fill(problem);
-        self.dual.minimise(&self.reduced, u64::MAX);
+        self.dual.minimise(&self.reduced, super::exact::default_budget(self.reduced.len()));
         self.pass.run(problem, &self.reduced, &self.dual);
         solution.chosen.clear();
         solution.chosen.extend(self.pass.taken.iter().map(|&e| self.reduced.ids[e as usize]));

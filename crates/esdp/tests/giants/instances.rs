@@ -48,7 +48,7 @@ impl Fleet {
         instance.server_capacity = vec![self.capacity; self.servers as usize];
         for job in 0..self.jobs {
             instance.jobs.push(Gang { minimum: self.tasks, copies: self.copies });
-            instance.groups.push(Group { job, count: self.tasks });
+            instance.groups.push(Group { job, count: self.tasks, minimum: 0 });
             let (request, first) = (rng.random_range(1..=3), rng.random_range(0..self.servers));
             for step in 0..self.reach {
                 instance.push(&[request], rng.random(), 0.01 * rng.random::<f64>());
@@ -66,7 +66,7 @@ pub fn vast_jobs(jobs: u32, tasks: u32, copies: u32, request: Amount) -> Instanc
     instance.server_capacity = vec![1 << 40; 2];
     for job in 0..jobs {
         instance.jobs.push(Gang { minimum: tasks, copies });
-        instance.groups.push(Group { job, count: tasks });
+        instance.groups.push(Group { job, count: tasks, minimum: 0 });
         for server in 0..2 {
             instance.push(&[request], 1e-3 + 1e-5 * f64::from(job), 1e-3);
             instance.server.push(server);
@@ -81,7 +81,7 @@ pub fn nothing_to_run(count: usize) -> Instance {
     let mut instance = Instance::new(vec![Amount::MAX]);
     instance.server_capacity = vec![1];
     instance.jobs.push(Gang { minimum: 1, copies: 0 });
-    instance.groups.push(Group { job: 0, count: 1 });
+    instance.groups.push(Group { job: 0, count: 1, minimum: 0 });
     for _ in 0..count {
         instance.push(&[1], 0.1, 0.0);
         instance.server.push(0);

@@ -260,6 +260,11 @@ pub(super) fn whole_or_unsupported(
     }
 }
 
+/// A decision's work by default, without gangs and servers.
+pub(super) fn default_budget(channels: usize) -> u64 {
+    (200 * channels as u64).max(32_000_000)
+}
+
 impl Solver for Exact {
     fn name(&self) -> &'static str {
         "exact"
@@ -279,8 +284,7 @@ impl Solver for Exact {
             return whole_or_unsupported(problem, solution, self.name());
         }
         self.reduced.fill(problem);
-        let n = self.reduced.len() as u64;
-        let budget = limit.unwrap_or((200 * n).max(32_000_000));
+        let budget = limit.unwrap_or_else(|| default_budget(self.reduced.len()));
         self.relax(problem, budget);
         let method = self.search(problem, budget);
         solution.chosen.clear();

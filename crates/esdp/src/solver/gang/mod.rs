@@ -61,6 +61,8 @@ const MORE_WORK_PER_CHANNEL: u64 = 6_000;
 const LEAST_WORK: u64 = 40_000_000;
 /// A visit of a server's knapsack or table takes as long as so many units of work.
 const WORK_PER_VISIT: u64 = 5;
+/// At least so many knapsacks of each server are within the budget.
+const SCORES: u64 = 8;
 /// Visits of one server's knapsack before its bound is taken instead.
 const SERVER_VISITS: u64 = 4_000;
 
@@ -151,7 +153,8 @@ impl Gang {
         self.best_copies.resize(self.form.jobs.len(), 0);
         self.nodes = 0;
         self.pricing.work = 0;
-        self.pricing.server_limit = (budget / self.form.servers().max(1) as u64).clamp(64, SERVER_VISITS);
+        self.pricing.server_limit =
+            (budget / WORK_PER_VISIT / SCORES / self.form.servers().max(1) as u64).clamp(64, SERVER_VISITS);
         self.limits.reset(&self.form);
         self.polish.reset(&self.form);
         self.form.len() > 0 && self.limits.propagate(&self.form)

@@ -67,7 +67,12 @@ pub(super) fn cost(form: &Form) -> Option<u64> {
         if cells > CELLS {
             return None;
         }
-        let uses: u64 = form.channels(server).map(|e| u64::from(form.most[e])).sum();
+        // The tables know of no limit but the room.
+        let fits = |e: usize| {
+            let room = &form.room[server * form.devices..][..form.devices];
+            form.request(e).iter().zip(room).filter_map(|(&a, room)| room.checked_div(a)).min().unwrap_or(0).min(CELLS)
+        };
+        let uses: u64 = form.channels(server).map(fits).sum();
         let table = form.channels(server).len() as u64 * cells / 4;
         tables = tables.saturating_add(table).saturating_add(uses.saturating_mul(uses) / 2);
     }

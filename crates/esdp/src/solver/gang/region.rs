@@ -9,6 +9,8 @@ use super::{CLOSE, Gang};
 const RUNNING: usize = 6;
 /// Jobs that do not run and are offered in a turn, at most.
 const WAITING: usize = 10;
+/// Turns without a gain after which one more job is taken out.
+const WIDER: usize = 20;
 /// Turns without a gain that end the search.
 const PATIENCE: usize = 300;
 
@@ -42,7 +44,7 @@ impl Gang {
         let mut idle = 0;
         while idle < PATIENCE && self.pricing.work < end {
             let before = self.best_value;
-            if bound - before <= CLOSE * bound || !self.choose_region() {
+            if bound - before <= CLOSE * bound || !self.choose_region(idle / WIDER) {
                 return;
             }
             self.dive_region(end.saturating_sub(self.pricing.work));
@@ -51,7 +53,7 @@ impl Gang {
     }
 
     /// Chooses jobs: one, those that share its servers, and some that wait.
-    fn choose_region(&mut self) -> bool {
+    fn choose_region(&mut self, more: usize) -> bool {
         let Self { form, limits, region, best, builder, root_copies, pricing, .. } = self;
         let jobs = form.jobs.len();
         if jobs == 0 {
@@ -65,9 +67,9 @@ impl Gang {
         region.free[seed] = true;
         let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
         let mut running = 0;
-        let most = 2 + region.next(RUNNING - 1);
+        let most = 2 + region.next(RUNNING - 1 + more);
         let spread = 1 + region.next(3);
-        'found: for &e in channels.iter().step_by(spread).take(24) {
+        'found: for &e in channels.iter().step_by(spread).take(24 + 4 * more) {
             for other in form.channels(form.server[e as usize] as usize) {
                 let job = form.job[other] as usize;
                 if best[other] > 0 && !region.free[job] {
@@ -87,7 +89,7 @@ impl Gang {
             if !region.free[l] && share < 0.999 * f64::from(form.jobs[l].copies) && form.jobs[l].is_gang() {
                 region.free[l] = true;
                 waiting += 1;
-                if waiting >= WAITING {
+                if waiting >= WAITING + more {
                     break;
                 }
             }
