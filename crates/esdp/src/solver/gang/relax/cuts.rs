@@ -86,11 +86,11 @@ impl Cuts {
         let used: Vec<usize> = form.channels(server).filter(|&e| uses[e] > 1e-3).collect();
         // Weights of each device: a whole number over a request that is there.
         self.weights.clear();
-        for device in 0..devices {
+        for (device, &room) in room.iter().enumerate() {
             let mut weights = vec![(0, 1)];
             let load: f64 = used.iter().map(|&e| form.request(e)[device] as f64 * uses[e]).sum();
-            if load > FULL * room[device] as f64 {
-                if room[device] <= SMALL {
+            if load > FULL * room as f64 {
+                if room <= SMALL {
                     weights.extend_from_slice(&FRACTIONS);
                 }
                 for &e in &used {
@@ -109,8 +109,8 @@ impl Cuts {
         for first in 0..devices {
             for &weight in &weights[first][1..] {
                 self.try_weights(form, uses, server, &used, &[(first, weight)], work);
-                for second in first + 1..devices {
-                    for &other in &weights[second][1..] {
+                for (second, others) in weights.iter().enumerate().skip(first + 1) {
+                    for &other in &others[1..] {
                         self.try_weights(form, uses, server, &used, &[(first, weight), (second, other)], work);
                     }
                 }

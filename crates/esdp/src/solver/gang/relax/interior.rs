@@ -314,8 +314,8 @@ impl Interior {
             (0..server.rows as usize).map(move |row| 1.0 - load(row)).collect::<Vec<_>>()
         }));
         wide_load.fill(0.0);
-        for e in 0..open.len() {
-            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row as usize] += share * x[e]);
+        for (e, x) in x.iter().enumerate() {
+            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row as usize] += share * x);
         }
         wide.start(wide_load.iter().map(|load| 1.0 - load));
         // Prices of tasks that leave the channels of a group in balance, on average.
