@@ -1,12 +1,28 @@
-//! Servers with capacities of their own, and gangs: a certified decomposition.
+//! Servers with capacities of their own, and gangs: two relaxations, decisions made from them, and a tree.
 //!
-//! 1. `form.rs` lays the problem out by server; `prices.rs` is its dual, in which every server is a
-//!    small exact knapsack (`knapsack.rs`) and every job a part of its own. `newton.rs` comes close to its minimum
-//!    on a smoothed form (`smooth.rs`), `descent.rs` closer.
-//! 2. `dive.rs` decides the relaxation bit by bit, `build.rs` and `sweep.rs` make decisions from its averages at
-//!    once: lower bounds. `polish.rs` improves them server by server, `ruin.rs` job by job.
-//! 3. `tree.rs` branches on jobs and channels until the two meet or the work is spent.
-//! 4. Where the best decision is lost in the rounding of vast numbers, `doubt.rs` leaves out gangs that cannot run.
+//! ```text
+//! lay the problem out by server                                      form.rs, fill.rs, limits.rs
+//! place tasks one by one: the first decision                         baseline.rs
+//! if servers are small and many:                                     (decision 5)
+//!     price tasks; every server is a knapsack of its own             prices.rs, knapsack.rs
+//!     minimise that dual, smoothed, then as it is                    newton.rs, smooth.rs, gibbs.rs, descent.rs
+//!     build decisions, dive, polish by server, ruin and recreate     build.rs, sweep.rs, dive.rs, polish.rs, ruin.rs
+//! else:                                                              (decision 9)
+//!     price capacities: the linear relaxation, rounded rows added    relax/
+//!     dive on it; take some jobs out and dive again, many times      relaxed.rs, dive.rs, eject.rs, region.rs
+//! if small: fix what costs more than the gap, branch                 fixing.rs, tree.rs
+//! ```
+//!
+//! Words: a *job* has *copies*, of which some run, and *groups* of alike *tasks*; a *channel* is a group on a server, a
+//! *use* of it one task there. A *room* is what a server has, a *row* a limit of the whole cluster. *Limits* are what a search has
+//! settled so far: lower and upper uses of each channel, fewest and most copies of each job.
+//!
+//! An example: two servers with 3 free devices each, a job of 4 tasks that need one device each, all or none, worth 1 on
+//! the first server and .5 on the second; a job of one task that needs 2, worth 1.8 on either. The relaxation runs the first
+//! job with 3 tasks and 1, and the second on the second server: 3.5 + 1.8, all whole, and the prices of the two
+//! servers prove it.
+//!
+//! Where the best decision is lost in the rounding of vast numbers, `doubt.rs` leaves out gangs that cannot run.
 
 mod baseline;
 mod build;
