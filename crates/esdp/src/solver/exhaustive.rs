@@ -37,7 +37,7 @@ struct Candidate {
     group: usize,
 }
 
-/// The groups of the candidates, and how many of their tasks are placed.
+/// The groups of the candidates, those with a minimum, and how many of their tasks are placed.
 struct Group {
     position: u32,
     job: u32,
@@ -96,7 +96,11 @@ impl Search<'_, '_> {
             let mut muster = Muster::NONE;
             groups.iter().for_each(|group| muster.add(group.uses, gangs.groups[group.position as usize].count));
             let job = gangs.jobs[groups[0].job as usize];
-            muster.jobs <= u64::from(job.copies) && muster.reaches(job.minimum)
+            let reaches = |group: &Group| {
+                let minimum = u64::from(gangs.groups[group.position as usize].minimum);
+                group.uses >= muster.jobs.saturating_mul(minimum)
+            };
+            muster.jobs <= u64::from(job.copies) && muster.reaches(job.minimum) && groups.iter().all(reaches)
         })
     }
 }
@@ -114,6 +118,9 @@ fn candidates(problem: &Problem<'_>) -> (Vec<Candidate>, Vec<Group>) {
         (gangs.groups[position as usize].job, position)
     };
     let mut keys: Vec<(u32, u32)> = candidates.iter().map(key).collect();
+    // A group that cannot run keeps its job from running if it has a minimum.
+    let needed = gangs.groups.iter().enumerate().filter(|(_, group)| group.minimum > 0);
+    keys.extend(needed.map(|(position, group)| (group.job, position as u32)));
     keys.sort_unstable();
     keys.dedup();
     for candidate in &mut candidates {
