@@ -70,7 +70,7 @@ impl Dive {
         }
     }
 
-    /// The same, on the linear relaxation.
+    /// The same, on the linear relaxation, which is solved within these limits.
     pub fn run_relaxed(
         &mut self,
         form: &Form,
@@ -78,7 +78,6 @@ impl Dive {
         relaxation: &mut Relaxation,
         wanted: impl Fn(usize) -> bool,
         work: u64,
-        fresh: bool,
     ) {
         self.limits.clone_from(root);
         self.limits.lenient = true;
@@ -87,7 +86,7 @@ impl Dive {
             if relaxation.work > end {
                 break;
             }
-            if round > 0 || fresh {
+            if round > 0 {
                 relaxation.resume(form, &self.limits, &wanted, work);
             }
             let jobs_open = self.decide_copies(form, &relaxation.copies);

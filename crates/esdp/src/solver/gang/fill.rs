@@ -104,8 +104,8 @@ impl Form {
 
     fn fill_channels(&mut self, problem: &Problem<'_>) {
         let (mean, width) = (problem.mean(), problem.width());
-        let Self { ids, v, w, most, requests, group, job, server, start, room, of_job, order, .. } = self;
-        for list in [&mut *ids, most, group, job, server, start, of_job] {
+        let Self { ids, v, w, most, requests, group, job, server, start, room, order, .. } = self;
+        for list in [&mut *ids, most, group, job, server, start] {
             list.clear();
         }
         requests.clear();
@@ -148,22 +148,28 @@ impl Form {
         w.extend(ids.iter().map(|&id| twice(width[id as usize])));
         let matters = |part: f64| part == 0.0 || part >= LEAST_EVEN * self.scale;
         self.even = ids.iter().all(|&id| matters(mean[id as usize].abs()) && matters(width[id as usize].sqrt()));
-        // Channels by job: count, then place.
-        self.job_start.clear();
-        self.job_start.resize(self.jobs.len() + 1, 0);
-        job.iter().for_each(|&job| self.job_start[job as usize + 1] += 1);
-        for place in 1..self.job_start.len() {
-            self.job_start[place] += self.job_start[place - 1];
+        self.list_by_job();
+    }
+
+    /// Lists the channels of each job: counts, then places.
+    pub(super) fn list_by_job(&mut self) {
+        let Self { job, job_start, of_job, .. } = self;
+        job_start.clear();
+        job_start.resize(self.jobs.len() + 1, 0);
+        job.iter().for_each(|&job| job_start[job as usize + 1] += 1);
+        for place in 1..job_start.len() {
+            job_start[place] += job_start[place - 1];
         }
-        of_job.resize(ids.len(), 0);
-        for channel in (0..ids.len()).rev() {
-            let end = &mut self.job_start[job[channel] as usize + 1];
+        of_job.clear();
+        of_job.resize(job.len(), 0);
+        for channel in (0..job.len()).rev() {
+            let end = &mut job_start[job[channel] as usize + 1];
             *end -= 1;
             of_job[*end as usize] = channel as u32;
         }
         // Every end has moved to its begin: shift them back.
-        self.job_start.remove(0);
-        self.job_start.push(ids.len() as u32);
+        job_start.remove(0);
+        job_start.push(job.len() as u32);
     }
 
     fn fill_rows(&mut self, problem: &Problem<'_>) {

@@ -29,6 +29,7 @@ mod build;
 mod candidates;
 mod cells;
 mod cholesky;
+mod copies;
 mod descent;
 mod dive;
 mod doubt;
@@ -43,6 +44,7 @@ mod knapsack;
 mod limits;
 mod newton;
 mod offers;
+mod part;
 mod placement;
 mod polish;
 mod prices;
@@ -121,6 +123,8 @@ pub(super) struct Gang {
     tree: Tree,
     relaxation: Relaxation,
     region: region::Region,
+    /// The solver of parts of a problem.
+    part: Option<Box<Gang>>,
     start: Vec<f64>,
     order: Vec<(f64, u32)>,
     root: prices::Point,

@@ -73,6 +73,11 @@ impl Placement {
         &self.room[server * form.devices..][..form.devices]
     }
 
+    /// What is left of each cluster-wide row.
+    pub fn cluster(&self) -> &[Amount] {
+        &self.cluster
+    }
+
     /// Whether the capacities allow one more use of a channel.
     pub fn fits_more(&self, form: &Form, e: usize) -> bool {
         let request = form.request(e);
@@ -82,8 +87,8 @@ impl Placement {
             && form.rows.iter().zip(&self.cluster).all(|(row, room)| request[row.device] <= *room)
     }
 
-    /// How many more uses of a channel the capacities and its group allow.
-    pub fn most_more(&self, form: &Form, e: usize) -> u32 {
+    /// How many more uses of a channel the capacities allow.
+    pub fn fits(&self, form: &Form, e: usize) -> u32 {
         let mut most = u64::from(form.most[e] - self.uses[e]);
         let request = form.request(e);
         for (&a, &room) in request.iter().zip(&self.room[form.server[e] as usize * form.devices..]) {
@@ -96,6 +101,12 @@ impl Placement {
                 most = most.min(uses);
             }
         }
+        most as u32
+    }
+
+    /// How many more uses of a channel the capacities and its group allow.
+    pub fn most_more(&self, form: &Form, e: usize) -> u32 {
+        let mut most = u64::from(self.fits(form, e));
         if form.group[e] != NO_GROUP {
             let g = form.group[e] as usize;
             let all = u64::from(form.groups[g].count) * u64::from(self.copies[form.job[e] as usize]);

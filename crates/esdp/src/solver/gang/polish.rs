@@ -205,6 +205,6 @@ impl Polish {
 }
 
 /// What a unit of width adds at a decision.
-fn slope(form: &Form, placement: &Placement) -> f64 {
+pub(super) fn slope(form: &Form, placement: &Placement) -> f64 {
     if form.linear || placement.width <= 0.0 { 0.0 } else { 0.5 / placement.width.sqrt() }
 }

@@ -1,8 +1,6 @@
-//! Improves a decision job by job set: a few jobs are taken out, the others stay where they are, and the dive of
-//! `dive.rs` on the linear relaxation puts the few back, with whatever else fits better.
+//! Improves a decision by regions: a few jobs are taken out, the others stay where they are, and the few are decided on anew, with
+//! some that wait, as a problem of their own (`part.rs`).
 
-use super::limits::Limits;
-use super::relaxed::WANTED;
 use super::{CLOSE, Gang};
 
 /// Running jobs taken out in a turn, at most.
@@ -11,13 +9,17 @@ const RUNNING: usize = 6;
 const WAITING: usize = 10;
 /// Turns without a gain after which one more job is taken out.
 const WIDER: usize = 20;
+/// The most jobs by which regions grow, before they are small again.
+const WIDEST: usize = 16;
 /// Turns without a gain that end the search.
-const PATIENCE: usize = 300;
+const PATIENCE: usize = 1_000;
+/// The most work of a turn.
+const WORK: u64 = 1_000_000;
 
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Region {
-    limits: Limits,
+    jobs: Vec<u32>,
     free: Vec<bool>,
     state: u64,
     turn: usize,
@@ -41,20 +43,21 @@ impl Gang {
     pub(super) fn improve_regions(&mut self, bound: f64, work: u64) {
         let end = self.pricing.work.saturating_add(work);
         self.region.reset();
+        self.take_up_best();
         let mut idle = 0;
         while idle < PATIENCE && self.pricing.work < end {
             let before = self.best_value;
-            if bound - before <= CLOSE * bound || !self.choose_region(idle / WIDER) {
+            if bound - before <= CLOSE * bound || !self.choose_region(idle / WIDER % WIDEST) {
                 return;
             }
-            self.dive_region(end.saturating_sub(self.pricing.work));
+            self.decide_region(end.saturating_sub(self.pricing.work));
             idle = if self.best_value > before * (1.0 + 1e-9) { 0 } else { idle + 1 };
         }
     }
 
     /// Chooses jobs: one, those that share its servers, and some that wait.
     fn choose_region(&mut self, more: usize) -> bool {
-        let Self { form, limits, region, best, builder, root_copies, pricing, .. } = self;
+        let Self { form, region, best, builder, root_copies, pricing, .. } = self;
         let jobs = form.jobs.len();
         if jobs == 0 {
             return false;
@@ -94,26 +97,18 @@ impl Gang {
                 }
             }
         }
-        pricing.work += 4 * form.len() as u64;
-        region.limits.clone_from(limits);
-        for (e, &uses) in best.iter().enumerate() {
-            if !region.free[form.job[e] as usize] {
-                (region.limits.low[e], region.limits.high[e]) = (uses, uses);
-            }
-        }
-        for l in 0..jobs {
-            if !region.free[l] && form.jobs[l].is_gang() {
-                let copies = self.best_copies[l];
-                (region.limits.fewest[l], region.limits.most[l]) = (copies, copies);
-            }
-        }
-        region.limits.propagate(form)
+        pricing.work += 4 * jobs as u64;
+        region.jobs.clear();
+        region.jobs.extend((0..jobs as u32).filter(|&l| region.free[l as usize]));
+        true
     }
 
-    fn dive_region(&mut self, work: u64) {
-        let Self { form, region, relaxation, dive, builder, .. } = self;
-        let wanted = |e: usize| builder.score[e] > WANTED;
-        dive.run_relaxed(form, &region.limits, relaxation, wanted, work, true);
-        self.place_dive();
+    /// Decides on the chosen jobs anew.
+    fn decide_region(&mut self, work: u64) {
+        let jobs = std::mem::take(&mut self.region.jobs);
+        if self.decide_anew(&jobs, work.min(WORK)) {
+            self.keep();
+        }
+        self.region.jobs = jobs;
     }
 }

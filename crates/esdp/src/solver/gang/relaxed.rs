@@ -1,28 +1,37 @@
 //! Decisions guided by the linear relaxation (`relax/`).
 
 use super::form::Form;
+use super::limits::Limits;
 use super::prices::{Layout, project};
 use super::relax::Multipliers;
 use super::{CLOSE, Gang, WIDE};
 
 /// Channels whose reduced value is below this, in the scaled objective, stay out of a dive.
-pub(super) const WANTED: f64 = -0.12;
+const WANTED: f64 = -0.12;
+
+/// The part of the work that is left for a tree over copies, and the nodes for which it must suffice.
+const TREE_PART: u64 = 3;
+const LEAST_NODES: u64 = 24;
 
 impl Gang {
     /// The linear relaxation, and decisions from it; a bound.
     pub(super) fn search_relaxed(&mut self, budget: u64) -> f64 {
         let relaxed = self.relax(budget / 3 * 2);
-        let bound = relaxed.min(self.certify());
+        let mut bound = relaxed.min(self.certify());
         self.build_relaxed();
         self.root_copies.clone_from(&self.relaxation.copies);
-        let gap = |gang: &Self| (bound - gang.best_value) / bound.abs().max(f64::MIN_POSITIVE);
-        if gap(self) > CLOSE {
-            let left = budget.saturating_sub(self.pricing.work);
-            self.dive_from_root(left / 2);
+        let left = |gang: &Self| budget.saturating_sub(gang.pricing.work);
+        let gap = |gang: &Self, bound: f64| (bound - gang.best_value) / bound.abs().max(f64::MIN_POSITIVE);
+        if gap(self, bound) > CLOSE {
+            self.dive_within_root(left(self) / 2);
         }
-        if gap(self) > CLOSE {
-            let left = budget.saturating_sub(self.pricing.work) as f64;
-            self.improve_regions(bound, (left * (gap(self) / WIDE).min(1.0)) as u64);
+        let tree = left(self) / TREE_PART;
+        if gap(self, bound) > CLOSE && self.relaxation.last_cost.saturating_mul(LEAST_NODES) <= tree {
+            bound = bound.min(self.branch_on_copies(relaxed, tree));
+        }
+        if gap(self, bound) > CLOSE {
+            let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
+            self.improve_regions(bound, work as u64);
         }
         bound
     }
@@ -56,12 +65,28 @@ impl Gang {
         self.keep();
     }
 
-    /// Dives from the relaxation's solution.
-    fn dive_from_root(&mut self, work: u64) {
-        let Self { form, limits, relaxation, dive, builder, .. } = self;
+    /// Dives from the relaxation's solution of the whole problem.
+    pub(super) fn dive_within_root(&mut self, work: u64) {
+        let limits = std::mem::take(&mut self.limits);
+        self.dive_from_relaxation(&limits, work);
+        self.limits = limits;
+    }
+
+    /// Dives within limits from the relaxation's solution there; channels are wanted by their scores.
+    pub(super) fn dive_from_relaxation(&mut self, limits: &Limits, work: u64) {
+        let Self { form, relaxation, dive, builder, .. } = self;
         let wanted = |e: usize| builder.score[e] > WANTED;
-        dive.run_relaxed(form, limits, relaxation, wanted, work, false);
+        dive.run_relaxed(form, limits, relaxation, wanted, work);
         self.place_dive();
+    }
+
+    /// The best decision becomes the one at hand.
+    pub(super) fn take_up_best(&mut self) {
+        let Self { form, placement, best, best_copies, .. } = self;
+        placement.reset(form);
+        placement.copies.clone_from(best_copies);
+        best.iter().enumerate().for_each(|(e, &uses)| placement.set(form, e, uses));
+        placement.commit();
     }
 
     /// Makes a decision of what a dive decided.

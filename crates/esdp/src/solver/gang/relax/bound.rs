@@ -114,13 +114,29 @@ impl Multipliers {
         bound + f64::EPSILON * size * (form.len() + form.jobs.len() + form.room.len() + 32) as f64
     }
 
+    /// What a copy of a gang is worth at the prices for which `r` is filled.
+    pub fn worth(&mut self, form: &Form, limits: &Limits, l: usize) -> f64 {
+        if limits.most[l] == 0 { 0.0 } else { self.copy(form, limits, l).0 }
+    }
+
     /// One job's part, and the size of what was added up for it.
     fn job(&mut self, form: &Form, limits: &Limits, l: usize) -> (f64, f64) {
-        let job = &form.jobs[l];
-        let most = u64::from(limits.most[l]);
-        if most == 0 {
+        let most = f64::from(limits.most[l]);
+        if most == 0.0 {
             return (0.0, 0.0);
         }
+        let (value, size) = self.copy(form, limits, l);
+        if !form.jobs[l].is_gang() {
+            return (value, size);
+        }
+        let copies = if value > 0.0 { most } else { f64::from(limits.fewest[l]) };
+        (value * copies, size * most)
+    }
+
+    /// The best uses of a copy, of all copies of a job whose tasks do not depend on each other; and the size of what was added up.
+    fn copy(&mut self, form: &Form, limits: &Limits, l: usize) -> (f64, f64) {
+        let job = &form.jobs[l];
+        let most = u64::from(limits.most[l]);
         self.order.clear();
         self.order.extend(form.channels_of_job(l).iter().map(|&e| (self.r[e as usize], e)));
         let mut size: f64 = self
@@ -164,13 +180,7 @@ impl Multipliers {
             value += r * uses as f64;
         }
         size += value.abs();
-        if !whole {
-            return (value, size);
-        }
-        if tasks < minimum || needed > 0 {
-            return (0.0, size);
-        }
-        let copies = if value > 0.0 { most } else { u64::from(limits.fewest[l]) };
-        (value * copies as f64, size * most as f64)
+        let falls_short = whole && (tasks < minimum || needed > 0);
+        (if falls_short { 0.0 } else { value }, size)
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Relaxation {
     apart: Vec<bool>,
     /// Units of work so far.
     pub work: u64,
+    /// What the last solution with a bound cost.
+    pub last_cost: u64,
 }
 
 /// What multiplications cost, in units of work.
@@ -124,9 +126,16 @@ impl Relaxation {
             multipliers.read(form, limits, open, interior, cuts.list.len());
             bound = multipliers.bound(form, limits, cuts);
         }
-        self.work += units(std::mem::take(&mut self.interior.work)) + (10 + 30 * seen) * form.len() as u64;
+        self.last_cost = units(std::mem::take(&mut self.interior.work)) + (10 + 30 * seen) * form.len() as u64;
+        self.work += self.last_cost;
         self.read(form, limits);
         bound
+    }
+
+    /// Solves a part of a problem with the rows there are; its bound.
+    pub fn solve_part(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
+        let end = self.work.saturating_add(work);
+        self.solve_once(form, limits, f64::INFINITY, end)
     }
 
     /// The reduced value of each channel at the best prices.
