@@ -207,7 +207,8 @@ impl Gang {
         let by_servers = (newton::has_many_servers(&self.form) || self.has_tree(visits))
             && newton::cost(&self.form).is_some_and(|cost| cost <= visits / 4 * 3);
         let bound = if !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / 2 {
-            let bound = self.search_relaxed(budget);
+            // A tree needs its own.
+            let bound = self.search_relaxed(if self.has_tree(visits) { budget / 2 } else { budget });
             self.pricing.work /= WORK_PER_VISIT;
             bound
         } else {
