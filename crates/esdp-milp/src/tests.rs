@@ -9,7 +9,7 @@ fn agree(instance: &Instance) {
     let truth = Exhaustive::default().solve(&problem).expect("small");
     let answer = TangentMilp::default().solve(&problem).expect("within limits");
     assert!(problem.is_feasible(&answer.chosen));
-    assert_eq!(answer.guarantee, Guarantee::Optimal);
+    assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Optimal, Stopped::Proved));
     let error = (truth.value - answer.value).abs();
     assert!(error <= tolerance(instance), "{truth:?} {answer:?} {instance:?}");
 }
@@ -77,6 +77,8 @@ proptest! {
         for mut solver in [TangentMilp::default().with_rounds(1), TangentMilp::default().with_time_limit(Duration::ZERO)] {
             let answer = solver.solve(&problem).expect("within limits");
             prop_assert!(problem.is_feasible(&answer.chosen));
+            prop_assert_eq!(answer.stopped == Stopped::Proved, answer.guarantee == Guarantee::Optimal);
+            prop_assert!(answer.stopped != Stopped::Gap);
             prop_assert!(answer.value <= truth.value + tolerance(&instance));
             prop_assert!(answer.bound >= truth.value - tolerance(&instance), "{:?} {:?}", answer, truth);
         }

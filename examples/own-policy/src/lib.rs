@@ -89,8 +89,8 @@ impl Policy for ExploreThenCommit {
             return Ok(());
         }
         self.solver.solve_into(&self.instance.problem()?, &mut self.solution)?;
-        let Solution { value, bound, guarantee, .. } = self.solution;
-        choice.certificate = Some(Certificate { value, bound, guarantee });
+        let Solution { value, bound, guarantee, stopped, .. } = self.solution;
+        choice.certificate = Some(Certificate { value, bound, guarantee, stopped });
         choice.channels.extend(self.solution.chosen.each().map(|position| self.channels[position as usize]));
         Ok(())
     }

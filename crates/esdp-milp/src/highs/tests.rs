@@ -75,7 +75,7 @@ fn a_time_limit_keeps_value_and_bound() {
     let instance = draw.instance();
     let mut highs = highs().with_time_limit(Duration::from_millis(500));
     let answer = highs.answer(&instance.problem().unwrap()).unwrap();
-    assert_eq!(answer.guarantee, Guarantee::Bounded);
+    assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Bounded, Stopped::Budget));
     assert!(answer.value > 0.0 && answer.bound > answer.value && answer.bound < 1.05 * answer.value, "{answer:?}");
     assert!(highs.last_run() < Duration::from_secs(20));
 }

@@ -285,6 +285,7 @@ impl Live {
         let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
         let decision = self.scheduler.decide_at(slot, &input);
         let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
+        effects.push(Effect::Decided { slot, certificate: decision.certificate().copied() });
         self.left = free;
         self.closed = shut;
         for &channel in decision.channels() {

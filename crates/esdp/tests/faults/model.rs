@@ -49,7 +49,8 @@ impl Model {
                 }
                 Effect::Lost { job, .. } => self.end(job),
                 Effect::Learned { uses } => self.learn(event, *uses),
-                Effect::Duplicate { .. } | Effect::Rejected { .. } | Effect::Merged { .. } => {}
+                Effect::Duplicate { .. } | Effect::Rejected { .. } | Effect::Merged { .. } | Effect::Decided { .. } => {
+                }
             }
         }
         match event {
