@@ -32,7 +32,7 @@ impl Solver for Greedy {
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         if problem.gangs().is_some() {
             self.gang.solve_greedily(problem, solution);
-            return super::exact::whole_or_unsupported(problem, solution, self.name());
+            return Ok(());
         }
         self.reduced.fill(problem);
         let budget = super::exact::default_budget(self.reduced.len());

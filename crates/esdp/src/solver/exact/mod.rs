@@ -245,21 +245,6 @@ impl Exact {
     }
 }
 
-/// The decomposition does not look at minima of task groups. Its bound holds without them, and so does its answer where
-/// it happens to reach them; else there is none.
-pub(super) fn whole_or_unsupported(
-    problem: &Problem<'_>,
-    solution: &Solution,
-    solver: &'static str,
-) -> Result<(), SolveError> {
-    match problem.gangs() {
-        Some(gangs) if gangs.have_group_minima() && !gangs.are_whole(&solution.chosen) => {
-            Err(SolveError::Unsupported { solver, what: "minima of task groups" })
-        }
-        _ => Ok(()),
-    }
-}
-
 /// A decision's work by default, without gangs and servers.
 pub(super) fn default_budget(channels: usize) -> u64 {
     (200 * channels as u64).max(32_000_000)
@@ -281,7 +266,7 @@ impl Solver for Exact {
         let limited = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
         if problem.gangs().is_some() || (problem.servers().is_some() && !limited) {
             self.gang.solve(problem, limit, solution);
-            return whole_or_unsupported(problem, solution, self.name());
+            return Ok(());
         }
         self.reduced.fill(problem);
         let budget = limit.unwrap_or_else(|| default_budget(self.reduced.len()));

@@ -42,20 +42,16 @@ impl Gang {
                 placement.set(form, e, placement.most_more(form, e));
             }
         }
-        for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
-            let reached = |copies: u32| placement.tasks[l] >= u64::from(job.minimum) * u64::from(copies);
+        for l in (0..form.jobs.len()).filter(|&l| form.jobs[l].is_gang()) {
             let needed =
                 form.groups_of_job(l).map(|g| placement.group[g].div_ceil(u64::from(form.groups[g].count).max(1)));
-            let copies = needed.max().unwrap_or(0) as u32;
-            if reached(copies) {
-                placement.copies[l] = copies;
-                continue;
+            placement.copies[l] = needed.max().unwrap_or(0) as u32;
+            // What a job cannot do without, though it gains nothing or little.
+            for &e in form.channels_of_job(l) {
+                placement.add(form, e as usize, placement.missing_of_group(form, form.group[e as usize] as usize));
             }
             // Copies that are short give their tasks back, one after the other.
-            placement.copies[l] = copies;
-            while placement.copies[l] > 0
-                && placement.tasks[l] < u64::from(job.minimum) * u64::from(placement.copies[l])
-            {
+            while placement.copies[l] > 0 && !placement.is_whole(form, l) {
                 placement.keep_copies(form, form.channels_of_job(l), 0, placement.copies[l] - 1);
             }
         }

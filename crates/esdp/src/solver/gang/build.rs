@@ -54,7 +54,7 @@ impl Builder {
         }
         let (mark, before) = (placement.mark(), placement.value());
         placement.copies[l] += 1;
-        let need = u64::from(job.minimum) * u64::from(placement.copies[l]);
+        self.add_needed_by_groups(form, placement, l);
         let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
         let mut open: u64 = form
             .groups_of_job(l)
@@ -72,16 +72,8 @@ impl Builder {
                 open -= u64::from(more);
             }
         }
-        for &e in channels {
-            let missing = need.saturating_sub(placement.tasks[l]);
-            if missing == 0 {
-                break;
-            }
-            let e = e as usize;
-            let more = u64::from(placement.most_more(form, e)).min(missing) as u32;
-            placement.set(form, e, placement.uses[e] + more);
-        }
-        if placement.tasks[l] >= need && placement.value() > before {
+        self.add_needed(form, placement, l);
+        if placement.is_whole(form, l) && placement.value() > before {
             return true;
         }
         placement.copies[l] -= 1;
@@ -89,21 +81,33 @@ impl Builder {
         false
     }
 
-    /// Brings a running job to its minimum, or cuts its copies to those that reach it.
-    pub fn complete(&self, form: &Form, placement: &mut Placement, l: usize) {
-        let minimum = u64::from(form.jobs[l].minimum);
+    /// Tasks that the running copies of a job lack of groups with a minimum of their own, as far as they fit.
+    fn add_needed_by_groups(&self, form: &Form, placement: &mut Placement, l: usize) {
         let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
-        let copies = placement.copies[l];
-        for &e in channels {
-            let missing = (minimum * u64::from(copies)).saturating_sub(placement.tasks[l]);
+        for g in form.groups_of_job(l).filter(|&g| form.groups[g].is_needed()) {
+            for &e in channels.iter().filter(|&&e| form.group[e as usize] as usize == g) {
+                placement.add(form, e as usize, placement.missing_of_group(form, g));
+            }
+        }
+    }
+
+    /// Tasks that the running copies of a job lack, as far as they fit.
+    pub fn add_needed(&self, form: &Form, placement: &mut Placement, l: usize) {
+        self.add_needed_by_groups(form, placement, l);
+        for &e in &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize] {
+            let missing = placement.missing(form, l);
             if missing == 0 {
                 return;
             }
-            let more = u64::from(placement.most_more(form, e as usize)).min(missing) as u32;
-            placement.set(form, e as usize, placement.uses[e as usize] + more);
+            placement.add(form, e as usize, missing);
         }
+    }
+
+    /// Brings a running job to its minima, or cuts its copies to those that reach them.
+    pub fn complete(&self, form: &Form, placement: &mut Placement, l: usize) {
+        self.add_needed(form, placement, l);
         // Cutting a copy may take tasks too: as often as it needs.
-        while placement.copies[l] > 0 && placement.tasks[l] < minimum * u64::from(placement.copies[l]) {
+        while placement.copies[l] > 0 && !placement.is_whole(form, l) {
             let fewer = placement.copies[l] - 1;
             placement.copies[l] = fewer;
             placement.keep_copies(form, form.channels_of_job(l), 0, fewer);

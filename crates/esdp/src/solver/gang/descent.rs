@@ -58,7 +58,7 @@ impl Descent {
             }
             let mut square = 0.0;
             for (place, (&gradient, &price)) in self.gradient.iter().zip(&self.best.prices).enumerate() {
-                if price > 0.0 || gradient < 0.0 || place >= layout.lambda {
+                if price > 0.0 || gradient < 0.0 || place >= layout.lambda || price < 0.0 {
                     square += gradient * gradient;
                 }
             }
@@ -71,7 +71,7 @@ impl Descent {
                 |(place, (price, gradient))| {
                     // The multiplier of the widths must not jump by orders of magnitude.
                     let most = if place >= layout.lambda { 0.5 } else { f64::INFINITY };
-                    project(layout, place, price - (step * gradient).clamp(-most, most))
+                    project(form, place, price - (step * gradient).clamp(-most, most))
                 },
             ));
             pricing.evaluate(form, limits, &mut self.trial);

@@ -81,8 +81,7 @@ impl Builder {
         let (mark, before) = (placement.mark(), placement.value());
         placement.copies[l] += 1;
         self.complete_by_moving(form, placement, l, work);
-        let need = u64::from(job.minimum) * u64::from(placement.copies[l]);
-        if placement.tasks[l] >= need && placement.value() > before {
+        if placement.is_whole(form, l) && placement.value() > before {
             return true;
         }
         placement.copies[l] -= 1;
@@ -90,21 +89,18 @@ impl Builder {
         false
     }
 
-    /// Brings a running job as close to its minimum as it gets.
+    /// Brings a running job as close to its minima as it gets.
     pub fn complete_by_moving(&self, form: &Form, placement: &mut Placement, l: usize, work: &mut u64) {
-        let need = u64::from(form.jobs[l].minimum) * u64::from(placement.copies[l]);
-        let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
-        for &e in channels {
-            let missing = need.saturating_sub(placement.tasks[l]);
-            if missing == 0 {
-                return;
-            }
-            *work += 1;
-            let more = u64::from(placement.most_more(form, e as usize)).min(missing) as u32;
-            placement.set(form, e as usize, placement.uses[e as usize] + more);
+        if placement.is_whole(form, l) {
+            return;
+        }
+        *work += u64::from(form.job_start[l + 1] - form.job_start[l]);
+        self.add_needed(form, placement, l);
+        for g in form.groups_of_job(l) {
+            while placement.missing_of_group(form, g) > 0 && self.place_by_moving(form, placement, g, work) {}
         }
         for g in form.groups_of_job(l) {
-            while placement.tasks[l] < need && self.place_by_moving(form, placement, g, work) {}
+            while placement.missing(form, l) > 0 && self.place_by_moving(form, placement, g, work) {}
         }
     }
 }

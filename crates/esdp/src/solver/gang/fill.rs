@@ -40,12 +40,18 @@ impl Form {
         }));
         for (place, &(job, position)) in self.order.iter().enumerate() {
             let group = gangs.groups[position as usize];
-            self.groups.push(GroupForm { job, count: group.count });
+            self.groups.push(GroupForm { job, count: group.count, minimum: group.minimum });
             let job = &mut self.jobs[job as usize];
             if job.end_group == 0 {
                 job.first_group = place as u32;
             }
             job.end_group = place as u32 + 1;
+        }
+        for job in &mut self.jobs {
+            let groups = &self.groups[job.first_group as usize..job.end_group as usize];
+            // So many tasks that the sum saturates are more than there are.
+            let needed = groups.iter().fold(0u32, |sum, group| sum.saturating_add(group.minimum));
+            job.minimum = job.minimum.max(needed);
         }
     }
 

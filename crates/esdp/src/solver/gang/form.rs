@@ -3,8 +3,8 @@
 //!
 //! - A channel that never fits is dropped; so is one that gains nothing, unless it may be needed
 //!   to bring a job to its minimum; so is one that costs more than all channels together can gain.
-//! - A job with a minimum of 0 or 1 asks for nothing: each of its tasks runs or does not. It is
-//!   held as one whose copies all run, with a minimum of 0.
+//! - A job with a minimum of 0 or 1, and none of its groups, asks for nothing: each of its tasks runs or
+//!   does not. It is held as one whose copies all run, with a minimum of 0.
 //! - A cluster-wide row that all channels together cannot fill is dropped.
 //! - Without per-server capacities every channel is a server of its own.
 
@@ -66,17 +66,26 @@ pub(super) struct Row {
 pub(super) struct GroupForm {
     pub job: u32,
     pub count: u32,
+    /// What each running copy of the job needs of these tasks.
+    pub minimum: u32,
 }
 
 /// A job.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JobForm {
-    /// At least 2, or 0.
+    /// At least what its groups need together; 0 where tasks do not depend on each other.
     pub minimum: u32,
     pub copies: u32,
     /// The job's groups.
     pub first_group: u32,
     pub end_group: u32,
+}
+
+impl GroupForm {
+    /// Whether running copies of its job must have some of these tasks.
+    pub fn is_needed(&self) -> bool {
+        self.minimum > 0
+    }
 }
 
 impl JobForm {

@@ -123,7 +123,9 @@ impl Limits {
             // the copies and 0 at none, so the numbers that are possible are the small ones.
             let possible = |copies: u32| {
                 let run = |g: usize| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
+                let reaches = |g: usize| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
                 form.groups_of_job(l).map(run).sum::<u64>() >= u64::from(job.minimum) * u64::from(copies)
+                    && form.groups_of_job(l).all(reaches)
             };
             if !possible(self.most[l]) {
                 let (mut yes, mut no) = (0, self.most[l]);
@@ -177,7 +179,8 @@ impl Limits {
                             high.min(u64::from(form.groups[h].count) * u64::from(self.most[l]))
                         })
                         .sum();
-                    let least = need.saturating_sub(elsewhere);
+                    let of_group = u64::from(form.groups[g].minimum) * u64::from(self.fewest[l]);
+                    let least = need.saturating_sub(elsewhere).max(of_group.saturating_sub(others));
                     self.low[e] = low.max(u32::try_from(least).unwrap_or(u32::MAX));
                 }
             }

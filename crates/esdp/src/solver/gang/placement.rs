@@ -104,6 +104,30 @@ impl Placement {
         most as u32
     }
 
+    /// How many tasks of a group the running copies of its job lack.
+    pub fn missing_of_group(&self, form: &Form, g: usize) -> u64 {
+        let group = &form.groups[g];
+        (u64::from(group.minimum) * u64::from(self.copies[group.job as usize])).saturating_sub(self.group[g])
+    }
+
+    /// How many tasks the running copies of a job lack, of whichever group.
+    pub fn missing(&self, form: &Form, l: usize) -> u64 {
+        (u64::from(form.jobs[l].minimum) * u64::from(self.copies[l])).saturating_sub(self.tasks[l])
+    }
+
+    /// How many tasks of a group its job can do without.
+    pub fn spare(&self, form: &Form, g: usize) -> u64 {
+        let (group, l) = (&form.groups[g], form.groups[g].job as usize);
+        let copies = u64::from(self.copies[l]);
+        let of_job = self.tasks[l].saturating_sub(u64::from(form.jobs[l].minimum) * copies);
+        of_job.min(self.group[g].saturating_sub(u64::from(group.minimum) * copies))
+    }
+
+    /// Whether the running copies of a job have all that they need.
+    pub fn is_whole(&self, form: &Form, l: usize) -> bool {
+        self.missing(form, l) == 0 && form.groups_of_job(l).all(|g| self.missing_of_group(form, g) == 0)
+    }
+
     /// Sets the uses of a channel; more than [`most_more`](Placement::most_more) would not fit.
     pub fn set(&mut self, form: &Form, e: usize, uses: u32) {
         let before = self.uses[e];
@@ -112,6 +136,14 @@ impl Placement {
         }
         self.log.push((e as u32, before));
         self.apply(form, e, uses);
+    }
+
+    /// Uses a channel so many times more, or as often as fits.
+    pub fn add(&mut self, form: &Form, e: usize, more: u64) {
+        if more > 0 {
+            let more = more.min(u64::from(self.most_more(form, e))) as u32;
+            self.set(form, e, self.uses[e] + more);
+        }
     }
 
     fn apply(&mut self, form: &Form, e: usize, uses: u32) {
@@ -174,7 +206,7 @@ impl Placement {
     }
 
     /// Leaves `copies` copies of a job, taking uses from a place of its channels on. Groups keep at
-    /// least their share of the tasks, so the minimum of the copies that are left holds if it held.
+    /// least their share of the tasks, so the minima of the copies that are left hold if they held.
     pub fn keep_copies(&mut self, form: &Form, channels: &[u32], from: usize, copies: u32) {
         for &e in channels[from..].iter().chain(&channels[..from]) {
             let e = e as usize;

@@ -110,8 +110,7 @@ impl Polish {
             }
             let all = u64::from(form.groups[g].count) * u64::from(placement.copies[l]);
             let waiting = (all - placement.group[g].min(all)) as u32;
-            let minimum = u64::from(form.jobs[l].minimum) * u64::from(placement.copies[l]);
-            let spare = placement.tasks[l].saturating_sub(minimum);
+            let spare = placement.spare(form, g);
             let most = form.most[e];
             let mut offer = |r: f64, uses: u32| {
                 if r > 0.0 && uses > 0 {
@@ -181,23 +180,22 @@ impl Polish {
         for place in 0..self.left.len() {
             let g = form.group[self.left[place] as usize] as usize;
             let l = form.groups[g].job as usize;
-            let minimum = u64::from(form.jobs[l].minimum) * u64::from(placement.copies[l]);
             let channels = self.groups.channels(g);
             loop {
                 *work += channels.len() as u64;
-                let short = placement.tasks[l] < minimum;
+                let needed = placement.missing(form, l).max(placement.missing_of_group(form, g));
+                let short = needed > 0;
                 let open = |f: &&u32| (short || worth(**f) > 0.0) && placement.most_more(form, **f as usize) > 0;
                 let best =
                     channels.iter().filter(open).max_by(|&&a, &&b| worth(a).total_cmp(&worth(b)).then(b.cmp(&a)));
                 let Some(&best) = best else { break };
-                // It stays the best until it is full, or, if it costs, until the job has its minimum.
+                // It stays the best until it is full, or, if it costs, until the job has what it needs.
                 let best = best as usize;
-                let needed = minimum.saturating_sub(placement.tasks[l]);
                 let more = u64::from(placement.most_more(form, best));
                 let more = if worth(best as u32) > 0.0 { more } else { more.min(needed) };
                 placement.set(form, best, placement.uses[best] + more as u32);
             }
-            if placement.tasks[l] < minimum {
+            if !placement.is_whole(form, l) {
                 return false;
             }
         }

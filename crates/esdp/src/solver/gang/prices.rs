@@ -10,6 +10,9 @@
 //!                                + sum over jobs of max { q_l y : fewest_l <= y <= most_l }
 //! ```
 //!
+//! A group with a minimum of its own has two rows, of which one is priced: below 0, `mu_g` pays for the tasks that a copy
+//! needs, and `minimum_g` stands for `count_g` in `q_l`.
+//!
 //! Server capacities stay in the subproblems (`knapsack.rs`), which makes `D` far sharper than
 //! the linear relaxation. `D` is convex in the prices and in `ln lambda`, which is the last one.
 //!
@@ -18,7 +21,7 @@
 //! `lambda (sqrt(W) - 1/(2 lambda))^2`. So uses that alone cost more than `D - LB` are in no
 //! better decision: `fixing.rs`.
 
-use super::form::{Form, NO_GROUP};
+use super::form::{Form, GroupForm, NO_GROUP};
 use super::knapsack::{Item, Knapsack};
 use super::limits::Limits;
 
@@ -70,9 +73,13 @@ impl Layout {
     }
 }
 
-/// Keeps a price where it may be: at least 0, and `ln lambda` within reason.
-pub(super) fn project(layout: Layout, place: usize, price: f64) -> f64 {
-    if place >= layout.lambda { price.clamp(-WIDEST, WIDEST) } else { price.max(0.0) }
+/// Keeps a price where it may be: `ln lambda` within reason, all others at least 0 but those of groups that are needed.
+pub(super) fn project(form: &Form, place: usize, price: f64) -> f64 {
+    if place >= Layout::of(form).lambda {
+        return price.clamp(-WIDEST, WIDEST);
+    }
+    let is_free = form.groups.get(place).is_some_and(GroupForm::is_needed);
+    if is_free { price } else { price.max(0.0) }
 }
 
 impl Pricing {
@@ -131,7 +138,7 @@ impl Pricing {
             let copies = if q > 0.0 { limits.most[l] } else { limits.fewest[l] };
             value += q * f64::from(copies);
             for g in form.groups_of_job(l) {
-                point.gradient[g] += f64::from(form.groups[g].count) * f64::from(copies);
+                point.gradient[g] += tasks_of_copy(&form.groups[g], point.prices[g]) * f64::from(copies);
             }
             if job.is_gang() {
                 point.gradient[layout.jobs + l] -= f64::from(job.minimum) * f64::from(copies);
@@ -189,7 +196,7 @@ impl Pricing {
         for e in 0..form.len() {
             let mut one = form.v[e].abs() + lambda * form.w[e];
             if form.group[e] != NO_GROUP {
-                one += price(form.group[e] as usize) + price(layout.jobs + form.job[e] as usize);
+                one += price(form.group[e] as usize).abs() + price(layout.jobs + form.job[e] as usize);
             }
             for (place, row) in form.rows.iter().enumerate() {
                 let request = form.requests[e * form.devices + row.device] as f64;
@@ -198,7 +205,7 @@ impl Pricing {
             size += one * f64::from(limits.high[e]);
         }
         for (l, job) in form.jobs.iter().enumerate() {
-            let tasks: f64 = form.groups_of_job(l).map(|g| price(g) * f64::from(form.groups[g].count)).sum();
+            let tasks: f64 = form.groups_of_job(l).map(|g| price(g).abs() * f64::from(form.groups[g].count)).sum();
             size += (tasks + price(layout.jobs + l) * f64::from(job.minimum)) * f64::from(job.copies);
         }
         for (place, row) in form.rows.iter().enumerate() {
@@ -209,9 +216,15 @@ impl Pricing {
     }
 }
 
+/// How many tasks of a group a running copy of its job has at a price: all of them if they cost something, those that it
+/// needs if they are paid for.
+pub(super) fn tasks_of_copy(group: &GroupForm, price: f64) -> f64 {
+    f64::from(if price < 0.0 { group.minimum } else { group.count })
+}
+
 /// What a copy of a job is worth at some prices, `q_l`.
 pub(super) fn worth(form: &Form, prices: &[f64], job: usize) -> f64 {
-    let tasks: f64 = form.groups_of_job(job).map(|g| prices[g] * f64::from(form.groups[g].count)).sum();
+    let tasks: f64 = form.groups_of_job(job).map(|g| prices[g] * tasks_of_copy(&form.groups[g], prices[g])).sum();
     tasks - prices[form.groups.len() + job] * f64::from(form.jobs[job].minimum)
 }
 

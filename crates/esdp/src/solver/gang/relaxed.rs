@@ -1,7 +1,7 @@
 //! Decisions guided by the linear relaxation (`relax/`).
 
 use super::form::Form;
-use super::prices::Layout;
+use super::prices::{Layout, project};
 use super::relax::Multipliers;
 use super::{CLOSE, Gang, WIDE};
 
@@ -84,13 +84,15 @@ fn task_prices(form: &Form, from: &Multipliers, prices: &mut Vec<f64>) {
     prices.clear();
     prices.resize(layout.len, 0.0);
     for (l, job) in form.jobs.iter().enumerate() {
-        // A task's price is what it costs its group less what it does for the minimum; both are at least 0.
+        // A task's price is what it costs its group less what it does for the minimum; both are at least 0, but for groups
+        // with a minimum of their own.
         let groups = form.groups_of_job(l);
-        let lowest = from.task[groups.clone()].iter().copied().fold(0.0, f64::min);
+        let bound = groups.clone().filter(|&g| !form.groups[g].is_needed());
+        let lowest = bound.map(|g| from.task[g]).fold(0.0, f64::min);
         let minimum = if job.is_gang() { -lowest } else { 0.0 };
         prices[layout.jobs + l] = minimum;
         for g in groups {
-            prices[g] = (from.task[g] + minimum).max(0.0);
+            prices[g] = project(form, g, from.task[g] + minimum);
         }
     }
     for (place, row) in form.rows.iter().enumerate() {

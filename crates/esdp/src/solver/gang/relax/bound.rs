@@ -7,7 +7,7 @@
 //! F(n) <= 1/(4 lambda) + u.room + b.c + sum over jobs of copies * max(0, best { r.n : n makes a whole job })
 //! ```
 //!
-//! A job's best uses are greedy: the best channels of each group, then the least bad ones up to its minimum. That no
+//! A job's best uses are greedy: the best channels of each group, then the least bad ones up to its minima. That no
 //! more tasks of one copy run on a server than fit there counts here, and does not in the relaxation.
 
 use super::cuts::Cuts;
@@ -140,20 +140,25 @@ impl Multipliers {
         let copies = if whole { 1 } else { most };
         let minimum = if whole { u64::from(job.minimum) } else { 0 };
         let (mut value, mut tasks) = (0.0, 0u64);
+        // What groups with a minimum of their own still need.
+        let mut needed: u64 = form.groups_of_job(l).map(|g| u64::from(form.groups[g].minimum)).sum();
         for &(r, e) in &self.order {
-            if r <= 0.0 && tasks >= minimum {
+            let missing = minimum.saturating_sub(tasks + needed);
+            if r <= 0.0 && missing == 0 && needed == 0 {
                 break;
             }
             let e = e as usize;
             let mut uses = u64::from(limits.high[e]);
             if form.group[e] != NO_GROUP {
-                let g = form.group[e] as usize;
-                let left = u64::from(form.groups[g].count) * copies - self.counts[g - first];
-                uses = uses.min(left);
-                self.counts[g - first] += uses;
-            }
-            if r <= 0.0 {
-                uses = uses.min(minimum - tasks);
+                let (group, taken) =
+                    (&form.groups[form.group[e] as usize], &mut self.counts[form.group[e] as usize - first]);
+                let own = u64::from(group.minimum).saturating_sub(*taken);
+                uses = uses.min(u64::from(group.count) * copies - *taken);
+                if r <= 0.0 {
+                    uses = uses.min(own + missing);
+                }
+                *taken += uses;
+                needed -= own.min(uses);
             }
             tasks += uses;
             value += r * uses as f64;
@@ -162,7 +167,7 @@ impl Multipliers {
         if !whole {
             return (value, size);
         }
-        if tasks < minimum {
+        if tasks < minimum || needed > 0 {
             return (0.0, size);
         }
         let copies = if value > 0.0 { most } else { u64::from(limits.fewest[l]) };

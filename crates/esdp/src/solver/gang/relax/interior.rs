@@ -346,7 +346,7 @@ impl Interior {
         for job in &open.jobs {
             let (groups, own) = (job.groups(), job.unknown as usize);
             let margin = |copies: f64| {
-                let tasks: f64 = groups.clone().map(|g| open.count[g] * copies - open.low[g]).sum();
+                let tasks: f64 = open.tasks[groups.clone()].iter().map(|group| group.range(copies).0).sum();
                 if job.minimum > 0.0 { tasks + job.counted - job.minimum * copies } else { tasks }
             };
             let mut copies = job.settled;
@@ -359,8 +359,9 @@ impl Interior {
             }
             if !job.tied {
                 let each = margin(copies).max(1e-3) / (2 * groups.len()) as f64;
-                for (place, g) in groups.clone().enumerate() {
-                    self.unknowns[own + place] = open.count[g] * copies - open.low[g] - each;
+                for (place, group) in open.tasks[groups.clone()].iter().enumerate() {
+                    let (most, fewer) = group.range(copies);
+                    self.unknowns[own + place] = most - each.min(0.5 * fewer.max(1e-3));
                 }
             }
         }
@@ -385,7 +386,7 @@ impl Interior {
         if !job.tied {
             return self.unknowns[own + group - job.first as usize];
         }
-        open.count[group] * self.copies(job) - open.low[group]
+        open.tasks[group].range(self.copies(job)).0
     }
 
     /// The copies of a job at the point.

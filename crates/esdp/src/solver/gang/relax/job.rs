@@ -4,16 +4,20 @@
 //!
 //! ```text
 //! T_g <= count_g y - low_g     sum_g (low_g + T_g) >= minimum y     fewest <= y <= most
+//! T_g >= minimum_g y - low_g   for groups with a minimum of their own
 //! ```
 //!
 //! Given the prices `p_g` that the channels pay for tasks, a step moves `T` by `N dp + n`: the inverse of a tiny
 //! matrix. Where a job runs whole or not at all, `T_g = count_g y - low_g` and only `y` moves.
 
-use crate::solver::gang::form::Form;
+use crate::solver::gang::form::{Form, GroupForm};
 use crate::solver::gang::limits::Limits;
 
 /// Jobs with more groups than this that matter are tied loosely: their minimum is left out of the relaxation.
 const MOST_GROUPS: usize = 24;
+
+/// Of a group that a job needs whole, a little less is asked for here: the method wants room on all sides.
+const NEARLY_WHOLE: f64 = 0.98;
 
 /// What a task of a job that is decided to run is worth beyond its value, in the scaled objective.
 const URGENCY: f64 = 0.5;
@@ -22,6 +26,29 @@ const URGENCY: f64 = 0.5;
 fn groups_low(form: &Form, limits: &Limits, l: usize) -> f64 {
     let needed = |g: usize| limits.group_low[g] as f64 / f64::from(form.groups[g].count).max(1.0);
     form.groups_of_job(l).map(needed).fold(0.0, f64::max)
+}
+
+/// What a group has a copy of its job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tasks {
+    pub count: f64,
+    /// What a copy needs of them, a little less where that is all.
+    pub minimum: f64,
+    /// Those that the lower limits take, of all copies.
+    pub low: f64,
+}
+
+impl Tasks {
+    pub fn of(group: &GroupForm, low: u64) -> Self {
+        let (count, minimum) = (f64::from(group.count), f64::from(group.minimum));
+        Self { count, minimum: minimum.min(NEARLY_WHOLE * count), low: low as f64 }
+    }
+
+    /// The tasks beyond the lower limits that so many copies have at most, and how many fewer they may have.
+    pub fn range(&self, copies: f64) -> (f64, f64) {
+        let most = self.count * copies - self.low;
+        (most, most.min((self.count - self.minimum) * copies))
+    }
 }
 
 /// A job, or one group of a job whose groups do not depend on each other.
@@ -76,7 +103,9 @@ impl Job {
         };
         let is_settled = fewest >= most;
         let base = Self { id: l as u32, settled: most, bonus, ..Self::default() };
-        let asks = job.is_gang() && (!is_settled || minimum * most > counted) && groups.len() <= MOST_GROUPS;
+        let is_short = minimum * most > counted
+            || groups.iter().any(|&g| f64::from(form.groups[g as usize].minimum) * most > low(g));
+        let asks = job.is_gang() && (!is_settled || is_short) && groups.len() <= MOST_GROUPS;
         if !asks && (is_settled || !job.is_gang()) {
             // Only what each group has left.
             for &g in &groups {
@@ -109,9 +138,9 @@ impl Job {
     }
 
     /// Appends the job's rows, dense over its unknowns, and their constants: a slack is a constant and the entries times
-    /// the unknowns. `count` and `low` are the groups' tasks a copy, and those taken already.
-    pub fn rows(&self, count: &[f64], low: &[f64], entries: &mut Vec<f64>, constants: &mut Vec<f64>) {
-        let (unknowns, groups, copies) = (self.unknowns(), count.len(), self.copies_at());
+    /// the unknowns.
+    pub fn rows(&self, tasks: &[Tasks], entries: &mut Vec<f64>, constants: &mut Vec<f64>) {
+        let (unknowns, groups, copies) = (self.unknowns(), tasks.len(), self.copies_at());
         let mut push = |constant: f64, set: &dyn Fn(&mut [f64])| {
             let from = entries.len();
             entries.resize(from + unknowns, 0.0);
@@ -119,18 +148,26 @@ impl Job {
             constants.push(constant);
         };
         if !self.tied {
-            for place in 0..groups {
-                let constant = if copies.is_some() { -low[place] } else { count[place] * self.settled - low[place] };
-                push(constant, &|row| {
+            // What settled copies ask for is a constant.
+            let settled = if copies.is_some() { 0.0 } else { self.settled };
+            for (place, group) in tasks.iter().enumerate() {
+                push(group.count * settled - group.low, &|row| {
                     row[place] = -1.0;
                     if let Some(at) = copies {
-                        row[at] = count[place];
+                        row[at] = group.count;
                     }
                 });
+                if self.minimum > 0.0 && group.minimum > 0.0 {
+                    push(group.low - group.minimum * settled, &|row| {
+                        row[place] = 1.0;
+                        if let Some(at) = copies {
+                            row[at] = -group.minimum;
+                        }
+                    });
+                }
             }
             if self.minimum > 0.0 {
-                let constant = self.counted - if copies.is_some() { 0.0 } else { self.minimum * self.settled };
-                push(constant, &|row| {
+                push(self.counted - self.minimum * settled, &|row| {
                     row[..groups].fill(1.0);
                     if let Some(at) = copies {
                         row[at] = -self.minimum;

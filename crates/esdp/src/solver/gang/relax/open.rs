@@ -4,7 +4,7 @@
 //! tasks cannot run out asks for no row either: its channels are then free of it.
 
 use super::cuts::{Cut, Cuts};
-use super::job::Job;
+use super::job::{Job, Tasks};
 use crate::solver::gang::form::{Form, NO_GROUP};
 use crate::solver::gang::limits::Limits;
 
@@ -35,9 +35,8 @@ pub(super) struct Open {
     pub wide_start: Vec<u32>,
     /// The form's group behind each open one.
     pub groups: Vec<u32>,
-    /// Its tasks a copy, and those that the lower limits take.
-    pub count: Vec<f64>,
-    pub low: Vec<f64>,
+    /// What each of them has a copy.
+    pub tasks: Vec<Tasks>,
     pub jobs: Vec<Job>,
     /// The job of each open group.
     pub job_of: Vec<u32>,
@@ -182,9 +181,9 @@ impl Open {
         self.group_place.resize(form.groups.len(), FREE);
         self.groups.clear();
         self.jobs.clear();
-        for list in [&mut self.count, &mut self.low, &mut self.entries, &mut self.constants] {
-            list.clear();
-        }
+        self.tasks.clear();
+        self.entries.clear();
+        self.constants.clear();
         self.unknowns = 0;
         for l in 0..form.jobs.len() {
             Job::open(form, limits, (l, elastic), &self.needs, |job, groups| {
@@ -192,14 +191,12 @@ impl Open {
                 for &g in groups {
                     self.group_place[g as usize] = self.groups.len() as u32;
                     self.groups.push(g);
-                    self.count.push(f64::from(form.groups[g as usize].count));
-                    self.low.push(limits.group_low[g as usize] as f64);
+                    self.tasks.push(Tasks::of(&form.groups[g as usize], limits.group_low[g as usize]));
                 }
                 let (unknown, row) = (self.unknowns as u32, self.constants.len() as u32);
                 let end = self.groups.len() as u32;
                 let job = Job { first, end, unknown, row, entry: self.entries.len() as u32, ..job };
-                let groups = job.groups();
-                job.rows(&self.count[groups.clone()], &self.low[groups], &mut self.entries, &mut self.constants);
+                job.rows(&self.tasks[job.groups()], &mut self.entries, &mut self.constants);
                 self.unknowns += job.unknowns();
                 self.jobs.push(job);
             });

@@ -172,7 +172,7 @@ impl Step {
                 let pivot = &mut self.shared_pivot[shared as usize];
                 *pivot -= self.right.iter().zip(&self.local).map(|(x, y)| x * y).sum::<f64>();
                 for (at_group, g) in job.groups().enumerate() {
-                    self.shared_q[g] = if job.tied { open.count[g] } else { -self.right[at_group] };
+                    self.shared_q[g] = if job.tied { open.tasks[g].count } else { -self.right[at_group] };
                 }
             }
             if own == 0 {
@@ -182,14 +182,14 @@ impl Step {
                 self.local.clear();
                 self.local.resize(own, 0.0);
                 if job.tied {
-                    self.local[0] = open.count[job.first as usize + g];
+                    self.local[0] = open.tasks[job.first as usize + g].count;
                 } else {
                     self.local[g] = 1.0;
                 }
                 solve(&self.job_factor[from..], own, &mut self.local);
                 for h in 0..groups {
                     self.job_n[n_from + h * groups + g] =
-                        if job.tied { open.count[job.first as usize + h] * self.local[0] } else { self.local[h] };
+                        if job.tied { open.tasks[job.first as usize + h].count * self.local[0] } else { self.local[h] };
                 }
             }
         }
@@ -584,7 +584,7 @@ impl Step {
                 own[copies] += job.bonus;
             }
             if job.tied {
-                own[0] += job.groups().map(|g| open.count[g] * at.task_price[g]).sum::<f64>();
+                own[0] += job.groups().map(|g| open.tasks[g].count * at.task_price[g]).sum::<f64>();
             } else {
                 own.iter_mut().zip(&at.task_price[job.groups()]).for_each(|(own, p)| *own += p);
             }
@@ -603,7 +603,8 @@ impl Step {
             solve(&self.job_factor[self.job_factor_at[place] as usize..], local, &mut self.local);
             if local > 0 {
                 for (at_group, g) in job.groups().enumerate() {
-                    self.task_price[g] -= if job.tied { open.count[g] * self.local[0] } else { self.local[at_group] };
+                    self.task_price[g] -=
+                        if job.tied { open.tasks[g].count * self.local[0] } else { self.local[at_group] };
                 }
             }
         }
@@ -684,7 +685,7 @@ impl Step {
             }
             let own = &mut self.right[job.unknown as usize..][..count];
             if job.tied {
-                own[0] += job.groups().map(|g| open.count[g] * self.task_price[g]).sum::<f64>();
+                own[0] += job.groups().map(|g| open.tasks[g].count * self.task_price[g]).sum::<f64>();
             } else {
                 own.iter_mut().zip(&self.task_price[job.groups()]).for_each(|(own, p)| *own += p);
             }
