@@ -87,6 +87,7 @@ fn live(seed: u64) -> Lived {
         let first = disk.kept.len();
         let slot = world.next_slot();
         let outcome = turn(&mut live, &mut world, &mut disk, slot);
+        let answered = world.answered();
         let mut expected = TurnReport::default();
         for event in &disk.kept[first..] {
             let effects = twin.apply(event);
@@ -101,6 +102,7 @@ fn live(seed: u64) -> Lived {
         let crashed = match outcome {
             Ok(report) => {
                 assert_eq!(report, expected, "a turn tells something else than the journal");
+                assert!(disk.kept.ends_with(&answered), "the driver's answers were not taken as they are");
                 false
             }
             Err(TurnError::Driver(_)) => {

@@ -28,6 +28,8 @@ pub struct World {
     running: BTreeMap<String, Run>,
     /// Jobs that do not run any more, for all that the core has heard.
     gone: BTreeSet<String>,
+    /// What was answered to the last starts, as the core should take it.
+    answered: Vec<Event>,
 }
 
 /// A job that runs.
@@ -51,7 +53,13 @@ impl World {
             last_ticket: 0,
             running: BTreeMap::new(),
             gone: BTreeSet::new(),
+            answered: Vec::new(),
         }
+    }
+
+    /// What was answered to the starts of the last turn.
+    pub fn answered(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.answered)
     }
 
     pub fn described(&self) -> &ClusterDescription {
@@ -93,11 +101,8 @@ impl World {
         let tickets: BTreeSet<Ticket> = unanswered.map(|(ticket, _)| ticket).collect();
         let starts: Vec<Start> = live.starts().filter(|start| tickets.contains(&start.ticket)).collect();
         if self.rng.random_bool(0.7) {
-            for (ticket, answer) in self.start(&starts) {
-                let event = match answer {
-                    Ok(()) => Event::Accepted { ticket },
-                    Err(Refusal { why }) => Event::Refused { ticket, why },
-                };
+            self.start(&starts);
+            for event in self.answered() {
                 self.network.send(&mut self.rng, event, 0);
             }
         }
@@ -301,6 +306,11 @@ impl Driver for World {
         if self.rng.random_bool(0.3) {
             answers.reverse();
         }
+        let event = |(ticket, answer): &(Ticket, Result<(), Refusal>)| match answer {
+            Ok(()) => Event::Accepted { ticket: *ticket },
+            Err(refusal) => Event::Refused { ticket: *ticket, why: refusal.why.clone() },
+        };
+        self.answered = answers.iter().map(event).collect();
         answers
     }
 }
