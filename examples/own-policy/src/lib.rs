@@ -19,6 +19,9 @@ use esdp::policy::{Certificate, Choice, Policy, PolicyError, PolicyState};
 use esdp::solver::{Exact, Gang, Group, Instance, Solution, Solver};
 use esdp::stats::{Means, StateError, Statistics};
 
+/// Visits that a decision may take, about 5 ms: channels that are all worth 1 keep a solver busy for nothing.
+const WORK: u64 = 2_000_000;
+
 /// Tries every channel some times, then trusts the averages.
 pub struct ExploreThenCommit {
     tries: f64,
@@ -39,7 +42,7 @@ impl ExploreThenCommit {
         Self {
             tries: f64::from(tries),
             statistics: Means::new(cluster.channels().len()),
-            solver: Exact::default(),
+            solver: Exact::default().with_work_budget(WORK),
             instance: Instance::default(),
             channels: Vec::new(),
             solution: Solution::default(),
@@ -102,6 +105,10 @@ impl ExploreThenCommit {
 impl Policy for ExploreThenCommit {
     fn name(&self) -> &str {
         Self::NAME
+    }
+
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.solver.limit_work(visits);
     }
 
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {

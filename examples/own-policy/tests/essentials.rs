@@ -54,7 +54,7 @@ fn the_weight_of_a_port_counts() {
         let mut scheduler = scheduler(cluster);
         let (mut arrivals, mut weights) = (Arrivals::new(vec![1, 0, 1]), vec![1.0; 3]);
         weights[heavy] = 3.0;
-        let room = Capacity::cluster_wide(vec![1, 1]);
+        let room = Capacity::cluster_wide(vec![1, 2]);
         let input = SlotInput { free: Some(&room), weights: &weights, ..SlotInput::new(&arrivals) };
         let chosen = scheduler.decide_at(Slot(1), &input).unwrap().channels().to_vec();
         let ports: Vec<PortId> = chosen.iter().map(|&channel| cluster.channel(channel).port).collect();
