@@ -67,15 +67,6 @@ impl Stopped {
             Guarantee::Bounded => Self::Gap,
         }
     }
-
-    /// As users read it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Proved => "proved",
-            Self::Budget => "budget",
-            Self::Gap => "gap",
-        }
-    }
 }
 
 /// A decision and what is proved about it.
