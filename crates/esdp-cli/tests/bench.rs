@@ -73,6 +73,29 @@ fn families_are_measured_and_written() {
 }
 
 #[test]
+fn the_live_core_is_measured() {
+    let args = ["bench", "--live", "4x6", "--quick"];
+    let report: Value = serde_json::from_str(&esdp(&[&args[..], &["--format", "json"]].concat(), b"").fine())
+        .expect("one JSON document");
+    assert_eq!(report["cases"].as_array().map(Vec::len), Some(0));
+    let live = &report["live"];
+    assert_eq!(live["channels"].as_u64(), Some(24));
+    let policies = live["policies"].as_array().expect("a list");
+    let names: Vec<&str> = policies.iter().filter_map(|figures| figures["policy"].as_str()).collect();
+    assert_eq!(names, ["hauf", "esdp", "esdp-pooled"]);
+    for figures in policies {
+        assert!(figures["outcomes"].as_u64() >= Some(2_000), "{figures}");
+        assert!(figures["outcome_p50_us"].as_f64() <= figures["outcome_p99_us"].as_f64(), "{figures}");
+        assert!(figures["snapshot_bytes"].as_u64() > Some(1_000), "{figures}");
+        assert!(figures["snapshot_ms"].as_f64() > Some(0.0) && figures["restore_ms"].as_f64() > Some(0.0), "{figures}");
+    }
+    assert!(live["replay"]["events"].as_u64() >= Some(100_000), "{live}");
+    assert!(esdp(&args, b"").fine().contains("events"));
+    let refused = esdp(&["bench", "--live", "32:6"], b"").refused();
+    assert!(refused.contains("expected PORTSxSERVERS"), "{refused}");
+}
+
+#[test]
 fn without_highs_its_rows_say_what_to_install() {
     let args = ["bench", "--families", "real-nodes:3x4", "--instances", "2", "--rivals", "highs"];
     let table = esdp_with(&[("ESDP_PYTHON", "no-such-python")], &args).fine();

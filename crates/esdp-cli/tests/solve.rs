@@ -34,6 +34,7 @@ fn the_answer_has_the_keys_of_the_contract_in_their_order() {
         "\"guarantee\":\"optimal\"",
         "\"solver\":\"",
         "\"micros\":",
+        "\"stopped\":\"proved\"",
     ];
     let places: Vec<usize> =
         keys.iter().map(|key| text.find(key).unwrap_or_else(|| panic!("{key} in {text}"))).collect();
@@ -277,7 +278,7 @@ fn gangs_are_placed_by_job_task_and_server() {
     for solver in ["auto", "exact", "exhaustive", "greedy"] {
         let answer = solved(GANGS, &["--solver", solver]);
         let keys: Vec<&String> = answer.as_object().expect("an object").keys().collect();
-        assert_eq!(keys, ["bound", "guarantee", "micros", "placements", "solver", "value"], "{solver}");
+        assert_eq!(keys, ["bound", "guarantee", "micros", "placements", "solver", "stopped", "value"], "{solver}");
         let counts = answer["placements"].as_array().expect("a list").iter().map(|placed| placed["count"].as_u64());
         assert_eq!(counts.sum::<Option<u64>>(), Some(4), "{solver}: {answer}");
         assert!(answer["bound"].as_f64() >= answer["value"].as_f64(), "{solver}");

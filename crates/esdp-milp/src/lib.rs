@@ -44,7 +44,7 @@ mod model;
 
 pub use highs::{Highs, HighsError, PYTHON_VARIABLE};
 
-use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver};
+use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
 use microlp::{SolutionStatus, SolveOptions};
 use model::{Columns, Cut, Model, Scaled};
 use std::time::{Duration, Instant};
@@ -217,6 +217,8 @@ impl Solver for TangentMilp {
             // The MILP solver proves within its tolerances only.
             solution.bound = ((bound + slack(bound)) * scaled.unit()).max(solution.value);
         }
+        // The loop ends with the optimum, unless its rounds or its time end first.
+        solution.stopped = Stopped::new(solution.guarantee, true);
         Ok(())
     }
 }

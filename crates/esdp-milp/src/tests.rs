@@ -9,13 +9,13 @@ fn agree(instance: &Instance) {
     let truth = Exhaustive::default().solve(&problem).expect("small");
     let answer = TangentMilp::default().solve(&problem).expect("within limits");
     assert!(problem.is_feasible(&answer.chosen));
-    assert_eq!(answer.guarantee, Guarantee::Optimal);
+    assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Optimal, Stopped::Proved));
     let error = (truth.value - answer.value).abs();
     assert!(error <= tolerance(instance), "{truth:?} {answer:?} {instance:?}");
 }
 
 /// The solver works in units of the largest term.
-fn tolerance(instance: &Instance) -> f64 {
+pub(crate) fn tolerance(instance: &Instance) -> f64 {
     let terms = instance.mean.iter().map(|mean| mean.abs()).chain(instance.width.iter().map(|width| width.sqrt()));
     1e-8 * terms.fold(f64::MIN_POSITIVE, f64::max)
 }
@@ -77,6 +77,8 @@ proptest! {
         for mut solver in [TangentMilp::default().with_rounds(1), TangentMilp::default().with_time_limit(Duration::ZERO)] {
             let answer = solver.solve(&problem).expect("within limits");
             prop_assert!(problem.is_feasible(&answer.chosen));
+            prop_assert_eq!(answer.stopped == Stopped::Proved, answer.guarantee == Guarantee::Optimal);
+            prop_assert!(answer.stopped != Stopped::Gap);
             prop_assert!(answer.value <= truth.value + tolerance(&instance));
             prop_assert!(answer.bound >= truth.value - tolerance(&instance), "{:?} {:?}", answer, truth);
         }

@@ -3,7 +3,7 @@
 //! A life of a scheduler is a few hundred slots on a small cluster, with a fixed script of arrivals (none, one or several
 //! jobs a port), free capacities (all, part or nothing of the cluster), closed servers, weights and news (in time, late, censored or
 //! never). Sealing checks feasibility in every slot; the suite compares lives. It covers limits of the cluster, of
-//! servers and of both, gangs, and clusters that change.
+//! servers and of both, gangs and the minima of their groups, and clusters that change.
 //!
 //! ```
 //! use esdp::conformance::Suite;
@@ -217,7 +217,12 @@ fn gangs(capacity: Capacity) -> Arc<Cluster> {
     for (port, minimum, tasks) in [(0, 2, [2, 1]), (2, 1, [1, 2])] {
         let own: Vec<ChannelSpec> = spec.channels.iter().filter(|channel| channel.port == port).cloned().collect();
         spec.channels.extend(own.into_iter().map(|channel| ChannelSpec { task: 1, ..channel }));
-        spec.gangs.push(GangSpec::new(port, minimum, &tasks));
+        let mut gang = GangSpec::new(port, minimum, &tasks);
+        if port == 0 {
+            // The second group is one that the job cannot do without.
+            gang.tasks[1].minimum = 1;
+        }
+        spec.gangs.push(gang);
     }
     Arc::new(Cluster::new(spec).expect("a sound cluster"))
 }

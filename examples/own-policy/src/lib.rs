@@ -4,18 +4,23 @@
 //! it maximises, over channels whose port has a job and within what is free, the sum of
 //!
 //! ```text
-//! index_e = 1            while channel e was tried fewer than `tries` times
-//!           estimate_e   from then on
+//! index_e = weight of its port * { 1            while channel e was tried fewer than `tries` times
+//!                                  estimate_e   from then on
 //! ```
+//!
+//! Jobs of several tasks start whole: the solver is told which tasks make up a job, and how many it needs.
 //!
 //! No net utility exceeds 1, so what is not yet known is preferred to everything known. Simple,
 //! and a fair measure of what a better rule is worth: too few tries commit to the wrong
 //! channels for good, too many waste slots on bad ones.
 
-use esdp::model::{Amount, ChannelId, Cluster, ClusterChange, Observation, ServerId, Slot, SlotView};
+use esdp::model::{Amount, ChannelId, Cluster, ClusterChange, Observation, PortId, ServerId, Slot, SlotView};
 use esdp::policy::{Certificate, Choice, Policy, PolicyError, PolicyState};
-use esdp::solver::{Exact, Instance, Solution, Solver};
+use esdp::solver::{Exact, Gang, Group, Instance, Solution, Solver};
 use esdp::stats::{Means, StateError, Statistics};
+
+/// Visits that a decision may take, about 5 ms: channels that are all worth 1 keep a solver busy for nothing.
+const WORK: u64 = 2_000_000;
 
 /// Tries every channel some times, then trusts the averages.
 pub struct ExploreThenCommit {
@@ -37,7 +42,7 @@ impl ExploreThenCommit {
         Self {
             tries: f64::from(tries),
             statistics: Means::new(cluster.channels().len()),
-            solver: Exact::default(),
+            solver: Exact::default().with_work_budget(WORK),
             instance: Instance::default(),
             channels: Vec::new(),
             solution: Solution::default(),
@@ -53,7 +58,8 @@ impl ExploreThenCommit {
     }
     // end: index
 
-    /// The slot's problem: one entry a job and channel, and the devices that are free.
+    /// The slot's problem: the devices that are free, and one entry for each channel to them. Of a port with several
+    /// jobs, gangs may use a channel once for each task; other jobs go to different channels.
     fn describe(&mut self, view: &SlotView<'_>) {
         self.instance.clear();
         self.channels.clear();
@@ -65,12 +71,32 @@ impl ExploreThenCommit {
         for free in servers.filter_map(|server| view.free.server(server)) {
             self.instance.server_capacity.extend_from_slice(free);
         }
+        let has_gangs = view.cluster.has_gangs();
+        if has_gangs {
+            self.describe_jobs(view);
+        }
         for channel in view.open_channels() {
-            self.instance.push(view.cluster.request(channel), self.index(channel), 0.0);
+            let index = self.index(channel) * view.weight(view.cluster.channel(channel).port);
+            self.instance.push(view.cluster.request(channel), index, 0.0);
             if view.free.has_servers() {
                 self.instance.server.push(view.cluster.channel(channel).server.0);
             }
+            if has_gangs {
+                self.instance.group.push(view.cluster.task_group(channel) as u32);
+            }
             self.channels.push(channel);
+        }
+    }
+
+    /// Which tasks make up a job, and how many jobs there are: of all ports, so that positions are ids.
+    fn describe_jobs(&mut self, view: &SlotView<'_>) {
+        for group in view.cluster.task_groups() {
+            let (job, count, minimum) = (group.port.0, group.count, group.minimum);
+            self.instance.groups.push(Group { job, count, minimum });
+        }
+        for port in (0..view.cluster.ports().len()).map(PortId::at) {
+            let (minimum, copies) = (view.cluster.minimum(port), view.arrivals.jobs(port));
+            self.instance.jobs.push(Gang { minimum, copies });
         }
     }
 }
@@ -81,6 +107,10 @@ impl Policy for ExploreThenCommit {
         Self::NAME
     }
 
+    fn limit_work(&mut self, visits: Option<u64>) {
+        self.solver.limit_work(visits);
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         choice.clear();
         self.statistics.advance(view.slot);
@@ -89,8 +119,8 @@ impl Policy for ExploreThenCommit {
             return Ok(());
         }
         self.solver.solve_into(&self.instance.problem()?, &mut self.solution)?;
-        let Solution { value, bound, guarantee, .. } = self.solution;
-        choice.certificate = Some(Certificate { value, bound, guarantee });
+        let Solution { value, bound, guarantee, stopped, .. } = self.solution;
+        choice.certificate = Some(Certificate { value, bound, guarantee, stopped });
         choice.channels.extend(self.solution.chosen.each().map(|position| self.channels[position as usize]));
         Ok(())
     }

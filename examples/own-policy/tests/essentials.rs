@@ -1,9 +1,12 @@
 //! What every policy must keep, by the library's own suite, and what this one promises beside it.
 
 use esdp::conformance::Suite;
-use esdp::model::{Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, Observation, Outcome, PortId};
+use esdp::model::{
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterDescription, ClusterSpec, JobShape, Observation,
+    Outcome, PortId, PortSpec, ServerSpec, Slot, TaskGroupSpec,
+};
 use esdp::policy::Policy;
-use esdp::scheduler::Scheduler;
+use esdp::scheduler::{Scheduler, SlotInput};
 use own_policy::ExploreThenCommit;
 use std::sync::Arc;
 
@@ -37,10 +40,53 @@ fn speed(channel: ChannelId) -> f64 {
     0.1 + 0.07 * f64::from(channel.0 * 5 % 12)
 }
 
-/// All that the library asks of its own policies, but for gangs: `describe` knows no tasks.
+/// All that the library asks of its own policies: gangs and their minima, weights, clusters that change.
 #[test]
 fn it_conforms() {
-    Suite::new(&|cluster| Box::new(ExploreThenCommit::new(cluster, 2))).without_gangs().run();
+    Suite::new(&|cluster| Box::new(ExploreThenCommit::new(cluster, 2))).run();
+}
+
+/// Room for one job alone: that of the port that counts more gets it, whichever it is.
+#[test]
+fn the_weight_of_a_port_counts() {
+    for heavy in [0, 2] {
+        let cluster = &clusters()[0];
+        let mut scheduler = scheduler(cluster);
+        let (mut arrivals, mut weights) = (Arrivals::new(vec![1, 0, 1]), vec![1.0; 3]);
+        weights[heavy] = 3.0;
+        let room = Capacity::cluster_wide(vec![1, 2]);
+        let input = SlotInput { free: Some(&room), weights: &weights, ..SlotInput::new(&arrivals) };
+        let chosen = scheduler.decide_at(Slot(1), &input).unwrap().channels().to_vec();
+        let ports: Vec<PortId> = chosen.iter().map(|&channel| cluster.channel(channel).port).collect();
+        assert_eq!(ports, [PortId::at(heavy)]);
+        arrivals.set(PortId::at(heavy), 0);
+        let input = SlotInput { free: Some(&room), weights: &weights, ..SlotInput::new(&arrivals) };
+        assert_eq!(scheduler.decide_at(Slot(2), &input).unwrap().channels().len(), 1, "the other one, alone");
+    }
+}
+
+/// Two workers of four and a parameter server, or nothing: by name, as a live cluster would say it.
+#[test]
+fn a_job_starts_with_its_minima_or_not_at_all() {
+    let group = |name: &str, count, minimum| TaskGroupSpec {
+        name: name.into(),
+        count,
+        minimum,
+        request: [("gpu".to_owned(), 1)].into(),
+    };
+    let groups = vec![group("ps", 1, 1), group("worker", 4, 2)];
+    let described = |gpus| ClusterDescription {
+        devices: vec!["gpu".into()],
+        servers: vec![ServerSpec::new("a", &[("gpu", gpus)])],
+        ports: vec![PortSpec::new("train", JobShape::Gang { minimum: 1, groups: groups.clone() })],
+        ..ClusterDescription::default()
+    };
+    for (gpus, tasks) in [(2, 0), (3, 3), (4, 4), (9, 5)] {
+        let cluster = Arc::new(described(gpus).cluster().unwrap());
+        let decision = scheduler(&cluster).decide(&Arrivals::everywhere(1), None).unwrap().clone();
+        assert_eq!(decision.channels().len(), tasks, "{gpus} devices");
+        assert_eq!(decision.jobs(&cluster).len(), usize::from(tasks > 0));
+    }
 }
 
 #[test]

@@ -4,9 +4,11 @@
 //! problems are far harder than random ones. The paper's DP and general MILP solvers then
 //! solve a sample of the same problems, as far as they can.
 //!
-//! With `--families`, problems are drawn instead ([`esdp::sim::families`]), and solved by everybody.
+//! With `--families`, problems are drawn instead ([`esdp::sim::families`]), and solved by everybody. With `--live`, the live
+//! core is measured: outcomes, snapshots, and the replay of a journal.
 
 mod family;
+mod live;
 mod measure;
 mod memory;
 mod plan;
@@ -21,6 +23,7 @@ use clap::{Args, ValueEnum};
 use esdp::sim::families::IndexKind;
 use esdp_milp::Highs;
 use family::{FamilyCase, FamilyReport, Rivals, Sized, Writer};
+use live::LivePlan;
 use plan::{Plan, Size};
 use report::Report;
 use rivals::Field;
@@ -55,6 +58,11 @@ A family without a size has those that the project measures; `all` is every fami
 is a function of family, size, index, --seed and its number, which also chooses among variants.
 HiGHS stops at a gap of 1e-6; its time is that of its own runs alone.
 
+With --live, the live core (`esdp::live`) is measured on a cluster of PORTSxSERVERS channels of
+which all were tried, under `hauf`, `esdp` and `esdp-pooled`: an outcome, a snapshot and its size,
+a restore (the best of five), and the replay of a journal of 1,000,000 events (100,000 with
+--quick) of the preset `default`.
+
 --agree N compares `exact` and `greedy` with HiGHS on N `real-nodes` from 6x10 to 16x30 and N/10
 of every other family: feasible decisions, no bound below a value that any of them found, equal
 optima. If something is wrong, the instance is written (to --write, or `disagreements`), its name
@@ -78,6 +86,11 @@ With --families, `families` holds one object for each family, size and index:
    "rivals": [{"name": "highs", "version": "...", "decisions": 20, "unfinished": 0,
                "figures": {as of exact}, "ratio_p50": 0.0, "loss": {...},
                "exact_loss": {...}, "refused": 0, "refusal": null}]}
+With --live, `live` is one object:
+  {"channels": 100000,
+   "policies": [{"policy": "esdp", "outcomes": 20000, "outcome_p50_us": 0.0, "outcome_p99_us": 0.0,
+                 "snapshot_ms": 0.0, "snapshot_bytes": 0, "restore_ms": 0.0}],
+   "replay": {"events": 1000000, "slots": 0, "seconds": 0.0}}
 A loss is relative, below the best value of all solvers; inside of a rival, of the two.
 `capacity` is null and `channels` about right for gangs.
 `largest_difference` is how far a finished rival's value is from `exact`'s, relative.
@@ -93,6 +106,7 @@ Examples:
   esdp bench --families real-nodes:40x60,or-library:10x250
   esdp bench --families congested --index linear --rivals highs --rival-time 60
   esdp bench --families all --instances 5 --rivals none --write instances
+  esdp bench --live
   esdp bench --agree 2000"#;
 
 /// Measures what a decision costs on this machine.
@@ -111,12 +125,15 @@ pub struct BenchArgs {
     quick: bool,
     /// Which sizes of learned problems, each as channels:capacity, or as ports x servers of gangs, such
     /// as 8x40 [default: 32:2,32:6,32:12,32:30,128:40,1000:200,10000:2000,100000:20000,8x40,50x500,200x5000,
-    /// or none with --families]
+    /// or none with --families or --live]
     #[arg(long, value_name = "E:c|LxR,...", value_delimiter = ',', value_parser = plan::size)]
     sizes: Vec<Size>,
     /// Which families of drawn problems, each as family:size, such as real-nodes:40x60, or as family
     #[arg(long, value_name = "FAMILY[:AxB],...", value_delimiter = ',', value_parser = family::sizes)]
     families: Vec<Vec<Sized>>,
+    /// Measures the live core on so many ports and servers [default: 100x1000, if given without a size]
+    #[arg(long, value_name = "PORTSxSERVERS", num_args = 0..=1, default_missing_value = "100x1000", value_parser = live::size)]
+    live: Option<(usize, usize)>,
     /// How many problems to draw of each family, size and index
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = instances, allow_negative_numbers = true)]
     instances: u64,
@@ -134,7 +151,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Instead of measuring, compares the answers with those of HiGHS on so many problems
-    #[arg(long, value_name = "N", value_parser = instances, allow_negative_numbers = true, conflicts_with_all = ["sizes", "families"])]
+    #[arg(long, value_name = "N", value_parser = instances, allow_negative_numbers = true, conflicts_with_all = ["sizes", "families", "live"])]
     agree: Option<u64>,
     /// Draws the clusters, arrivals and speeds
     #[arg(long, default_value_t = 0, value_parser = output::whole, allow_negative_numbers = true)]
@@ -189,10 +206,15 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<()> {
         return agree(args, count);
     }
     let mut report = Report::new(args.seed);
-    if args.families.is_empty() || !args.sizes.is_empty() {
+    if (args.families.is_empty() && args.live.is_none()) || !args.sizes.is_empty() {
         learned(args, &mut report)?;
     }
     drawn(args, &mut report)?;
+    if let Some(size) = args.live {
+        let bar = progress::bar(4, args.quiet);
+        report.set_live(LivePlan::new(size, args.quick, args.seed).measure(|| bar.inc(1))?);
+        bar.finish_and_clear();
+    }
     match args.format {
         Format::Json => output::print_json(&report),
         Format::Table => output::print(&report.table()),

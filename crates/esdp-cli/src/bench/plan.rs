@@ -21,7 +21,7 @@ pub(super) const SIZES: [Size; 11] = [
 ];
 
 /// More channels than this would not fit the memory of an ordinary machine.
-const LARGEST: usize = 10_000_000;
+pub(super) const LARGEST: usize = 10_000_000;
 
 /// A cluster's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The result, as JSON and as tables of at most 80 columns.
 
 use super::family::{self, FamilyReport};
+use super::live::LiveReport;
 use super::measure::ExactFigures;
 use super::plan::{Case, Index, Size};
 use super::rivals::{self, RivalFigures};
@@ -15,6 +16,8 @@ pub(super) struct Report {
     cases: Vec<CaseReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     families: Vec<FamilyReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<LiveReport>,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,7 +36,7 @@ struct CaseReport {
 
 impl Report {
     pub(super) fn new(seed: u64) -> Self {
-        Self { version: env!("CARGO_PKG_VERSION"), seed, cases: Vec::new(), families: Vec::new() }
+        Self { version: env!("CARGO_PKG_VERSION"), seed, cases: Vec::new(), families: Vec::new(), live: None }
     }
 
     pub(super) fn add(&mut self, case: &Case, exact: ExactFigures, rivals: Vec<RivalFigures>) {
@@ -50,8 +53,13 @@ impl Report {
         self.families.push(family);
     }
 
+    pub(super) fn set_live(&mut self, live: LiveReport) {
+        self.live = Some(live);
+    }
+
     pub(super) fn table(&self) -> String {
-        let parts = [self.learned(), family::table(&self.families)];
+        let live = self.live.as_ref().map_or_else(String::new, LiveReport::table);
+        let parts = [self.learned(), family::table(&self.families), live];
         parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 

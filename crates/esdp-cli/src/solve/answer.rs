@@ -3,7 +3,7 @@
 use super::gangs::Origin;
 use crate::table::{self, Table};
 use esdp::model::Amount;
-use esdp::solver::{Guarantee, Problem, Solution, Use, Uses};
+use esdp::solver::{Guarantee, Problem, Solution, Stopped, Use, Uses};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub struct Answer {
     pub solver: &'static str,
     /// How long the solver took, in microseconds.
     pub micros: f64,
+    /// Why it stopped there: `proved`, `budget` or `gap`.
+    pub stopped: Stopped,
     #[serde(skip)]
     gap: f64,
     #[serde(skip)]
@@ -89,13 +91,13 @@ impl Answer {
         let everything = good + wide.sqrt();
         let bound = solution.bound.min(everything).max(solution.value);
         let gap = Solution { bound, ..solution.clone() }.gap();
-        let Solution { chosen, value, guarantee, method: solver, .. } = solution;
+        let Solution { chosen, value, guarantee, stopped, method: solver, .. } = solution;
         let (micros, channels) = (elapsed.as_nanos() as f64 / 1e3, problem.len());
         let choice = origins.map_or_else(
             || Choice::Chosen(chosen.channels().collect()),
             |origins| placements(problem, origins, &chosen),
         );
-        Self { choice, value, bound, guarantee, solver, micros, gap, channels, devices }
+        Self { choice, value, bound, guarantee, solver, micros, stopped, gap, channels, devices }
     }
 
     /// The chosen channels' positions; nothing in the gang form.
@@ -120,12 +122,18 @@ impl Answer {
             Guarantee::Optimal => "optimal",
             Guarantee::Bounded => "bounded",
         };
+        let stopped = match self.stopped {
+            Stopped::Proved => "proved: the optimum",
+            Stopped::Budget => "budget: more work may find better or prove more",
+            Stopped::Gap => "gap: the method finds and proves no more",
+        };
         let mut text = String::new();
         let facts = [
             ("value", self.value.to_string()),
             ("bound", self.bound.to_string()),
             ("gap", if self.gap > 0.0 { format!("{:.2e}", self.gap) } else { "0".to_owned() }),
             ("guarantee", guarantee.to_owned()),
+            ("stopped", stopped.to_owned()),
             ("solver", format!("{}, {}", self.solver, table::duration(self.micros))),
         ];
         for (key, value) in facts {

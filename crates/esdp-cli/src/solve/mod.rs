@@ -33,10 +33,12 @@ squared width of its confidence interval (the paper's sigma-hat squared).
 
 Output of --format json, one JSON document:
   {"chosen": [0, 1], "value": 1.227, "bound": 1.227, "guarantee": "optimal",
-   "solver": "...", "micros": 3.1}
+   "solver": "...", "micros": 3.1, "stopped": "proved"}
 `chosen` are positions in `channels`; `bound` is never below the best possible value, up
 to rounding (1e-11 of the largest mean, root of a width, or value); `guarantee` is
-"optimal" or "bounded"; `micros` is the time the solver took.
+"optimal" or "bounded"; `micros` is the time the solver took; `stopped` says why it
+stopped: "proved" (the optimum), "budget" (a larger --budget-us may find better or prove
+more) or "gap" (the method finds and proves no more, whatever the budget).
 
 Jobs of several tasks that run together or not at all, on servers with capacities of
 their own, are another form of the input:

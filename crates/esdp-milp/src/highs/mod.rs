@@ -10,7 +10,7 @@
 
 mod worker;
 
-use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver, Uses};
+use esdp::solver::{Guarantee, Problem, Solution, SolveError, Solver, Stopped, Uses};
 use std::time::Duration;
 use thiserror::Error;
 use worker::{Answer, Question, Worker};
@@ -99,7 +99,7 @@ impl Highs {
         let answer = worker.ask(&question, self.time_limit)?;
         self.worker = Some(worker);
         let no_answer = |cause: String| HighsError::NoAnswer { cause };
-        let Answer { uses, bound, seconds, proved, error } = answer;
+        let Answer { uses, bound, seconds, proved, late, error } = answer;
         if let Some(cause) = error {
             return Err(no_answer(cause));
         }
@@ -115,7 +115,8 @@ impl Highs {
             true => (value, Guarantee::Optimal),
             false => (bound.unwrap_or(f64::INFINITY).max(value), Guarantee::Bounded),
         };
-        Ok(Solution { chosen, value, bound, guarantee, method: "highs", work: 0 })
+        let stopped = Stopped::new(guarantee, late);
+        Ok(Solution { chosen, value, bound, guarantee, stopped, method: "highs", work: 0 })
     }
 }
 

@@ -4,6 +4,12 @@ use super::*;
 use crate::TangentMilp;
 use esdp::sim::families::{Dimensions, Draw, Family, IndexKind};
 use esdp::solver::{Exhaustive, Gang, Group, Instance};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+#[path = "../../../esdp/tests/gang/instances.rs"]
+#[allow(dead_code)]
+mod instances;
 
 fn highs() -> Highs {
     Highs::start().unwrap_or_else(|error| panic!("{error}"))
@@ -36,6 +42,28 @@ fn copies_minima_and_both_kinds_of_limits_hold() {
     let answer = highs().answer(&problem).unwrap();
     assert_eq!(answer.chosen, truth.chosen);
     assert!((answer.value - 2.5).abs() < 1e-12);
+}
+
+/// `ESDP_MINIMA_CASES=100000 cargo test --release -p esdp-milp minima` draws more.
+#[test]
+fn groups_have_minima_of_their_own() {
+    let cases = std::env::var("ESDP_MINIMA_CASES").map_or(300, |text| text.parse().expect("a number"));
+    let (mut highs, mut rng, mut tight) = (highs(), Xoshiro256PlusPlus::seed_from_u64(29), 0);
+    for _ in 0..cases {
+        let mut instance = instances::small(&mut rng);
+        let without = Exhaustive::default().solve(&instance.problem().unwrap()).unwrap();
+        for group in &mut instance.groups {
+            group.minimum = if rng.random_bool(0.5) { rng.random_range(0..=group.count) } else { 0 };
+        }
+        let problem = instance.problem().unwrap();
+        let truth = Exhaustive::default().solve(&problem).unwrap();
+        tight += u64::from(truth.value < without.value);
+        let answer = highs.answer(&problem).unwrap_or_else(|error| panic!("{error}\n{instance:?}"));
+        assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Optimal, Stopped::Proved), "{instance:?}");
+        let error = (truth.value - answer.value).abs();
+        assert!(error <= crate::tests::tolerance(&instance), "{} {}\n{instance:?}", truth.value, answer.value);
+    }
+    assert!(tight > cases / 14, "minima matter in {tight} instances");
 }
 
 /// Two independent MILP solvers and two models, over every family.
@@ -75,7 +103,7 @@ fn a_time_limit_keeps_value_and_bound() {
     let instance = draw.instance();
     let mut highs = highs().with_time_limit(Duration::from_millis(500));
     let answer = highs.answer(&instance.problem().unwrap()).unwrap();
-    assert_eq!(answer.guarantee, Guarantee::Bounded);
+    assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Bounded, Stopped::Budget));
     assert!(answer.value > 0.0 && answer.bound > answer.value && answer.bound < 1.05 * answer.value, "{answer:?}");
     assert!(highs.last_run() < Duration::from_secs(20));
 }

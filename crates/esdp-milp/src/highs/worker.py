@@ -76,7 +76,7 @@ class Model:
     """The rows and columns of HiGHS, in scaled units."""
 
     def __init__(self, problem, limit):
-        self.problem, self.deadline, self.seconds = problem, limit, 0.0
+        self.problem, self.deadline, self.seconds, self.late = problem, limit, 0.0, False
         used = problem.used
         self.unit = max(max(abs(problem.mean[e]), math.sqrt(problem.width[e])) for e in used)
         self.width_unit = max(problem.width[e] for e in used)
@@ -198,7 +198,9 @@ class Model:
         started = time.perf_counter()
         self.highs.run()
         self.seconds += time.perf_counter() - started
-        return self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        status = self.highs.getModelStatus()
+        self.late = status == highspy.HighsModelStatus.kTimeLimit
+        return status == highspy.HighsModelStatus.kOptimal
 
     def relax(self):
         """Tangents where the continuous relaxation wants them; its optimum."""
@@ -269,7 +271,8 @@ def solve(raw):
         touched.add(width)
         model.tangent(width)
     bound = max(bound, value) if math.isfinite(bound) else None
-    return {"uses": best, "bound": bound, "seconds": model.seconds, "proved": proved}
+    late = model.late or model.left() <= 0
+    return {"uses": best, "bound": bound, "seconds": model.seconds, "proved": proved, "late": late}
 
 
 def main():

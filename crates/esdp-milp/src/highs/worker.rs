@@ -61,6 +61,8 @@ pub(super) struct Answer {
     pub(super) bound: Option<f64>,
     pub(super) seconds: f64,
     pub(super) proved: bool,
+    /// Whether its time limit ended it.
+    pub(super) late: bool,
     pub(super) error: Option<String>,
 }
 

@@ -95,7 +95,7 @@ pub enum TurnError {
 /// What a round did.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TurnReport {
-    /// The starts of the slot, refused ones included.
+    /// The starts that were given to the driver, refused ones included.
     pub starts: Vec<Start>,
     /// All that followed from its events.
     pub effects: Vec<Effect>,
@@ -114,27 +114,27 @@ pub fn turn(
     slot: Slot,
 ) -> Result<TurnReport, TurnError> {
     let mut report = TurnReport::default();
-    let mut apply = |live: &mut Live, event: &Event| -> Result<Vec<Effect>, TurnError> {
+    let mut apply = |report: &mut TurnReport, event: &Event| -> Result<(), TurnError> {
         journal.append(event)?;
-        Ok(live.apply(event))
+        for effect in live.apply(event) {
+            match effect {
+                Effect::Started(start) => report.starts.push(start),
+                other => report.effects.push(other),
+            }
+        }
+        Ok(())
     };
     for event in driver.poll()? {
-        report.effects.extend(apply(live, &event)?);
+        apply(&mut report, &event)?;
     }
     let Due { free, closed, work } = driver.due();
-    let due = Event::SlotDue { slot, free, closed, work };
-    for effect in apply(live, &due)? {
-        match effect {
-            Effect::Started(start) => report.starts.push(start),
-            other => report.effects.push(other),
-        }
-    }
+    apply(&mut report, &Event::SlotDue { slot, free, closed, work })?;
     for (ticket, answer) in driver.start(&report.starts) {
         let event = match answer {
             Ok(()) => Event::Accepted { ticket },
             Err(Refusal { why }) => Event::Refused { ticket, why },
         };
-        report.effects.extend(apply(live, &event)?);
+        apply(&mut report, &event)?;
     }
     Ok(report)
 }

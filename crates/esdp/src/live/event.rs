@@ -1,6 +1,7 @@
 //! What comes in and what goes out, all of it by name.
 
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
+use crate::policy::Certificate;
 use crate::scheduler::{Checkpoint, RestoreError, TicketError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -170,6 +171,15 @@ pub enum SpeedReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
+    /// A slot was decided; its starts follow.
+    Decided {
+        /// The slot.
+        slot: Slot,
+        /// What is proved of the decision and why the solver stopped there: the optimum is proved, the work budget
+        /// ended, or a gap was left. None for policies that solve nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        certificate: Option<Certificate>,
+    },
     /// To be carried out, and to be answered with `Accepted` or `Refused`.
     Started(Start),
     /// Outcomes were learned.

@@ -3,6 +3,7 @@
 use super::Live;
 use crate::model::{Amount, ChannelId, ChannelKey, Cluster, PortId, ServerId, Ticket};
 use crate::scheduler::Started;
+use crate::solver::Stopped;
 use serde::{Deserialize, Serialize};
 
 /// What is believed of a channel.
@@ -218,14 +219,7 @@ impl Live {
         let mut nearest: Option<(f64, String)> = None;
         for &channel in &open {
             let Some((device, free, needed)) = self.short_of(cluster, channel) else {
-                let needed = cluster.minimum(port);
-                return (
-                    HeldReason::Passed,
-                    match needed {
-                        0 | 1 => "there is room, but other jobs were worth more".to_owned(),
-                        _ => format!("no room for {needed} tasks at once, or other jobs were worth more"),
-                    },
-                );
+                return (HeldReason::Passed, self.why_passed(cluster.minimum(port)));
             };
             let missing = (needed - free) as f64 / needed as f64;
             if nearest.as_ref().is_none_or(|(least, _)| missing < *least) {
@@ -234,5 +228,20 @@ impl Live {
             }
         }
         (HeldReason::Capacity, nearest.map_or_else(String::new, |(_, detail)| detail))
+    }
+
+    /// Why a job of so many tasks was passed over although one more would have had room.
+    fn why_passed(&self, needed: u32) -> String {
+        let mut why = match needed {
+            0 | 1 => "there is room, but other jobs were worth more".to_owned(),
+            _ => format!("no room for {needed} tasks at once, or other jobs were worth more"),
+        };
+        // A decision that is proved has looked at everything; this one has not.
+        let certificate = self.scheduler.decision().certificate();
+        if let Some(certificate) = certificate.filter(|certificate| certificate.stopped == Stopped::Budget) {
+            let gap = 100.0 * certificate.gap();
+            why.push_str(&format!("; the work budget ended first, at most {gap:.1} % below the best decision"));
+        }
+        why
     }
 }

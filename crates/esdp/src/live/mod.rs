@@ -17,7 +17,9 @@
 //! | file | what |
 //! |---|---|
 //! | `event.rs` | what comes in, what goes out |
-//! | `mod.rs` | jobs and slots, and the state |
+//! | `mod.rs` | the state, and which event goes where |
+//! | `jobs.rs` | what becomes of a job |
+//! | `slots.rs` | a slot that is due |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
 //! | `speeds.rs` | speeds in any unit |
 //! | `explain.rs` | why here, why not, what is believed |
@@ -27,9 +29,11 @@
 mod driver;
 mod event;
 mod explain;
+mod jobs;
 mod memory;
 mod names;
 mod outcome;
+mod slots;
 mod snapshot;
 mod speeds;
 
@@ -40,12 +44,9 @@ pub use memory::REMEMBERED_NAMES;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
 
-use crate::model::{
-    Amounts, Arrivals, Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, Observation,
-    Outcome, PortId, ServerId, Slot, Ticket,
-};
+use crate::model::{Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Ticket};
 use crate::policy::Policy;
-use crate::scheduler::{Book, ClosedUse, Scheduler, SlotInput, Started, TicketError};
+use crate::scheduler::{Book, Scheduler, TicketError};
 use memory::Memory;
 use names::Names;
 use serde::{Deserialize, Serialize};
@@ -203,202 +204,6 @@ impl Live {
         Ok(())
     }
 
-    fn submit(&mut self, job: &str, port: &str, weight: f64, effects: &mut Vec<Effect>) -> Result<(), EventError> {
-        if self.by_name.contains_key(job) {
-            return self.again(format!("job `{job}` was submitted before"), effects);
-        }
-        if self.over.knows(job) {
-            return self.again(format!("job `{job}` is over"), effects);
-        }
-        let at = self.names.port(port)?;
-        if !(weight.is_finite() && weight > 0.0) {
-            return Err(EventError::Number { key: "weight", value: weight, accepted: "a finite number above 0" });
-        }
-        let id = self.book.submit(at, weight, self.scheduler.slot());
-        self.jobs.insert(id, Job { name: job.to_owned(), port: port.to_owned() });
-        self.by_name.insert(job.to_owned(), id);
-        Ok(())
-    }
-
-    fn cancel(&mut self, job: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
-        let Some(&id) = self.by_name.get(job) else {
-            if self.over.knows(job) {
-                return self.again(format!("job `{job}` is over"), effects);
-            }
-            // The word of its submission may be late; it must not start then.
-            self.over.add(job);
-            return Ok(());
-        };
-        match self.book.ticket_of(id) {
-            Some(ticket) => {
-                let censored = self.book.lose(ticket)?;
-                self.censor(&censored);
-            }
-            None => {
-                let port = self.names.port(&self.jobs[&id].port)?;
-                self.book.withdraw(port, id);
-            }
-        }
-        self.forget_job(id);
-        Ok(())
-    }
-
-    fn end(&mut self, job: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
-        let Some(&id) = self.by_name.get(job) else {
-            if self.over.knows(job) {
-                return self.again(format!("job `{job}` is over"), effects);
-            }
-            return Err(EventError::Unknown { what: "job", name: job.to_owned() });
-        };
-        let Some(ticket) = self.book.ticket_of(id) else {
-            return Err(EventError::Unknown { what: "running job", name: job.to_owned() });
-        };
-        self.accept_if_new(ticket)?;
-        self.book.end(ticket)?;
-        self.forget_job(id);
-        Ok(())
-    }
-
-    /// A job that neither waits nor runs any more.
-    fn forget_job(&mut self, id: JobId) {
-        if let Some(job) = self.jobs.remove(&id) {
-            self.by_name.remove(&job.name);
-            self.over.add(&job.name);
-        }
-    }
-
-    fn decide(
-        &mut self,
-        slot: Slot,
-        (free, closed, work): (&BTreeMap<String, Amounts>, &[String], Option<u64>),
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), EventError> {
-        let cluster = Arc::clone(self.scheduler.cluster());
-        let mut arrivals = Arrivals::new(vec![0; cluster.ports().len()]);
-        self.book.present(&mut arrivals);
-        let free = self.free(free)?;
-        let shut = closed.iter().chain(&self.drained).filter_map(|name| self.names.server(name).ok());
-        let mut shut: Vec<ServerId> = shut.collect();
-        shut.sort_unstable();
-        shut.dedup();
-        let weights = self.weights(&cluster);
-        let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
-        let decision = self.scheduler.decide_at(slot, &input);
-        let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
-        self.left = free;
-        self.closed = shut;
-        for &channel in decision.channels() {
-            let server = cluster.channel(channel).server;
-            let used = cluster.request(channel);
-            if let Some(left) = self.left.cluster_mut() {
-                left.iter_mut().zip(used).for_each(|(left, &amount)| *left -= amount);
-            }
-            if let Some(left) = self.left.server_mut(server) {
-                left.iter_mut().zip(used).for_each(|(left, &amount)| *left -= amount);
-            }
-        }
-        for ticket in self.book.start(&cluster, &decision).map(Ticket) {
-            self.counts.starts += 1;
-            let started = self.book.started(ticket)?;
-            effects.push(Effect::Started(self.start_of(ticket, started)));
-        }
-        Ok(())
-    }
-
-    /// The devices that no job holds, and that nobody else uses.
-    fn free(&self, told: &BTreeMap<String, Amounts>) -> Result<Capacity, EventError> {
-        let mut free = self.book.free().clone();
-        for (server, amounts) in told {
-            let server = self.names.server(server)?;
-            let Some(free) = free.server_mut(server) else { continue };
-            for (device, free) in self.scheduler.cluster().devices().iter().zip(free) {
-                if let Some(&amount) = amounts.get(device) {
-                    *free = (*free).min(amount);
-                }
-            }
-        }
-        Ok(free)
-    }
-
-    /// What each port counts: its own weight times that of the job that would start first. None if all count 1.
-    fn weights(&self, cluster: &Cluster) -> Vec<f64> {
-        let of = |index: usize| {
-            let head = self.book.waiting(PortId::at(index)).next().map_or(1.0, |job| job.weight);
-            (self.described.ports[index].weight * head).clamp(1e-100, 1e100)
-        };
-        let weights: Vec<f64> = (0..cluster.ports().len()).map(of).collect();
-        if weights.iter().all(|&weight| weight == 1.0) { Vec::new() } else { weights }
-    }
-
-    fn start_of(&self, ticket: Ticket, started: &Started) -> Start {
-        let cluster = self.scheduler.cluster();
-        let mut placements: Vec<Placement> = Vec::new();
-        for (task, channel) in started.tasks.iter().enumerate().filter_map(|(task, t)| Some((task, t.channel?))) {
-            let server = &cluster.servers()[cluster.channel(channel).server.index()];
-            let group = cluster.group_name(cluster.task_group(channel));
-            match placements.last_mut() {
-                Some(last) if last.server == *server && last.group == group => last.count += 1,
-                _ => placements.push(Placement {
-                    group: group.to_owned(),
-                    server: server.clone(),
-                    count: 1,
-                    first: task as u32,
-                }),
-            }
-        }
-        let job = self.jobs.get(&started.job.job);
-        Start {
-            ticket,
-            job: job.map_or_else(String::new, |job| job.name.clone()),
-            port: job.map_or_else(String::new, |job| job.port.clone()),
-            slot: started.slot,
-            placements,
-        }
-    }
-
-    fn accept(&mut self, ticket: Ticket) -> Result<(), EventError> {
-        let (slot, channels) = self.book.accept(ticket)?;
-        self.scheduler.commit(slot, &channels);
-        Ok(())
-    }
-
-    /// Who speaks of how a start went has accepted it.
-    fn accept_if_new(&mut self, ticket: Ticket) -> Result<(), EventError> {
-        match self.book.started(ticket)?.accepted {
-            true => Ok(()),
-            false => self.accept(ticket),
-        }
-    }
-
-    fn refuse(&mut self, ticket: Ticket, why: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
-        let refused = self.book.refuse(ticket)?;
-        self.censor(&refused.censored);
-        self.requeued(ticket, refused.job, refused.waits, why, effects);
-        Ok(())
-    }
-
-    fn requeued(&mut self, ticket: Ticket, job: JobId, waits: bool, why: &str, effects: &mut Vec<Effect>) {
-        let name = self.jobs.get(&job).map_or_else(String::new, |job| job.name.clone());
-        if waits {
-            effects.push(Effect::Requeued { job: name, ticket });
-        } else {
-            self.forget_job(job);
-            let why = if why.is_empty() { "its port has left the cluster" } else { why };
-            effects.push(Effect::Lost { job: name, why: why.to_owned() });
-        }
-    }
-
-    /// Takes uses back whose outcomes will not come.
-    fn censor(&mut self, uses: &[ClosedUse]) {
-        for closed in uses {
-            if let Some(channel) = closed.channel {
-                let seen = Observation { slot: closed.slot, channel, outcome: Outcome::Censored };
-                // The slot was decided and the channel is there: it was committed.
-                let _ = self.scheduler.observe(&seen);
-            }
-        }
-    }
-
     fn change(&mut self, next: &ClusterDescription, effects: &mut Vec<Effect>) -> Result<(), EventError> {
         let cluster = Arc::new(next.cluster().map_err(|error| EventError::Cluster(error.to_string()))?);
         let old = Arc::clone(self.scheduler.cluster());
@@ -417,21 +222,6 @@ impl Live {
         self.closed.clear();
         self.described = next.clone();
         self.scale_ports();
-        Ok(())
-    }
-
-    fn lost(&mut self, job: JobId, why: &str, effects: &mut Vec<Effect>) {
-        let name = self.jobs.get(&job).map_or_else(String::new, |job| job.name.clone());
-        self.forget_job(job);
-        effects.push(Effect::Lost { job: name, why: why.to_owned() });
-    }
-
-    fn expire(&mut self, before: Slot, effects: &mut Vec<Effect>) -> Result<(), EventError> {
-        let expired = self.book.expire(before);
-        self.censor(&expired.censored);
-        for (ticket, refused) in expired.refused {
-            self.requeued(ticket, refused.job, refused.waits, "", effects);
-        }
         Ok(())
     }
 

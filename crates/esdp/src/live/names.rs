@@ -9,18 +9,21 @@ use std::collections::HashMap;
 pub(super) struct Names {
     ports: HashMap<String, PortId>,
     servers: HashMap<String, ServerId>,
-    channels: HashMap<(PortId, ServerId), Vec<ChannelId>>,
+    /// The ends of the channels, ascending, and the channels in the same order: a list for each pair would be an
+    /// allocation for each, which is most of what a restore takes.
+    ends: Vec<(PortId, ServerId)>,
+    channels: Vec<ChannelId>,
 }
 
 impl Names {
     pub(super) fn of(cluster: &Cluster) -> Self {
-        let mut channels: HashMap<_, Vec<ChannelId>> = HashMap::with_capacity(cluster.channels().len());
-        for (index, channel) in cluster.channels().iter().enumerate() {
-            channels.entry((channel.port, channel.server)).or_default().push(ChannelId::at(index));
-        }
+        let end = |id: ChannelId| (cluster.channel(id).port, cluster.channel(id).server);
+        let mut channels: Vec<ChannelId> = (0..cluster.channels().len()).map(ChannelId::at).collect();
+        channels.sort_by_key(|&id| end(id));
+        let ends = channels.iter().map(|&id| end(id)).collect();
         let ports = cluster.ports().iter().enumerate().map(|(index, name)| (name.clone(), PortId::at(index)));
         let servers = cluster.servers().iter().enumerate().map(|(index, name)| (name.clone(), ServerId::at(index)));
-        Self { ports: ports.collect(), servers: servers.collect(), channels }
+        Self { ports: ports.collect(), servers: servers.collect(), ends, channels }
     }
 
     pub(super) fn port(&self, name: &str) -> Result<PortId, EventError> {
@@ -35,9 +38,12 @@ impl Names {
 
     /// The channels of a port to a server, one for each task group.
     pub(super) fn channels(&self, port: &str, server: &str) -> Result<&[ChannelId], EventError> {
-        let found = self.channels.get(&(self.port(port)?, self.server(server)?));
-        found
-            .map(Vec::as_slice)
-            .ok_or_else(|| EventError::NoChannel { port: port.to_owned(), server: server.to_owned() })
+        let end = (self.port(port)?, self.server(server)?);
+        let first = self.ends.partition_point(|other| *other < end);
+        let count = self.ends[first..].iter().take_while(|other| **other == end).count();
+        match count {
+            0 => Err(EventError::NoChannel { port: port.to_owned(), server: server.to_owned() }),
+            _ => Ok(&self.channels[first..first + count]),
+        }
     }
 }

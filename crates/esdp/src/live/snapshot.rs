@@ -65,7 +65,9 @@ impl Live {
             counts: self.counts,
             scheduler: self.scheduler.checkpoint(),
         };
-        Ok(text::write(FORMAT, SNAPSHOT_VERSION, &snapshot)?)
+        // Every channel takes some numbers of up to 20 digits; what is too much is given back.
+        let size = 100 * self.scheduler.cluster().channels().len();
+        Ok(text::write(FORMAT, SNAPSHOT_VERSION, &snapshot, size)?)
     }
 
     /// Goes on from a snapshot; `policy` builds its policy for a cluster, with the same parameters as before.

@@ -18,7 +18,7 @@ use super::room::Room;
 use super::whole::WholeJobs;
 use super::{Certificate, Choice, PolicyError};
 use crate::model::{Amount, ChannelId, PortId, Slot, SlotView, TaskGroup};
-use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver};
+use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver, Stopped};
 use crate::stats::Statistics;
 
 /// A channel's place in the objective: its mean and its width.
@@ -128,14 +128,15 @@ impl Index {
         self.fill(view, scope, score);
         let Self { solver, instance, channels, solution, .. } = self;
         if channels.is_empty() {
-            choice.certificate = Some(Certificate { value: 0.0, bound: 0.0, guarantee: Guarantee::Optimal });
+            let (guarantee, stopped) = (Guarantee::Optimal, Stopped::Proved);
+            choice.certificate = Some(Certificate { value: 0.0, bound: 0.0, guarantee, stopped });
             return Ok(());
         }
         solver.solve_into(&instance.problem()?, solution)?;
         let chosen = solution.chosen.each().map(|position| channels[position as usize]);
         choice.channels.extend(chosen.filter(|&channel| view.arrivals.jobs(view.cluster.channel(channel).port) > 0));
-        let Solution { value, bound, guarantee, .. } = *solution;
-        choice.certificate = Some(Certificate { value, bound, guarantee });
+        let Solution { value, bound, guarantee, stopped, .. } = *solution;
+        choice.certificate = Some(Certificate { value, bound, guarantee, stopped });
         Ok(())
     }
 

@@ -52,8 +52,9 @@ pub use spec::{PolicySpec, SpecError};
 pub use state::{POLICY_STATE_VERSION, PolicyState};
 
 use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
-use crate::solver::{Guarantee, ProblemError, SolveError};
+use crate::solver::{Guarantee, ProblemError, SolveError, Stopped};
 use crate::stats::{StateError, Statistics};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What a policy chose, in a buffer that is reused from slot to slot.
@@ -74,7 +75,7 @@ impl Choice {
 }
 
 /// What a solver proved of the index problem of a slot.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// The objective reached.
     pub value: f64,
@@ -82,11 +83,12 @@ pub struct Certificate {
     pub bound: f64,
     /// Whether the optimum is proved.
     pub guarantee: Guarantee,
+    /// Why the solver stopped there.
+    pub stopped: Stopped,
 }
 
 impl Certificate {
-    /// The relative distance of the value to the bound, 0 when the optimum is proved. Above 0 the solver has stopped
-    /// at its work budget, or was content.
+    /// The relative distance of the value to the bound, 0 when the optimum is proved; above 0, `stopped` says why.
     pub fn gap(&self) -> f64 {
         match self.guarantee {
             Guarantee::Optimal => 0.0,

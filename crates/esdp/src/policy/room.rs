@@ -22,8 +22,10 @@ impl Room {
         self.cluster.clear();
         self.cluster.extend_from_slice(free.cluster().unwrap_or_default());
         self.servers.clear();
-        for server in (0..cluster.servers().len()).map(ServerId::at) {
-            self.servers.extend_from_slice(free.server(server).unwrap_or_default());
+        if free.has_servers() {
+            for server in (0..cluster.servers().len()).map(ServerId::at) {
+                self.servers.extend_from_slice(free.server(server).unwrap_or_default());
+            }
         }
     }
 

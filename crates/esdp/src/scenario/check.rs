@@ -4,7 +4,8 @@
 //! and does not take the machine's memory.
 
 use super::error::ScenarioError;
-use super::raw::{Graph, ListedGang, Raw};
+use super::gangs::{ListedGang, check_gangs, reach};
+use super::raw::{Graph, Raw};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
 use crate::sim::{ChannelCount, ParameterError, RandomCluster};
 
@@ -15,13 +16,13 @@ pub const MOST_SEEDS: u64 = 100_000;
 const MOST_PORTS: u64 = 100_000;
 const MOST_SERVERS: u64 = 1_000_000;
 const MOST_PAIRS: u64 = 20_000_000;
-const MOST_CHANNELS: u64 = 1_000_000;
+pub(super) const MOST_CHANNELS: u64 = 1_000_000;
 const MOST_DEVICES: u64 = 64;
-const LARGEST_REQUEST: u64 = 100_000;
+pub(super) const LARGEST_REQUEST: u64 = 100_000;
 /// Sums of this many capacities and requests stay far from overflowing.
 const LARGEST_CAPACITY: u64 = 1_000_000_000_000;
 
-fn whole(key: &str, value: u64, from: u64, to: u64) -> Result<(), ScenarioError> {
+pub(super) fn whole(key: &str, value: u64, from: u64, to: u64) -> Result<(), ScenarioError> {
     if (from..=to).contains(&value) {
         return Ok(());
     }
@@ -184,93 +185,8 @@ fn check_graph(graph: &Graph) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
-    let Some(gangs) = &raw.gangs else { return Ok(()) };
-    match (&gangs.list, raw.graph.channels.is_some()) {
-        (Some(_), _) if gangs.is_drawn() => {
-            Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))
-        }
-        (Some(list), false) => check_requests(raw, list),
-        (Some(list), true) => match list.iter().position(|gang| gang.requests.is_some()) {
-            None => Ok(()),
-            Some(gang) => {
-                let key = format!("gangs.list[{gang}].requests");
-                Err(ScenarioError::other(key, "`graph.channels` have requests of their own, give one of the two"))
-            }
-        },
-        (None, true) => {
-            Err(ScenarioError::other("gangs", "with `graph.channels` give `list`; drawn gangs need drawn channels"))
-        }
-        (None, false) => {
-            let recipe = gangs.recipe();
-            recipe
-                .check()
-                .map_err(|error| ScenarioError::value(format!("gangs.{}", error.key), error.value, error.accepted))?;
-            let expected = expected_channels(&raw.graph) * f64::from(recipe.groups.1);
-            if expected > MOST_CHANNELS as f64 {
-                let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
-                return Err(ScenarioError::other("gangs", message));
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Listed gangs on drawn channels: one for every port, each with the requests of its groups.
-fn check_requests(raw: &Raw, list: &[ListedGang]) -> Result<(), ScenarioError> {
-    if list.is_empty() {
-        return Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"));
-    }
-    for (position, gang) in list.iter().enumerate() {
-        let key = format!("gangs.list[{position}]");
-        let Some(requests) = &gang.requests else {
-            let message = "needs `requests`, or `graph.channels` which say by `task` who may use them";
-            return Err(ScenarioError::other(key, message));
-        };
-        check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "a task group")?;
-        for (group, request) in requests.iter().enumerate() {
-            let key = format!("{key}.requests[{group}]");
-            check_length(&key, request.len(), raw.devices.count, "a device")?;
-            for (device, &amount) in request.iter().enumerate() {
-                whole(&format!("{key}[{device}]"), amount, 0, LARGEST_REQUEST)?;
-            }
-        }
-    }
-    let mut ports: Vec<u64> = list.iter().map(|gang| u64::from(gang.spec().port)).collect();
-    ports.sort_unstable();
-    if !ports.iter().copied().eq(0..raw.graph.ports) {
-        let message = format!("with `requests`, each of the {} ports must be listed once", raw.graph.ports);
-        return Err(ScenarioError::other("gangs.list", message));
-    }
-    let groups = list.iter().map(|gang| gang.spec().tasks.len()).max().unwrap_or(1);
-    let expected = expected_channels(&raw.graph) * groups as f64;
-    if expected > MOST_CHANNELS as f64 {
-        let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
-        return Err(ScenarioError::other("gangs", message));
-    }
-    Ok(())
-}
-
-/// The channels of listed gangs: every task group on every server that its port reaches and that it fits.
-fn reach(spec: &mut ClusterSpec, list: &[ListedGang]) {
-    let pairs = std::mem::take(&mut spec.channels);
-    for gang in list {
-        let port = gang.spec().port;
-        for (task, request) in (0u32..).zip(gang.requests.iter().flatten()) {
-            let fits = |server: u32| {
-                let own = spec.capacity.server(ServerId(server));
-                own.is_none_or(|own| request.iter().zip(own).all(|(asked, own)| asked <= own))
-            };
-            let reached = pairs.iter().filter(|pair| pair.port == port && fits(pair.server));
-            let channels: Vec<ChannelSpec> =
-                reached.map(|pair| ChannelSpec { port, server: pair.server, task, request: request.clone() }).collect();
-            spec.channels.extend(channels);
-        }
-    }
-}
-
 /// About how many channels are drawn.
-fn expected_channels(graph: &Graph) -> f64 {
+pub(super) fn expected_channels(graph: &Graph) -> f64 {
     match (graph.probability, graph.count) {
         (_, Some(count)) => count as f64,
         (probability, None) => {
@@ -279,7 +195,7 @@ fn expected_channels(graph: &Graph) -> f64 {
     }
 }
 
-fn check_length(key: &str, found: usize, expected: u64, each: &str) -> Result<(), ScenarioError> {
+pub(super) fn check_length(key: &str, found: usize, expected: u64, each: &str) -> Result<(), ScenarioError> {
     if found as u64 == expected {
         return Ok(());
     }

@@ -32,7 +32,8 @@
 //! groups = [1, 2]         # task groups of a job; drawn for every port
 //! tasks = [1, 8]          # tasks of a group
 //! minimum = 1.0           # the share of its tasks that a job starts with at least
-//! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1] }], with `task = 1` in `graph.channels`
+//! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1] }], with `task = 1` in `graph.channels`; a group with a minimum
+//! # of its own is a table: tasks = [{ count = 4, min = 2 }, { count = 1, min = 1 }]
 //! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1], requests = [[1, 4], [2, 0]] }, ...], with drawn channels;
 //! # those on which a task does not fit are left out
 //!
@@ -85,6 +86,7 @@
 
 mod check;
 mod error;
+mod gangs;
 mod labels;
 mod line;
 mod policies;

@@ -1,7 +1,8 @@
 //! A scenario as it is written: types that mirror the TOML, with every default.
 
-use crate::model::{Amount, GangSpec, SupplyCost};
-use crate::sim::{ArrivalSpec, Delay, HeldSpec, RandomGangs, SpeedSpec};
+use super::gangs::Gangs;
+use crate::model::{Amount, SupplyCost};
+use crate::sim::{ArrivalSpec, Delay, HeldSpec, SpeedSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use toml::Value;
@@ -100,61 +101,6 @@ pub(super) struct Channel {
 
 fn is_first(task: &u32) -> bool {
     *task == 0
-}
-
-/// Ports whose jobs are gangs: all of them, drawn, or those of a list.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Gangs {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) groups: Option<(u32, u32)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tasks: Option<(u32, u32)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) minimum: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) list: Option<Vec<ListedGang>>,
-}
-
-/// A gang of a list; with its requests where channels are drawn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ListedGang {
-    port: u32,
-    minimum: u32,
-    tasks: Vec<u32>,
-    /// What a task of each group asks for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) requests: Option<Vec<Vec<Amount>>>,
-}
-
-impl ListedGang {
-    pub(super) fn spec(&self) -> GangSpec {
-        GangSpec::new(self.port, self.minimum, &self.tasks)
-    }
-}
-
-impl Gangs {
-    /// Writes the defaults out, unless there is a list.
-    pub(super) fn resolve(&mut self) {
-        if self.list.is_none() {
-            let RandomGangs { groups, tasks, minimum } = self.recipe();
-            (self.groups, self.tasks, self.minimum) = (Some(groups), Some(tasks), Some(minimum));
-        }
-    }
-
-    pub(super) fn is_drawn(&self) -> bool {
-        self.groups.is_some() || self.tasks.is_some() || self.minimum.is_some()
-    }
-
-    pub(super) fn recipe(&self) -> RandomGangs {
-        let told = RandomGangs::default();
-        RandomGangs {
-            groups: self.groups.unwrap_or(told.groups),
-            tasks: self.tasks.unwrap_or(told.tasks),
-            minimum: self.minimum.unwrap_or(told.minimum),
-        }
-    }
 }
 
 /// Whether jobs last one slot or hold their devices until they are done.

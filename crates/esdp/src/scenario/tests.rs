@@ -155,6 +155,22 @@ fn what_is_wrong_is_told_in_one_sentence() {
             "line 5: `gangs.list`: the gang of port 0: `minimum` is 3, expected a whole number from 1 to 2",
         ),
         (
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [{ count = 2, min = 3 }] }]",
+            "line 5: `gangs.list[0].tasks[0].min` is 3, expected a whole number from 0 to 2",
+        ),
+        (
+            "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [{ count = 2, least = 1 }] }]",
+            "line 2: unknown key `gangs.list[0].tasks[0].least`, expected `count` or `min`",
+        ),
+        (
+            "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [\"two\"] }]",
+            "line 2: `gangs.list[0].tasks[0]` is \"two\", expected a number of tasks, or a table with `count` and `min`",
+        ),
+        (
+            "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [-1] }]",
+            "line 2: `gangs.list[0].tasks[0]` is -1, expected a number of tasks, or a table with `count` and `min`",
+        ),
+        (
             "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\ntasks = [1, 2]",
             "line 4: `gangs`: with `graph.channels` give `list`",
         ),
@@ -236,6 +252,14 @@ fn gangs_can_be_written_down() {
     assert!(cluster.is_gang(port) && cluster.minimum(port) == 3 && setting.held().is_some());
     assert_eq!(cluster.task_groups().iter().map(|group| group.count).collect::<Vec<_>>(), [4, 1]);
     assert_eq!(cluster.capacity().cluster(), None, "servers limit alone");
+
+    // The paper's own example: two workers of four and the parameter server, or nothing.
+    let text = text.replace("tasks = [4, 1]", "tasks = [{ count = 4, min = 2 }, { count = 1, min = 1 }]");
+    let scenario = Scenario::from_toml(&text).unwrap();
+    assert_eq!(Scenario::from_toml(&scenario.to_toml()).unwrap(), scenario);
+    let minima: Vec<u32> =
+        scenario.setting(1).unwrap().cluster().task_groups().iter().map(|group| group.minimum).collect();
+    assert_eq!(minima, [2, 1]);
 
     let drawn = Scenario::from_toml("[gangs]\ntasks = [2, 2]\n[devices]\nserver_capacity = [4, 4]").unwrap();
     assert!(drawn.to_toml().contains("groups = [1, 2]"), "defaults are written out");

@@ -209,7 +209,7 @@ impl Checkpoint {
     /// # Errors
     /// When a policy's own value cannot be written.
     pub fn to_text(&self) -> Result<String, TextError> {
-        text::write(FORMAT, self.version, self)
+        text::write(FORMAT, self.version, self, 0)
     }
 
     /// Reads a text, or the bare values that version 1 was written as.

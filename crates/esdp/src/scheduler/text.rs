@@ -64,13 +64,27 @@ struct Header {
     checksum: String,
 }
 
-/// Writes both lines.
-pub(crate) fn write<T: Serialize>(format: &'static str, version: u32, values: &T) -> Result<String, TextError> {
-    let failed = |cause: serde_json::Error| TextError::Values { format, cause: cause.to_string() };
-    let body = serde_json::to_string(values).map_err(failed)?;
-    let checksum = format!("{:016x}", Fnv::of(body.as_bytes()));
+/// Writes both lines; `size` is about how many bytes they will have.
+pub(crate) fn write<T: Serialize>(
+    format: &'static str,
+    version: u32,
+    values: &T,
+    size: usize,
+) -> Result<String, TextError> {
+    let failed = |cause: String| TextError::Values { format, cause };
+    // The checksum is written over this when the values are known, so that megabytes of them are not copied.
+    let checksum = "0".repeat(16);
     let header = Header { format: format.to_owned(), version, checksum };
-    Ok(format!("{}\n{body}\n", serde_json::to_string(&header).map_err(failed)?))
+    let mut text = Vec::with_capacity(size);
+    serde_json::to_writer(&mut text, &header).map_err(|cause| failed(cause.to_string()))?;
+    let end = text.len() - r#""}"#.len();
+    text.push(b'\n');
+    let body = text.len();
+    serde_json::to_writer(&mut text, values).map_err(|cause| failed(cause.to_string()))?;
+    let checksum = format!("{:016x}", Fnv::of(&text[body..]));
+    text[end - checksum.len()..end].copy_from_slice(checksum.as_bytes());
+    text.push(b'\n');
+    String::from_utf8(text).map_err(|cause| failed(cause.to_string()))
 }
 
 /// Reads both lines.

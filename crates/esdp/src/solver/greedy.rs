@@ -12,7 +12,7 @@ use super::dual::Dual;
 use super::gang::Gang;
 use super::problem::Room;
 use super::reduce::Reduced;
-use super::{Guarantee, Problem, Solution, SolveError, Solver};
+use super::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
 use crate::model::Amount;
 
 /// Takes channels by reduced value; certifies with the dual bound.
@@ -35,12 +35,14 @@ impl Solver for Greedy {
             return Ok(());
         }
         self.reduced.fill(problem);
-        self.dual.minimise(&self.reduced, super::exact::default_budget(self.reduced.len()));
+        let budget = super::exact::default_budget(self.reduced.len());
+        self.dual.minimise(&self.reduced, budget);
         self.pass.run(problem, &self.reduced, &self.dual);
         solution.chosen.clear();
         solution.chosen.extend(self.pass.taken.iter().map(|&e| self.reduced.ids[e as usize]));
         solution.work = self.dual.work + self.pass.work;
         solution.seal(problem, self.dual.bound * self.reduced.scale, Guarantee::Bounded, self.name());
+        solution.stopped = Stopped::new(solution.guarantee, !self.dual.solved && self.dual.work >= budget);
         Ok(())
     }
 }

@@ -45,6 +45,30 @@ pub enum Guarantee {
     Bounded,
 }
 
+/// Why a solver stopped where it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stopped {
+    /// The optimum is proved ([`Guarantee::Optimal`]): there is nothing more to find.
+    Proved,
+    /// Its work budget or time limit did not suffice: with a larger one the value may rise and the bound may fall.
+    Budget,
+    /// It ended by itself and left a gap: its method finds and proves no more, whatever the budget.
+    #[default]
+    Gap,
+}
+
+impl Stopped {
+    /// Of an answer that proves this; `spent` if a budget or time limit cut the search short, or left a step of it out.
+    pub fn new(guarantee: Guarantee, spent: bool) -> Self {
+        match guarantee {
+            Guarantee::Optimal => Self::Proved,
+            Guarantee::Bounded if spent => Self::Budget,
+            Guarantee::Bounded => Self::Gap,
+        }
+    }
+}
+
 /// A decision and what is proved about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Solution {
@@ -57,6 +81,8 @@ pub struct Solution {
     pub bound: f64,
     /// What is proved.
     pub guarantee: Guarantee,
+    /// Why it is not more.
+    pub stopped: Stopped,
     /// The method that gave the answer.
     pub method: &'static str,
     /// The units of work it took: visits of labels, table cells and channels, counted and never timed. A unit takes
@@ -75,7 +101,7 @@ impl Solution {
 
     /// Completes a solution whose channels are set: sorts them, evaluates the
     /// objective, and keeps `bound` from falling below the value by rounding. What is worth less than nothing, as a
-    /// task may be that was placed beside vast numbers, is not chosen.
+    /// task may be that was placed beside vast numbers, is not chosen. Whoever stopped at a budget says so afterwards.
     pub(crate) fn seal(&mut self, problem: &Problem<'_>, bound: f64, guarantee: Guarantee, method: &'static str) {
         self.chosen.sort();
         self.value = problem.value(&self.chosen);
@@ -85,6 +111,7 @@ impl Solution {
         }
         self.method = method;
         self.guarantee = guarantee;
+        self.stopped = Stopped::new(guarantee, false);
         self.bound = match guarantee {
             Guarantee::Optimal => self.value,
             Guarantee::Bounded => bound.max(self.value),

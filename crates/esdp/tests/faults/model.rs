@@ -8,6 +8,8 @@ pub struct Model {
     described: ClusterDescription,
     waiting: BTreeSet<String>,
     started: BTreeMap<String, Start>,
+    /// What each of these has asked of each server when it was started: job, server, device.
+    held: BTreeMap<String, BTreeMap<(String, String), u64>>,
     over: HashSet<String>,
     /// The servers of the tasks of every ticket that was ever handed out, in order.
     tasks: HashMap<Ticket, Vec<String>>,
@@ -23,6 +25,7 @@ impl Model {
             described,
             waiting: BTreeSet::new(),
             started: BTreeMap::new(),
+            held: BTreeMap::new(),
             over: HashSet::new(),
             tasks: HashMap::new(),
             closed: HashSet::new(),
@@ -49,7 +52,8 @@ impl Model {
                 }
                 Effect::Lost { job, .. } => self.end(job),
                 Effect::Learned { uses } => self.learn(event, *uses),
-                Effect::Duplicate { .. } | Effect::Rejected { .. } | Effect::Merged { .. } => {}
+                Effect::Duplicate { .. } | Effect::Rejected { .. } | Effect::Merged { .. } | Effect::Decided { .. } => {
+                }
             }
         }
         match event {
@@ -97,6 +101,7 @@ impl Model {
                 assert!(range.contains(&own), "{job} starts with {own} tasks of {}, expected {range:?}", group.name);
             }
         }
+        self.held.insert(job.clone(), asked(&spec.jobs, start));
         assert!(self.started.insert(job.clone(), start.clone()).is_none(), "{job} was started twice");
         for place in placements {
             self.check_server(&place.server);
@@ -108,14 +113,9 @@ impl Model {
         let spec = self.described.servers.iter().find(|known| known.name == server);
         let capacity = spec.unwrap_or_else(|| panic!("{server} is not there")).capacity.as_ref().unwrap();
         let mut held: BTreeMap<&str, u64> = BTreeMap::new();
-        for start in self.started.values() {
-            let Some(port) = self.described.ports.iter().find(|port| port.name == start.port) else { continue };
-            let JobShape::Gang { groups, .. } = &port.jobs else { continue };
-            for place in start.placements.iter().filter(|place| place.server == server) {
-                let Some(group) = groups.iter().find(|group| group.name == place.group) else { continue };
-                for (device, amount) in &group.request {
-                    *held.entry(device).or_default() += amount * u64::from(place.count);
-                }
+        for job in self.started.keys() {
+            for ((_, device), amount) in self.held[job].iter().filter(|((on, _), _)| on == server) {
+                *held.entry(device).or_default() += amount;
             }
         }
         for (device, held) in held {
@@ -188,4 +188,17 @@ impl Model {
         assert_eq!(pending, 0, "uses are pending for ever");
         assert_eq!(live.book().starts().count(), 0, "tickets are open for ever");
     }
+}
+
+/// What a start asks of each server, by server and device.
+fn asked(jobs: &JobShape, start: &Start) -> BTreeMap<(String, String), u64> {
+    let mut asked = BTreeMap::new();
+    let JobShape::Gang { groups, .. } = jobs else { panic!("the world has gangs alone") };
+    for place in &start.placements {
+        let group = groups.iter().find(|group| group.name == place.group);
+        for (device, amount) in &group.unwrap_or_else(|| panic!("there is no group {}", place.group)).request {
+            *asked.entry((place.server.clone(), device.clone())).or_default() += amount * u64::from(place.count);
+        }
+    }
+    asked
 }

@@ -1,11 +1,15 @@
-//! The world outside: users, servers, and a network that cannot be trusted.
+//! The world outside, as a driver of the core: users, operators, and servers that run jobs or die.
+//!
+//! Nothing here looks into the core. What the world knows of a job it knows from the starts that it was given.
 
-use esdp::live::{Effect, Event, Live, SpeedReport, Start, WhichTasks};
-use esdp::model::{ChannelRule, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, TaskGroupSpec, Ticket};
+use crate::described::Described;
+use crate::network::Network;
+use esdp::live::{Driver, DriverError, Due, Event, Live, Refusal, SpeedReport, Start, WhichTasks};
+use esdp::model::{ClusterDescription, Slot, Ticket};
 use esdp::policy::PolicySpec;
 use esdp::rng::{Purpose, Stream, stream};
 use rand::RngExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const POLICIES: [&str; 9] =
     ["esdp", "hauf", "esdp-drift", "cts", "esdp-pooled", "lwtf", "first-fit", "cucb", "epsilon-greedy"];
@@ -13,252 +17,176 @@ const POLICIES: [&str; 9] =
 pub struct World {
     rng: Stream,
     policy: PolicySpec,
-    described: ClusterDescription,
-    /// Messages under way, with the time at which they arrive.
-    network: BTreeMap<(u64, u64), Event>,
+    described: Described,
+    network: Network,
     now: u64,
-    sent: u64,
     slot: u64,
     jobs: u64,
-    servers: u64,
-    known: Vec<String>,
-    tickets: u64,
-    events: u64,
+    reports: u64,
+    last_ticket: u64,
+    /// By job.
+    running: BTreeMap<String, Run>,
+    /// Jobs that do not run any more, for all that the core has heard.
+    gone: BTreeSet<String>,
+    /// What was answered to the last starts, as the core should take it.
+    answered: Vec<Event>,
+}
+
+/// A job that runs.
+struct Run {
+    start: Start,
+    until: u64,
 }
 
 impl World {
     pub fn new(seed: u64) -> Self {
         let mut rng = stream(seed, Purpose::Cluster, 7, 7);
-        let policy = POLICIES[rng.random_range(0..POLICIES.len())].parse().unwrap();
-        let mut world = Self {
+        Self {
+            policy: POLICIES[rng.random_range(0..POLICIES.len())].parse().unwrap(),
+            described: Described::new(&mut rng),
             rng,
-            policy,
-            described: ClusterDescription { devices: vec!["cpu".into(), "gpu".into()], ..Default::default() },
-            network: BTreeMap::new(),
+            network: Network::default(),
             now: 0,
-            sent: 0,
             slot: 0,
             jobs: 0,
-            servers: 0,
-            known: Vec::new(),
-            tickets: 0,
-            events: 0,
-        };
-        for _ in 0..world.rng.random_range(2..6) {
-            let server = world.server();
-            world.described.servers.push(server);
+            reports: 0,
+            last_ticket: 0,
+            running: BTreeMap::new(),
+            gone: BTreeSet::new(),
+            answered: Vec::new(),
         }
-        for index in 0..world.rng.random_range(1..4) {
-            let port = world.port(index);
-            world.described.ports.push(port);
-        }
-        if world.described.cluster().is_err() {
-            world.described.ports[0].channels = ChannelRule::All;
-        }
-        world
+    }
+
+    /// What was answered to the starts of the last turn.
+    pub fn answered(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.answered)
     }
 
     pub fn described(&self) -> &ClusterDescription {
-        &self.described
+        &self.described.cluster
     }
 
     pub fn policy(&self) -> PolicySpec {
         self.policy.clone()
     }
 
-    pub fn events(&self) -> u64 {
-        self.events
+    /// The slot of the next turn, which now and then is none that can be decided.
+    pub fn next_slot(&mut self) -> Slot {
+        match self.rng.random_range(0..40) {
+            0 => Slot(self.slot / 2),
+            1 | 2 => {
+                self.slot += 20;
+                Slot(self.slot)
+            }
+            _ => {
+                self.slot += 1;
+                Slot(self.slot)
+            }
+        }
     }
 
-    /// Whether the core is restarted now.
+    /// When the core dies in the next turn, if so: after how many events, and whether the last of them is in the journal.
+    pub fn crash(&mut self) -> Option<(usize, bool)> {
+        (self.rng.random_range(0..40) == 0).then(|| (self.rng.random_range(0..12), self.rng.random_bool(0.5)))
+    }
+
+    /// Whether the core is restarted after this turn.
     pub fn restarts(&mut self) -> bool {
-        self.rng.random_range(0..300) == 0
+        self.rng.random_range(0..100) == 0
     }
 
-    fn server(&mut self) -> ServerSpec {
-        self.servers += 1;
-        let label = ["old", "new"][self.rng.random_range(0..2)];
-        let (cpu, gpu) = (self.rng.random_range(2..9), self.rng.random_range(0..5));
-        ServerSpec {
-            labels: vec![label.into()],
-            ..ServerSpec::new(&format!("n{}", self.servers), &[("cpu", cpu), ("gpu", gpu)])
-        }
-    }
-
-    fn port(&mut self, index: u64) -> PortSpec {
-        let groups = self.rng.random_range(1..3);
-        let mut groups: Vec<TaskGroupSpec> = (0..groups)
-            .map(|group| TaskGroupSpec {
-                name: format!("g{group}"),
-                count: self.rng.random_range(1..4),
-                minimum: 0,
-                request: [("cpu".into(), self.rng.random_range(1..3)), ("gpu".into(), self.rng.random_range(0..2))]
-                    .into(),
-            })
-            .collect();
-        // At most as many as fit one task for each device unit: small, so that jobs do start.
-        groups.truncate(2);
-        let all: u32 = groups.iter().map(|group| group.count).sum();
-        let minimum = self.rng.random_range(1..=all);
-        let mut port = PortSpec::new(&format!("p{index}"), JobShape::Gang { minimum, groups });
-        if self.rng.random_bool(0.2) {
-            port.weight = self.rng.random_range(0.5..4.0);
-        }
-        if self.rng.random_bool(0.2) {
-            port.channels = ChannelRule::Labels(vec!["new".into()]);
-        }
-        if self.rng.random_bool(0.2) {
-            port.reference = Some(self.rng.random_range(0.1..100.0));
-        }
-        port
-    }
-
-    /// Sends a message: it arrives later, perhaps twice, and what is sent after it may overtake it.
-    fn send(&mut self, event: Event, after: u64) {
-        let copies = if self.rng.random_bool(0.1) { 2 } else { 1 };
-        for _ in 0..copies {
-            let late = if self.rng.random_bool(0.05) { 400 } else { 12 };
-            let delay = after + self.rng.random_range(1..late);
-            self.sent += 1;
-            self.network.insert((self.now + delay, self.sent), event.clone());
+    /// A core that comes back asks again for what nobody has answered; the cluster may have heard it before.
+    pub fn resume(&mut self, live: &Live) {
+        let unanswered = live.book().starts().filter(|(_, started)| !started.accepted && !started.over);
+        let tickets: BTreeSet<Ticket> = unanswered.map(|(ticket, _)| ticket).collect();
+        let starts: Vec<Start> = live.starts().filter(|start| tickets.contains(&start.ticket)).collect();
+        if self.rng.random_bool(0.7) {
+            self.start(&starts);
+            for event in self.answered() {
+                self.network.send(&mut self.rng, event, 0);
+            }
         }
     }
 
-    /// What happens next.
-    pub fn next(&mut self, live: &Live) -> Event {
-        self.events += 1;
-        self.now += 1;
-        if let Some(entry) = self.network.first_entry().filter(|entry| entry.key().0 <= self.now) {
-            return entry.remove();
-        }
-        match self.rng.random_range(0..100) {
-            0..30 => {
+    /// Users and operators.
+    fn happening(&mut self) -> Event {
+        match self.rng.random_range(0..60) {
+            0..32 => {
                 self.jobs += 1;
-                let job = format!("j{}", self.jobs);
-                let ports = self.described.ports.len();
-                let port = self.described.ports[self.rng.random_range(0..ports)].name.clone();
                 let weight = if self.rng.random_bool(0.1) { self.rng.random_range(0.5..9.0) } else { 1.0 };
-                self.known.push(job.clone());
+                let (job, port) = (format!("j{}", self.jobs), self.described.some_port(&mut self.rng));
                 let event = Event::Submitted { job, port, weight };
-                // Some are told late, all may be told again.
+                // Some are told again.
                 if self.rng.random_bool(0.1) {
-                    self.send(event.clone(), 0);
+                    self.network.send(&mut self.rng, event.clone(), 0);
                 }
                 event
             }
-            30..70 => self.slot_due(),
-            70..74 => Event::Cancelled { job: self.some_job() },
-            74..76 => Event::Expired { before: Slot(self.slot.saturating_sub(self.rng.random_range(0..40))) },
-            76..78 => match self.some_server() {
-                server if self.rng.random_bool(0.3) => {
-                    self.send(Event::Opened { server: server.clone() }, 30);
-                    Event::ServerLost { server }
-                }
-                server => {
-                    self.send(Event::Opened { server: server.clone() }, 30);
-                    Event::Drained { server }
-                }
-            },
-            78..80 => self.change(),
-            80..82 => {
-                let on = self.rng.random_bool(0.5).then(|| self.some_server());
+            32..36 => Event::Cancelled { job: self.some_job() },
+            36..38 => Event::Expired { before: Slot(self.slot.saturating_sub(self.rng.random_range(0..40))) },
+            38..40 => self.kill_or_drain(),
+            40..42 => Event::Described { cluster: self.described.change(&mut self.rng) },
+            42 => {
+                let on = self.rng.random_bool(0.5).then(|| self.described.some_server(&mut self.rng));
                 Event::Reset { port: None, server: on }
             }
-            82..84 => Event::Forgotten { server: self.some_server() },
-            84..90 => self.observed(),
-            90..94 => self.nonsense(),
-            _ => match live.starts().next() {
-                // The oldest start is told of at last.
-                Some(start) => Event::Ended { job: start.job },
-                None => self.slot_due(),
+            43 => Event::Forgotten { server: self.described.some_server(&mut self.rng) },
+            44..50 => self.observed(),
+            50..54 => self.nonsense(),
+            _ => match self.gone.first().cloned() {
+                // What may have been lost is said again until it must have been heard.
+                Some(job) if self.rng.random_bool(0.5) => {
+                    self.gone.remove(&job);
+                    Event::Ended { job }
+                }
+                _ => Event::Ended { job: self.some_job() },
             },
         }
     }
 
-    fn slot_due(&mut self) -> Event {
-        self.slot += if self.rng.random_bool(0.05) { 20 } else { 1 };
-        let mut free = BTreeMap::new();
-        if self.rng.random_bool(0.1) {
-            let amounts = [("cpu".to_owned(), self.rng.random_range(0..9)), ("gpu".to_owned(), 1)];
-            free.insert(self.some_server(), amounts.into());
+    fn kill_or_drain(&mut self) -> Event {
+        let server = self.described.some_server(&mut self.rng);
+        self.network.send(&mut self.rng, Event::Opened { server: server.clone() }, 10);
+        if self.rng.random_bool(0.5) {
+            return Event::Drained { server };
         }
-        let closed = if self.rng.random_bool(0.05) { vec![self.some_server()] } else { vec![] };
-        let work = self.rng.random_bool(0.1).then_some(1000);
-        Event::SlotDue { slot: Slot(self.slot), free, closed, work }
-    }
-
-    fn change(&mut self) -> Event {
-        let mut next = self.described.clone();
-        match self.rng.random_range(0..7) {
-            0 => next.servers.push(self.server()),
-            1 if next.servers.len() > 1 => {
-                let gone = self.rng.random_range(0..next.servers.len());
-                next.servers.remove(gone);
-            }
-            2 => {
-                // Replaced by another of the same shape.
-                let at = self.rng.random_range(0..next.servers.len());
-                let name = self.server().name;
-                next.servers[at].name = name;
-            }
-            3 => {
-                let at = self.rng.random_range(0..next.servers.len());
-                let amount = self.rng.random_range(1..9);
-                next.servers[at].capacity.as_mut().unwrap().insert("cpu".into(), amount);
-            }
-            4 => {
-                let at = self.rng.random_range(0..next.servers.len());
-                next.servers[at].labels = vec!["new".into()];
-            }
-            5 if next.ports.len() < 4 => {
-                let index = 100 + self.jobs;
-                next.ports.push(self.port(index));
-            }
-            _ if next.ports.len() > 1 => {
-                let gone = self.rng.random_range(0..next.ports.len());
-                next.ports.remove(gone);
-            }
-            _ => next.servers.reverse(),
+        // What ran there is gone; that it is may become known before or after the server's loss, or by the jobs alone.
+        let dead = |run: &Run| run.start.placements.iter().any(|place| place.server == server);
+        let jobs: Vec<String> = self.running.iter().filter(|(_, run)| dead(run)).map(|(job, _)| job.clone()).collect();
+        for job in jobs {
+            self.running.remove(&job);
+            self.gone.insert(job);
         }
-        // A cluster without a single channel is refused; the world then stays as it is.
-        if next.cluster().is_ok() {
-            self.described = next.clone();
-        }
-        Event::Described { cluster: next }
+        self.network.send(&mut self.rng, Event::ServerLost { server: server.clone() }, 0);
+        Event::ServerLost { server }
     }
 
     fn observed(&mut self) -> Event {
-        let (ports, id) = (self.described.ports.len(), self.rng.random_range(0..self.events / 2 + 1));
-        let port = self.described.ports[self.rng.random_range(0..ports)].name.clone();
-        let (server, report) = (self.some_server(), self.some_report());
-        Event::Observed { id: format!("o{id}"), port, group: "g0".into(), server, report }
+        self.reports += 1;
+        let id = format!("o{}", self.rng.random_range(0..self.reports));
+        let (port, server) = (self.described.some_port(&mut self.rng), self.described.some_server(&mut self.rng));
+        Event::Observed { id, port, group: "g0".into(), server, report: self.some_report() }
     }
 
     fn nonsense(&mut self) -> Event {
-        let ticket = Ticket(self.rng.random_range(0..self.tickets * 2 + 2));
+        let ticket = Ticket(self.rng.random_range(0..self.last_ticket * 2 + 2));
+        let job = format!("x{}", self.now);
         match self.rng.random_range(0..6) {
             0 => Event::Reported { ticket, tasks: WhichTasks::One(9), report: SpeedReport::Utility(0.5) },
             1 => Event::Reported { ticket, tasks: WhichTasks::All, report: SpeedReport::Rate(f64::NAN) },
-            2 => Event::Submitted { job: format!("x{}", self.events), port: "nowhere".into(), weight: 1.0 },
-            3 => Event::Ended { job: format!("x{}", self.events) },
-            4 => Event::SlotDue { slot: Slot(self.slot / 2), free: BTreeMap::new(), closed: vec![], work: None },
+            2 => Event::Submitted { job, port: "nowhere".into(), weight: 1.0 },
+            3 => Event::Ended { job },
+            4 => {
+                let Due { free, closed, work } = self.due();
+                self.slot += u64::from(self.rng.random_bool(0.5));
+                Event::SlotDue { slot: Slot(self.slot), free, closed, work }
+            }
             _ => Event::Drained { server: "nowhere".into() },
         }
     }
 
     fn some_job(&mut self) -> String {
-        match self.known.is_empty() {
-            true => "j0".into(),
-            false => {
-                let recent = self.known.len().saturating_sub(20);
-                self.known[self.rng.random_range(recent..self.known.len())].clone()
-            }
-        }
-    }
-
-    fn some_server(&mut self) -> String {
-        let at = self.rng.random_range(0..self.described.servers.len());
-        self.described.servers[at].name.clone()
+        format!("j{}", self.rng.random_range(self.jobs.saturating_sub(20)..=self.jobs))
     }
 
     fn some_report(&mut self) -> SpeedReport {
@@ -270,59 +198,119 @@ impl World {
         }
     }
 
-    /// The cluster hears of starts, and answers.
-    pub fn hear(&mut self, _event: &Event, effects: &[Effect]) {
-        for effect in effects {
-            if let Effect::Started(start) = effect {
-                self.tickets = self.tickets.max(start.ticket.0);
-                self.answer(start);
-            }
+    /// Runs what was started, from now on; a run of the same job under another ticket is killed for it.
+    fn run(&mut self, start: &Start) {
+        let until = self.now + self.rng.random_range(1..14);
+        let same = |run: &Run| run.start.ticket == start.ticket;
+        if !self.running.get(&start.job).is_some_and(same) {
+            self.gone.remove(&start.job);
+            self.running.insert(start.job.clone(), Run { start: start.clone(), until });
         }
     }
 
-    fn answer(&mut self, start: &Start) {
+    /// A run is done: what is told of it, in any order.
+    fn done(&mut self, Run { start, .. }: Run) {
         let ticket = start.ticket;
-        match self.rng.random_range(0..20) {
-            0 | 1 => return self.send(Event::Refused { ticket, why: "no".into() }, 0),
-            2 => return, // the start was never heard of
-            3 => {}      // it runs, but its acceptance is lost
-            _ => self.send(Event::Accepted { ticket }, 0),
-        }
-        let lasts = self.rng.random_range(1..40);
         let tasks: u32 = start.placements.iter().map(|place| place.count).sum();
-        match self.rng.random_range(0..10) {
-            0 => {} // nothing is ever heard of its speed
-            1..4 => {
-                for task in 0..tasks {
-                    let report = self.some_report();
-                    self.send(Event::Reported { ticket, tasks: WhichTasks::One(task), report }, lasts);
-                }
-            }
-            4..6 => {
-                for place in &start.placements {
-                    let report = self.some_report();
-                    self.send(Event::Reported { ticket, tasks: WhichTasks::On(place.server.clone()), report }, lasts);
-                }
-            }
-            _ => {
-                let report = self.some_report();
-                self.send(Event::Reported { ticket, tasks: WhichTasks::All, report }, lasts);
-            }
+        let which: Vec<WhichTasks> = match self.rng.random_range(0..10) {
+            0 => Vec::new(), // nothing is ever heard of its speed
+            1..4 => (0..tasks).map(WhichTasks::One).collect(),
+            4..6 => start.placements.iter().map(|place| WhichTasks::On(place.server.clone())).collect(),
+            _ => vec![WhichTasks::All],
+        };
+        for tasks in which {
+            let report = self.some_report();
+            self.network.send(&mut self.rng, Event::Reported { ticket, tasks, report }, 0);
         }
-        match self.rng.random_range(0..12) {
-            0 => self.send(Event::Refused { ticket, why: "it broke".into() }, lasts),
-            1 => {} // its end is told of only when somebody asks
-            _ => self.send(Event::Ended { job: start.job.clone() }, lasts),
+        let end = match self.rng.random_range(0..12) {
+            0 => Event::Refused { ticket, why: "it broke".into() },
+            _ => Event::Ended { job: start.job.clone() },
+        };
+        if let Event::Ended { job } = &end {
+            self.gone.insert(job.clone());
         }
+        self.network.send(&mut self.rng, end, 0);
     }
 
     /// All messages arrive, all jobs end, and nothing more is expected.
     pub fn the_end(&mut self, live: &Live) -> Vec<Event> {
-        let mut events: Vec<Event> = std::mem::take(&mut self.network).into_values().collect();
+        let mut events = self.network.drain();
         // Late submissions must not start anything new.
         events.retain(|event| !matches!(event, Event::Submitted { .. } | Event::SlotDue { .. }));
         events.extend(live.jobs().map(|(job, _)| Event::Cancelled { job: job.to_owned() }));
         events.push(Event::Expired { before: Slot(u64::MAX) });
         events
+    }
+}
+
+impl Driver for World {
+    fn poll(&mut self) -> Result<Vec<Event>, DriverError> {
+        if self.rng.random_range(0..50) == 0 {
+            return Err(DriverError { cause: "the cluster does not answer".into() });
+        }
+        self.now += 1;
+        let done: Vec<String> =
+            self.running.iter().filter(|(_, run)| run.until <= self.now).map(|(job, _)| job.clone()).collect();
+        for job in done {
+            let run = self.running.remove(&job).unwrap();
+            self.done(run);
+        }
+        let mut events = self.network.tick();
+        for _ in 0..self.rng.random_range(0..4) {
+            let at = self.rng.random_range(0..=events.len());
+            let event = self.happening();
+            events.insert(at, event);
+        }
+        Ok(events)
+    }
+
+    fn due(&mut self) -> Due {
+        let mut due = Due::default();
+        if self.rng.random_bool(0.1) {
+            let amounts = [("cpu".to_owned(), self.rng.random_range(0..9)), ("gpu".to_owned(), 1)];
+            due.free.insert(self.described.some_server(&mut self.rng), amounts.into());
+        }
+        if self.rng.random_bool(0.05) {
+            due.closed.push(self.described.some_server(&mut self.rng));
+        }
+        due.work = self.rng.random_bool(0.1).then_some(1000);
+        due
+    }
+
+    fn start(&mut self, starts: &[Start]) -> Vec<(Ticket, Result<(), Refusal>)> {
+        let mut answers = Vec::new();
+        for start in starts {
+            let ticket = start.ticket;
+            self.last_ticket = self.last_ticket.max(ticket.0);
+            let refusal = || Refusal { why: "no".into() };
+            match self.rng.random_range(0..20) {
+                0 => {} // it was never heard of
+                1 => answers.push((ticket, Err(refusal()))),
+                2 => self.network.send(&mut self.rng, Event::Refused { ticket, why: "no".into() }, 0),
+                3 => self.run(start), // its acceptance is lost
+                4 | 5 => {
+                    self.run(start);
+                    self.network.send(&mut self.rng, Event::Accepted { ticket }, 0);
+                }
+                6 => {
+                    self.run(start);
+                    answers.extend([(ticket, Ok(())), (ticket, Ok(()))]);
+                }
+                _ => {
+                    self.run(start);
+                    answers.push((ticket, Ok(())));
+                }
+            }
+        }
+        // Answers in another order than the starts.
+        if self.rng.random_bool(0.3) {
+            answers.reverse();
+        }
+        let event = |(ticket, answer): &(Ticket, Result<(), Refusal>)| match answer {
+            Ok(()) => Event::Accepted { ticket: *ticket },
+            Err(refusal) => Event::Refused { ticket: *ticket, why: refusal.why.clone() },
+        };
+        self.answered = answers.iter().map(event).collect();
+        answers
     }
 }

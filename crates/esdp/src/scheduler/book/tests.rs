@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::SlotView;
-use crate::model::{ClusterDescription, JobShape, PortSpec, ServerSpec};
+use crate::model::{ClusterDescription, JobShape, PortSpec, Remap, ServerSpec};
 use crate::policy::{Choice, FirstFit, Policy};
 use crate::scheduler::Sealer;
 

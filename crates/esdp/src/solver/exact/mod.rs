@@ -36,7 +36,7 @@ use super::dual::Dual;
 use super::gang::Gang;
 use super::greedy::Pass;
 use super::reduce::Reduced;
-use super::{Guarantee, Problem, Solution, SolveError, Solver};
+use super::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
 use crate::model::Amount;
 
 /// Tables of at most this many cells are filled before anything else is tried.
@@ -277,6 +277,7 @@ impl Solver for Exact {
         solution.work = self.found.work;
         let guarantee = if self.found.is_optimal() { Guarantee::Optimal } else { Guarantee::Bounded };
         solution.seal(problem, self.found.bound * self.reduced.scale, guarantee, method);
+        solution.stopped = Stopped::new(guarantee, self.found.starved || self.found.work >= budget);
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ use self::prices::Pricing;
 use self::relax::Relaxation;
 use self::ruin::Ruin;
 use self::tree::Tree;
-use super::{Guarantee, Problem, Solution};
+use super::{Guarantee, Problem, Solution, Stopped};
 
 /// A decision's work by default: so much for each channel, up to so much in all, and a little for each channel beyond.
 const WORK_PER_CHANNEL: u64 = 30_000;
@@ -155,6 +155,8 @@ impl Gang {
             let guarantee = if optimal { Guarantee::Optimal } else { Guarantee::Bounded };
             let proved = if in_doubt { bound.max(self.best_value) + self.tolerance() } else { bound };
             solution.seal(problem, proved * self.form.scale, guarantee, "exact/gang");
+            // Without doubt the tree ends with a proof: it was cut short, or there was no work for one.
+            solution.stopped = Stopped::new(guarantee, !in_doubt || self.pricing.work >= budget / WORK_PER_VISIT);
             if !in_doubt || !self.leave_out_idle(problem, budget) {
                 return;
             }

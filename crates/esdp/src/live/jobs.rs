@@ -1,0 +1,136 @@
+//! What becomes of a job: submitted, started, accepted or refused, ended, cancelled, lost.
+
+use super::event::{Effect, EventError};
+use super::{Job, Live};
+use crate::model::{JobId, Observation, Outcome, Slot, Ticket};
+use crate::scheduler::ClosedUse;
+
+impl Live {
+    pub(super) fn submit(
+        &mut self,
+        job: &str,
+        port: &str,
+        weight: f64,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), EventError> {
+        if self.by_name.contains_key(job) {
+            return self.again(format!("job `{job}` was submitted before"), effects);
+        }
+        if self.over.knows(job) {
+            return self.again(format!("job `{job}` is over"), effects);
+        }
+        let at = self.names.port(port)?;
+        if !(weight.is_finite() && weight > 0.0) {
+            return Err(EventError::Number { key: "weight", value: weight, accepted: "a finite number above 0" });
+        }
+        let id = self.book.submit(at, weight, self.scheduler.slot());
+        self.jobs.insert(id, Job { name: job.to_owned(), port: port.to_owned() });
+        self.by_name.insert(job.to_owned(), id);
+        Ok(())
+    }
+
+    pub(super) fn cancel(&mut self, job: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
+        let Some(&id) = self.by_name.get(job) else {
+            if self.over.knows(job) {
+                return self.again(format!("job `{job}` is over"), effects);
+            }
+            // The word of its submission may be late; it must not start then.
+            self.over.add(job);
+            return Ok(());
+        };
+        match self.book.ticket_of(id) {
+            Some(ticket) => {
+                let censored = self.book.lose(ticket)?;
+                self.censor(&censored);
+            }
+            None => {
+                let port = self.names.port(&self.jobs[&id].port)?;
+                self.book.withdraw(port, id);
+            }
+        }
+        self.forget_job(id);
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, job: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
+        let Some(&id) = self.by_name.get(job) else {
+            if self.over.knows(job) {
+                return self.again(format!("job `{job}` is over"), effects);
+            }
+            return Err(EventError::Unknown { what: "job", name: job.to_owned() });
+        };
+        let Some(ticket) = self.book.ticket_of(id) else {
+            return Err(EventError::Unknown { what: "running job", name: job.to_owned() });
+        };
+        self.accept_if_new(ticket)?;
+        self.book.end(ticket)?;
+        self.forget_job(id);
+        Ok(())
+    }
+
+    /// A job that neither waits nor runs any more.
+    pub(super) fn forget_job(&mut self, id: JobId) {
+        if let Some(job) = self.jobs.remove(&id) {
+            self.by_name.remove(&job.name);
+            self.over.add(&job.name);
+        }
+    }
+
+    pub(super) fn accept(&mut self, ticket: Ticket) -> Result<(), EventError> {
+        let (slot, channels) = self.book.accept(ticket)?;
+        self.scheduler.commit(slot, &channels);
+        Ok(())
+    }
+
+    /// Who speaks of how a start went has accepted it.
+    pub(super) fn accept_if_new(&mut self, ticket: Ticket) -> Result<(), EventError> {
+        match self.book.started(ticket)?.accepted {
+            true => Ok(()),
+            false => self.accept(ticket),
+        }
+    }
+
+    pub(super) fn refuse(&mut self, ticket: Ticket, why: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
+        let refused = self.book.refuse(ticket)?;
+        self.censor(&refused.censored);
+        self.requeued(ticket, refused.job, refused.waits, why, effects);
+        Ok(())
+    }
+
+    fn requeued(&mut self, ticket: Ticket, job: JobId, waits: bool, why: &str, effects: &mut Vec<Effect>) {
+        let name = self.jobs.get(&job).map_or_else(String::new, |job| job.name.clone());
+        if waits {
+            effects.push(Effect::Requeued { job: name, ticket });
+        } else {
+            self.forget_job(job);
+            let why = if why.is_empty() { "its port has left the cluster" } else { why };
+            effects.push(Effect::Lost { job: name, why: why.to_owned() });
+        }
+    }
+
+    /// Takes uses back whose outcomes will not come.
+    pub(super) fn censor(&mut self, uses: &[ClosedUse]) {
+        for closed in uses {
+            if let Some(channel) = closed.channel {
+                let seen = Observation { slot: closed.slot, channel, outcome: Outcome::Censored };
+                // The slot was decided and the channel is there: it was committed.
+                let _ = self.scheduler.observe(&seen);
+            }
+        }
+    }
+
+    pub(super) fn lost(&mut self, job: JobId, why: &str, effects: &mut Vec<Effect>) {
+        let name = self.jobs.get(&job).map_or_else(String::new, |job| job.name.clone());
+        self.forget_job(job);
+        effects.push(Effect::Lost { job: name, why: why.to_owned() });
+    }
+
+    pub(super) fn expire(&mut self, before: Slot, effects: &mut Vec<Effect>) -> Result<(), EventError> {
+        let expired = self.book.expire(before);
+        self.censor(&expired.censored);
+        for (ticket, refused) in expired.refused {
+            self.requeued(ticket, refused.job, refused.waits, "", effects);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! Gangs in a scenario: drawn for every port, or written down one by one.
+
+use super::check::{LARGEST_REQUEST, MOST_CHANNELS, check_length, expected_channels, whole};
+use super::error::ScenarioError;
+use super::raw::Raw;
+use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, ServerId, TaskSpec};
+use crate::sim::RandomGangs;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Ports whose jobs are gangs: all of them, drawn, or those of a list.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Gangs {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) groups: Option<(u32, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tasks: Option<(u32, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) minimum: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) list: Option<Vec<ListedGang>>,
+}
+
+/// A gang of a list; with its requests where channels are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListedGang {
+    port: u32,
+    minimum: u32,
+    tasks: Vec<ListedTasks>,
+    /// What a task of each group asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) requests: Option<Vec<Vec<Amount>>>,
+}
+
+/// The tasks of a group: their number, or `{ count = 4, min = 2 }`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ListedTasks {
+    count: u32,
+    min: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TasksTable {
+    count: u32,
+    #[serde(default)]
+    min: u32,
+}
+
+impl Serialize for ListedTasks {
+    /// A number where there is no minimum: files from before there was one stay as they are.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let &Self { count, min } = self;
+        if min == 0 { count.serialize(serializer) } else { TasksTable { count, min }.serialize(serializer) }
+    }
+}
+
+impl<'de> Deserialize<'de> for ListedTasks {
+    // Not an untagged enum: its errors would not say which key is wrong.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = ListedTasks;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a number of tasks, or a table with `count` and `min`")
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<ListedTasks, E> {
+                let count = u32::try_from(value);
+                let count = count.map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(value), &self))?;
+                Ok(ListedTasks { count, min: 0 })
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<ListedTasks, E> {
+                self.visit_i64(i64::try_from(value).unwrap_or(i64::MAX))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ListedTasks, A::Error> {
+                let TasksTable { count, min } = TasksTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(ListedTasks { count, min })
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl ListedGang {
+    pub(super) fn spec(&self) -> GangSpec {
+        let task = |(index, tasks): (usize, &ListedTasks)| TaskSpec {
+            name: index.to_string(),
+            count: tasks.count,
+            minimum: tasks.min,
+        };
+        let tasks = self.tasks.iter().enumerate().map(task).collect();
+        GangSpec { port: self.port, minimum: self.minimum, tasks }
+    }
+}
+
+impl Gangs {
+    /// Writes the defaults out, unless there is a list.
+    pub(super) fn resolve(&mut self) {
+        if self.list.is_none() {
+            let RandomGangs { groups, tasks, minimum } = self.recipe();
+            (self.groups, self.tasks, self.minimum) = (Some(groups), Some(tasks), Some(minimum));
+        }
+    }
+
+    pub(super) fn is_drawn(&self) -> bool {
+        self.groups.is_some() || self.tasks.is_some() || self.minimum.is_some()
+    }
+
+    pub(super) fn recipe(&self) -> RandomGangs {
+        let told = RandomGangs::default();
+        RandomGangs {
+            groups: self.groups.unwrap_or(told.groups),
+            tasks: self.tasks.unwrap_or(told.tasks),
+            minimum: self.minimum.unwrap_or(told.minimum),
+        }
+    }
+}
+
+pub(super) fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
+    let Some(gangs) = &raw.gangs else { return Ok(()) };
+    for (position, gang) in gangs.list.iter().flatten().enumerate() {
+        for (group, tasks) in gang.tasks.iter().enumerate() {
+            let key = format!("gangs.list[{position}].tasks[{group}].min");
+            whole(&key, u64::from(tasks.min), 0, u64::from(tasks.count))?;
+        }
+    }
+    match (&gangs.list, raw.graph.channels.is_some()) {
+        (Some(_), _) if gangs.is_drawn() => {
+            Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))
+        }
+        (Some(list), false) => check_requests(raw, list),
+        (Some(list), true) => match list.iter().position(|gang| gang.requests.is_some()) {
+            None => Ok(()),
+            Some(gang) => {
+                let key = format!("gangs.list[{gang}].requests");
+                Err(ScenarioError::other(key, "`graph.channels` have requests of their own, give one of the two"))
+            }
+        },
+        (None, true) => {
+            Err(ScenarioError::other("gangs", "with `graph.channels` give `list`; drawn gangs need drawn channels"))
+        }
+        (None, false) => {
+            let recipe = gangs.recipe();
+            recipe
+                .check()
+                .map_err(|error| ScenarioError::value(format!("gangs.{}", error.key), error.value, error.accepted))?;
+            let expected = expected_channels(&raw.graph) * f64::from(recipe.groups.1);
+            if expected > MOST_CHANNELS as f64 {
+                let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
+                return Err(ScenarioError::other("gangs", message));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Listed gangs on drawn channels: one for every port, each with the requests of its groups.
+fn check_requests(raw: &Raw, list: &[ListedGang]) -> Result<(), ScenarioError> {
+    if list.is_empty() {
+        return Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"));
+    }
+    for (position, gang) in list.iter().enumerate() {
+        let key = format!("gangs.list[{position}]");
+        let Some(requests) = &gang.requests else {
+            let message = "needs `requests`, or `graph.channels` which say by `task` who may use them";
+            return Err(ScenarioError::other(key, message));
+        };
+        check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "a task group")?;
+        for (group, request) in requests.iter().enumerate() {
+            let key = format!("{key}.requests[{group}]");
+            check_length(&key, request.len(), raw.devices.count, "a device")?;
+            for (device, &amount) in request.iter().enumerate() {
+                whole(&format!("{key}[{device}]"), amount, 0, LARGEST_REQUEST)?;
+            }
+        }
+    }
+    let mut ports: Vec<u64> = list.iter().map(|gang| u64::from(gang.spec().port)).collect();
+    ports.sort_unstable();
+    if !ports.iter().copied().eq(0..raw.graph.ports) {
+        let message = format!("with `requests`, each of the {} ports must be listed once", raw.graph.ports);
+        return Err(ScenarioError::other("gangs.list", message));
+    }
+    let groups = list.iter().map(|gang| gang.spec().tasks.len()).max().unwrap_or(1);
+    let expected = expected_channels(&raw.graph) * groups as f64;
+    if expected > MOST_CHANNELS as f64 {
+        let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
+        return Err(ScenarioError::other("gangs", message));
+    }
+    Ok(())
+}
+
+/// The channels of listed gangs: every task group on every server that its port reaches and that it fits.
+pub(super) fn reach(spec: &mut ClusterSpec, list: &[ListedGang]) {
+    let pairs = std::mem::take(&mut spec.channels);
+    for gang in list {
+        let port = gang.spec().port;
+        for (task, request) in (0u32..).zip(gang.requests.iter().flatten()) {
+            let fits = |server: u32| {
+                let own = spec.capacity.server(ServerId(server));
+                own.is_none_or(|own| request.iter().zip(own).all(|(asked, own)| asked <= own))
+            };
+            let reached = pairs.iter().filter(|pair| pair.port == port && fits(pair.server));
+            let channels: Vec<ChannelSpec> =
+                reached.map(|pair| ChannelSpec { port, server: pair.server, task, request: request.clone() }).collect();
+            spec.channels.extend(channels);
+        }
+    }
+}
