@@ -9,7 +9,8 @@ use esdp::model::{
 };
 use esdp::policy::PolicySpec;
 use esdp::scheduler::{Scheduler, SealError};
-use esdp::solver::{Exact, Exhaustive, Greedy, Guarantee, Instance, Solver};
+use esdp::sim::families::{Dimensions, Draw, Family, IndexKind};
+use esdp::solver::{Exact, Exhaustive, Greedy, Group, Guarantee, Instance, Solver};
 use esdp_milp::TangentMilp;
 use instances::small;
 use rand::{RngExt, SeedableRng};
@@ -139,4 +140,33 @@ fn the_seal_refuses_workers_alone() {
     assert!(matches!(seal(&[3, 3, 4, 4]), Err(SealError::BelowGroupMinimum { group: 0, tasks: 0, jobs: 1, .. })));
     assert!(matches!(seal(&[0, 3]), Err(SealError::BelowGroupMinimum { group: 1, tasks: 1, .. })));
     assert!(matches!(seal(&[0, 3, 4, 4, 4, 4]), Err(SealError::BelowGroupMinimum { .. })), "five workers are two jobs");
+}
+
+#[test]
+fn parameter_servers_on_real_nodes() {
+    for index in [IndexKind::Linear, IndexKind::Optimistic] {
+        let draw = Draw { family: Family::RealNodes, size: Dimensions(40, 60), index, seed: 13, number: 0 };
+        let mut instance = draw.instance();
+        let servers = (instance.server_capacity.len() / 3) as u32;
+        // Half of the workers will do, but not without the parameter server, which is worth next to nothing.
+        for job in 0..instance.jobs.len() as u32 {
+            for group in instance.groups.iter_mut().filter(|group| group.job == job) {
+                group.minimum = group.count.div_ceil(2);
+            }
+            instance.jobs[job as usize].minimum = 1;
+            instance.groups.push(Group { job, count: 1, minimum: 1 });
+            for server in 0..servers {
+                instance.push(&[4, 16, 0], 0.001 * f64::from(server % 7), 0.0);
+                instance.server.push(server);
+                instance.group.push(instance.groups.len() as u32 - 1);
+            }
+        }
+        let problem = instance.problem().unwrap();
+        let solution = Exact::default().solve(&problem).unwrap();
+        assert!(problem.is_feasible(&solution.chosen));
+        assert!(solution.gap() < 0.01, "{index:?}: {} {}", solution.value, solution.bound);
+        let greedy = Greedy::default().solve(&problem).unwrap();
+        assert!(problem.is_feasible(&greedy.chosen));
+        assert!(greedy.value > 0.5 * solution.value && greedy.value <= solution.value);
+    }
 }

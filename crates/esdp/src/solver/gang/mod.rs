@@ -9,7 +9,9 @@
 //!     build decisions, dive, polish by server, ruin and recreate     build.rs, sweep.rs, dive.rs, polish.rs, ruin.rs
 //! else:                                                              (decision 9)
 //!     price capacities: the linear relaxation, rounded rows added    relax/
-//!     dive on it; take some jobs out and dive again, many times      relaxed.rs, dive.rs, eject.rs, region.rs
+//!     dive on it                                                     relaxed.rs, dive.rs, eject.rs
+//!     split by the copies of a job, relax and dive again, as affordable  copies.rs
+//!     take a few jobs out and solve for them alone, many times       region.rs, part.rs
 //! if small: fix what costs more than the gap, branch                 fixing.rs, tree.rs
 //! ```
 //!
