@@ -20,23 +20,32 @@
 //! | `mod.rs` | jobs and slots, and the state |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
 //! | `speeds.rs` | speeds in any unit |
+//! | `advice.rs` | what the cluster did, beside what it was advised to do |
+//! | `exploration.rs` | how much of what was started lately was exploration |
+//! | `servers.rs` | which server is fast, which is slow |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
 //! | `driver.rs` | the seam to a cluster |
 
+mod advice;
 mod driver;
 mod event;
 mod explain;
+mod exploration;
 mod memory;
 mod names;
 mod outcome;
+mod servers;
 mod snapshot;
 mod speeds;
 
+pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
-pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Placement, SpeedReport, Start, WhichTasks};
-pub use explain::{ChannelBelief, HeldJob, HeldReason, ServerBelief, StartReason};
+pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, SpeedReport, Start, WhichTasks};
+pub use explain::{ChannelBelief, HeldJob, HeldReason, StartReason};
+pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use memory::REMEMBERED_NAMES;
+pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
 
@@ -46,6 +55,8 @@ use crate::model::{
 };
 use crate::policy::Policy;
 use crate::scheduler::{Book, ClosedUse, Scheduler, SlotInput, Started, TicketError};
+use advice::Advice;
+use exploration::Explored;
 use memory::Memory;
 use names::Names;
 use serde::{Deserialize, Serialize};
@@ -70,6 +81,15 @@ pub struct Live {
     /// By port, for those whose speeds were reported.
     scales: BTreeMap<String, SpeedScale>,
     counts: EventCounts,
+    /// Whether anybody has said who decides. Before that the state is what it was before there were modes, so that old
+    /// journals give old snapshots: no exploration is counted, and ended jobs are known by their tickets alone.
+    directed: bool,
+    mode: Mode,
+    most_exploration: Option<f64>,
+    explored: Explored,
+    advice: Advice,
+    /// Jobs that have ended while outcomes were open.
+    ended: BTreeMap<String, Ticket>,
     /// What was free in the last slot, less what it has started.
     left: Capacity,
     closed: Vec<ServerId>,
@@ -124,6 +144,12 @@ impl Live {
             drained: BTreeSet::new(),
             scales,
             counts: EventCounts::default(),
+            directed: false,
+            mode: Mode::default(),
+            most_exploration: None,
+            explored: Explored::default(),
+            advice: Advice::default(),
+            ended: BTreeMap::new(),
             closed: Vec::new(),
         };
         live.scale_ports();
@@ -182,6 +208,8 @@ impl Live {
                 Ok(())
             }
             Event::Expired { before } => self.expire(*before, effects),
+            Event::Directed { mode, most_exploration } => self.direct(*mode, *most_exploration),
+            Event::Placed { job, port, group, server } => self.placed_elsewhere(job, (port, group, server)),
             Event::Merged { state, share } => {
                 if !(*share > 0.0 && *share <= 1.0) {
                     let accepted = "a number above 0, at most 1";
@@ -256,6 +284,22 @@ impl Live {
         self.accept_if_new(ticket)?;
         self.book.end(ticket)?;
         self.forget_job(id);
+        if self.directed && self.book.started(ticket).is_ok() {
+            self.ended.insert(job.to_owned(), ticket);
+            if self.ended.len() > REMEMBERED_NAMES {
+                let book = &self.book;
+                self.ended.retain(|_, ticket| book.started(*ticket).is_ok());
+            }
+        }
+        Ok(())
+    }
+
+    fn direct(&mut self, mode: Mode, most_exploration: Option<f64>) -> Result<(), EventError> {
+        if let Some(value) = most_exploration.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Err(EventError::Number { key: "most_exploration", value, accepted: "a number from 0 to 1" });
+        }
+        self.directed = true;
+        (self.mode, self.most_exploration) = (mode, most_exploration);
         Ok(())
     }
 
@@ -273,6 +317,9 @@ impl Live {
         (free, closed, work): (&BTreeMap<String, Amounts>, &[String], Option<u64>),
         effects: &mut Vec<Effect>,
     ) -> Result<(), EventError> {
+        if self.mode == Mode::Observe {
+            return self.scheduler.pass(slot).map_err(|error| EventError::Schedule(error.to_string()));
+        }
         let cluster = Arc::clone(self.scheduler.cluster());
         let mut arrivals = Arrivals::new(vec![0; cluster.ports().len()]);
         self.book.present(&mut arrivals);
@@ -283,8 +330,14 @@ impl Live {
         shut.dedup();
         let weights = self.weights(&cluster);
         let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
+        let exploit = self.explored.reaches(self.most_exploration);
+        self.scheduler.limit_exploration(exploit);
         let decision = self.scheduler.decide_at(slot, &input);
         let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
+        if self.directed {
+            let exploring = if exploit { 0 } else { self.unsure(decision.channels()) };
+            self.explored.add(exploring, decision.channels().len() as u32);
+        }
         self.left = free;
         self.closed = shut;
         for &channel in decision.channels() {
@@ -299,8 +352,13 @@ impl Live {
         }
         for ticket in self.book.start(&cluster, &decision).map(Ticket) {
             self.counts.starts += 1;
-            let started = self.book.started(ticket)?;
-            effects.push(Effect::Started(self.start_of(ticket, started)));
+            let start = self.start_of(ticket, self.book.started(ticket)?);
+            if self.mode == Mode::Advise {
+                // The job waits again at its old place, and what it would have held is free.
+                self.advice.give(&start);
+                self.book.refuse(ticket)?;
+            }
+            effects.push(Effect::Started(start));
         }
         Ok(())
     }
@@ -461,9 +519,53 @@ impl Live {
         open.map(|(ticket, started)| self.start_of(ticket, started))
     }
 
-    /// The ticket of a job that was started and is not over.
+    /// The ticket of a job that was started and is not over, or of which outcomes are open.
     pub fn ticket_of(&self, job: &str) -> Option<Ticket> {
-        self.book.ticket_of(*self.by_name.get(job)?)
+        match self.by_name.get(job) {
+            Some(&id) => self.book.ticket_of(id),
+            None => self.ended.get(job).copied().filter(|&ticket| self.book.started(ticket).is_ok()),
+        }
+    }
+
+    /// The start behind a ticket, while its job runs or outcomes are open.
+    pub fn start(&self, ticket: Ticket) -> Option<Start> {
+        self.book.started(ticket).ok().map(|started| self.start_of(ticket, started))
+    }
+
+    /// Whether a job waits.
+    pub fn waits(&self, job: &str) -> bool {
+        self.by_name.get(job).is_some_and(|&id| self.book.ticket_of(id).is_none())
+    }
+
+    /// Whether a job is remembered as over.
+    pub fn is_over(&self, job: &str) -> bool {
+        self.over.knows(job)
+    }
+
+    /// Whether a report of what others have placed was learned before.
+    pub fn was_observed(&self, id: &str) -> bool {
+        self.observed.knows(id)
+    }
+
+    /// The port of a job that waits or runs, or for which there is advice.
+    pub fn port_of(&self, job: &str) -> Option<&str> {
+        let known = self.by_name.get(job).map(|id| self.jobs[id].port.as_str());
+        known.or_else(|| self.advice.port_of(job))
+    }
+
+    /// Who decides.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The largest share of exploration; any if none.
+    pub fn most_exploration(&self) -> Option<f64> {
+        self.most_exploration
+    }
+
+    /// Of the tasks started in the last [`EXPLORATION_WINDOW`] slots that started any: those that were exploration, and all.
+    pub fn exploration(&self) -> (u64, u64) {
+        self.explored.sums()
     }
 
     /// Whether a job waits or runs.
