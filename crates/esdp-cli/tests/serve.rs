@@ -36,7 +36,11 @@ fn a_job_is_placed_observed_and_ended() {
     assert!((2..=4).contains(&tasks), "{first}");
     assert!(placements.iter().filter(|p| p["job"] == "j1").all(|p| p["group"] == "worker"));
     assert!(placements.iter().any(|p| p["job"] == "j2" && p["group"] == "ps"));
-    assert_eq!(slot(&mut client, "2026-01-01T00:00:05Z", &[("other", "train")]), first, "the same key, the same answer");
+    assert_eq!(
+        slot(&mut client, "2026-01-01T00:00:05Z", &[("other", "train")]),
+        first,
+        "the same key, the same answer"
+    );
     let second = slot(&mut client, "b", &[("j1", "train")]);
     assert!(second["placements"].as_array().unwrap().is_empty(), "a job that runs is not started again: {second}");
 
@@ -93,8 +97,10 @@ fn speeds_come_through_every_door_and_find_the_slow_server() {
     let data = tempfile::tempdir().unwrap();
     let (_service, mut client) = started(data.path(), &["--mode", "observe"]);
     for round in 0..200 {
-        let report = |server: &str, work: f64| json!({"port": "train", "server": server, "work": work, "seconds": 9.5,
-            "id": format!("{server}-{round}")});
+        let report = |server: &str, work: f64| {
+            json!({"port": "train", "server": server, "work": work, "seconds": 9.5,
+            "id": format!("{server}-{round}")})
+        };
         let list = json!([report("n0", 1000.0), report("n1", 980.0), report("n2", 400.0)]);
         assert_eq!(client.post("/v1/observations", &list)["learned"], 3);
     }
@@ -107,10 +113,18 @@ fn speeds_come_through_every_door_and_find_the_slow_server() {
     assert_eq!((row["unit"].as_str(), row["count"].as_f64()), (Some("work/s"), Some(200.0)));
     assert!(row["interval"][0].as_f64() < row["mean"].as_f64() && row["mean"].as_f64() < row["interval"][1].as_f64());
     let held = slot(&mut client, "k", &[("j", "train")]);
-    assert_eq!((held["placements"].as_array().unwrap().len(), held["held"][0]["reason"].as_str()), (0, Some("observing")));
+    assert_eq!(
+        (held["placements"].as_array().unwrap().len(), held["held"][0]["reason"].as_str()),
+        (0, Some("observing"))
+    );
 
-    let scores = client.ok("POST", "/v1/prioritize", &json!({"Pod": {"metadata": {"labels": {"esdp.dev/port": "train"}}},
-        "NodeNames": ["n0", "n2", "other"]}).to_string());
+    let scores = client.ok(
+        "POST",
+        "/v1/prioritize",
+        &json!({"Pod": {"metadata": {"labels": {"esdp.dev/port": "train"}}},
+        "NodeNames": ["n0", "n2", "other"]})
+        .to_string(),
+    );
     assert_eq!(scores, json!([{"Host": "n0", "Score": 10}, {"Host": "n2", "Score": 4}, {"Host": "other", "Score": 5}]));
     for body in ["nonsense", "{}", r#"{"Pod":7}"#] {
         assert_eq!(client.ok("POST", "/v1/prioritize", body), json!([]), "it fails open");
@@ -128,8 +142,10 @@ fn a_trainer_reports_by_itself_and_a_gang_is_as_fast_as_its_slowest() {
     let data = tempfile::tempdir().unwrap();
     let (_service, mut client) = started(data.path(), &[]);
     slot(&mut client, "k", &[("ns/j", "train")]);
-    let status = |percent: u32| json!({"trainerStatus": {"progressPercentage": percent, "metrics":
-        [{"name": "train_samples_per_second", "value": "60.0"}]}});
+    let status = |percent: u32| {
+        json!({"trainerStatus": {"progressPercentage": percent, "metrics":
+        [{"name": "train_samples_per_second", "value": "60.0"}]}})
+    };
     assert_eq!(client.post("/v1/trainer-status/ns/j", &status(40))["learned"], 0);
     assert!(client.post("/v1/trainer-status/ns/j", &status(100))["learned"].as_u64().unwrap() > 0);
     assert_eq!(client.post("/v1/trainer-status/ns/j", &status(100))["duplicates"], 1);
@@ -148,7 +164,8 @@ fn advice_is_compared_with_what_was_done() {
     let (_service, mut client) = started(data.path(), &["--mode", "advise"]);
     for round in 0..100 {
         for (server, utility) in [("n0", 0.9), ("n1", 0.2), ("n2", 0.2)] {
-            let report = json!({"port": "train", "server": server, "utility": utility, "id": format!("{server}-{round}")});
+            let report =
+                json!({"port": "train", "server": server, "utility": utility, "id": format!("{server}-{round}")});
             client.post("/v1/observations", &report);
         }
     }
@@ -177,7 +194,11 @@ fn a_state_moves_to_another_service_and_survives_changes() {
         one.post("/v1/observations", &report);
     }
     let state = one.send("GET", "/v1/state", "").body;
-    assert_eq!(two.ok("PUT", "/v1/state?share=0.5", &state)["channels"].as_u64(), Some(9), "all channels have the same names");
+    assert_eq!(
+        two.ok("PUT", "/v1/state?share=0.5", &state)["channels"].as_u64(),
+        Some(1),
+        "one channel has a history, and is known here"
+    );
     let count = |client: &mut Client| client.get("/v1/channels?port=train&server=n1")["channels"][0]["count"].as_f64();
     assert_eq!((count(&mut one), count(&mut two)), (Some(50.0), Some(25.0)));
     assert_eq!(two.send("PUT", "/v1/state?share=2", &state).status, 422);
@@ -201,8 +222,22 @@ fn what_is_wrong_is_said_with_code_place_and_what_is_accepted() {
     client.ok("PUT", "/v1/cluster", &cluster(2).to_string());
     for (method, path, body, status, code, field) in [
         ("POST", "/v1/slots", r#"{"jobs":[]}"#, 422, "invalid_value", Some("")),
-        ("POST", "/v1/slots", r#"{"key":"k","jobs":[{"id":"a","port":"nope"}]}"#, 422, "invalid_value", Some("jobs[0].port")),
-        ("POST", "/v1/slots", r#"{"key":"k","jobs":[{"id":7,"port":"train"}]}"#, 422, "invalid_value", Some("jobs[0].id")),
+        (
+            "POST",
+            "/v1/slots",
+            r#"{"key":"k","jobs":[{"id":"a","port":"nope"}]}"#,
+            422,
+            "invalid_value",
+            Some("jobs[0].port"),
+        ),
+        (
+            "POST",
+            "/v1/slots",
+            r#"{"key":"k","jobs":[{"id":7,"port":"train"}]}"#,
+            422,
+            "invalid_value",
+            Some("jobs[0].id"),
+        ),
         ("POST", "/v1/slots", r#"{"key":"k","free":{"n7":{}}}"#, 422, "invalid_value", Some("free.n7")),
         ("POST", "/v1/slots", r#"{"key":"k","free":{"n1":{"tpu":1}}}"#, 422, "invalid_value", Some("free.n1.tpu")),
         ("POST", "/v1/slots", "{", 400, "invalid_json", None),
@@ -240,7 +275,8 @@ fn the_document_tells_what_is_there() {
             if path == "/v1/events" {
                 continue; // it never ends; it has a test of its own
             }
-            let path = path.replace("{slot}", "1").replace("{job}", "j").replace("{port}", "p").replace("{server}", "s");
+            let path =
+                path.replace("{slot}", "1").replace("{job}", "j").replace("{port}", "p").replace("{server}", "s");
             let answer = client.send(&method.to_uppercase(), &path, if method == "get" { "" } else { "{}" });
             let promised = methods[method.as_str()]["responses"].as_object().unwrap();
             assert!(promised.contains_key(&answer.status.to_string()), "{method} {path}: {answer:?}");
@@ -249,9 +285,15 @@ fn the_document_tells_what_is_there() {
         }
     }
     let metrics = client.send("GET", "/metrics", "").body;
-    for name in ["esdp_decisions_total", "esdp_decision_seconds_bucket", "esdp_placements_total", "esdp_exploration_ratio",
-        "esdp_duplicates_total", "esdp_observations_refused_total", "esdp_journal_lag_seconds_sum"]
-    {
+    for name in [
+        "esdp_decisions_total",
+        "esdp_decision_seconds_bucket",
+        "esdp_placements_total",
+        "esdp_exploration_ratio",
+        "esdp_duplicates_total",
+        "esdp_observations_refused_total",
+        "esdp_journal_lag_seconds_sum",
+    ] {
         assert!(metrics.contains(name), "{name}: {metrics}");
     }
     assert!(client.send("GET", "/", "").body.contains("<title>"));
@@ -269,12 +311,10 @@ fn news_arrive_live_and_after_a_break() {
         write!(stream, "GET /v1/events HTTP/1.1\r\nhost: localhost\r\n{last}\r\n").unwrap();
         BufReader::new(stream).lines().map(Result::unwrap)
     };
-    let next = |lines: &mut dyn Iterator<Item = String>| {
+    fn next(lines: &mut impl Iterator<Item = String>) -> (u64, String, String) {
         let id: u64 = lines.find_map(|line| line.strip_prefix("id: ")?.parse().ok()).unwrap();
-        let event = lines.next().unwrap();
-        let data = lines.next().unwrap();
-        (id, event, data)
-    };
+        (id, lines.next().unwrap(), lines.next().unwrap())
+    }
     let mut lines = watch(None);
     assert!(lines.any(|line| line.starts_with("retry")), "it is open");
     slot(&mut client, "a", &[("j", "train")]);
@@ -288,13 +328,14 @@ fn news_arrive_live_and_after_a_break() {
     let (second, _, data) = next(&mut lines);
     assert!(second > first && data.contains("\"slot\":2"), "{data}");
     assert!(next(&mut lines).2.contains("\"slot\":3"));
-    assert!(watch(Some(0)).take(20).any(|line| line.contains("\"slot\":1")), "what is kept comes again");
+    assert!(watch(Some(0)).any(|line| line.contains("\"slot\":1")), "what is kept comes again");
 }
 
 #[test]
 fn roles_allow_what_they_should_and_tokens_are_never_shown() {
     let data = tempfile::tempdir().unwrap();
-    let token = |name: &str, role: &str| output(&["token", "create", name, "--role", role], data.path()).trim().to_owned();
+    let token =
+        |name: &str, role: &str| output(&["token", "create", name, "--role", role], data.path()).trim().to_owned();
     let (reader, reporter, operator) = (token("r", "reader"), token("p", "reporter"), token("o", "operator"));
     let service = Service::start(data.path(), &[]);
     let mut client = service.client();

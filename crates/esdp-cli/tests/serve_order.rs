@@ -48,8 +48,11 @@ fn traced(data: &Path, synchronous: &str) -> (String, Vec<String>) {
             .collect();
         threads.into_iter().for_each(|thread| jobs.extend(thread.join().expect("it works")));
     });
-    // `strace` passes the signal on to what it traces.
-    service.stop();
+    // `strace` passes no signal on; what it traces is its child, and it ends with it.
+    let id = service.id();
+    let traced = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("a child is listed");
+    let traced = traced.split_whitespace().next().expect("strace has a child").parse().expect("a process id");
+    assert_eq!(service.stop_by(traced), Some(0));
     (std::fs::read_to_string(trace).expect("a trace was written"), jobs)
 }
 

@@ -27,10 +27,18 @@ impl News {
     }
 }
 
+/// The last news.
+#[derive(Debug, Default)]
+struct Kept {
+    news: VecDeque<News>,
+    /// Up to which event there may have been news that is not kept.
+    dropped: u64,
+}
+
 /// Where the engine leaves news and the state.
 #[derive(Debug)]
 pub struct Feed {
-    kept: Mutex<VecDeque<News>>,
+    kept: Mutex<Kept>,
     sender: broadcast::Sender<News>,
     view: Mutex<Option<Arc<View>>>,
     watchers: AtomicUsize,
@@ -44,13 +52,20 @@ impl Default for Feed {
 }
 
 impl Feed {
+    /// News of events up to this one is gone with an earlier process.
+    pub(crate) fn begin(&self, sequence: u64) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).dropped = sequence;
+    }
+
     pub(crate) fn send(&self, news: impl Iterator<Item = News>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for news in news {
-            if kept.len() == KEPT {
-                kept.pop_front();
+            if kept.news.len() == KEPT
+                && let Some(oldest) = kept.news.pop_front()
+            {
+                kept.dropped = oldest.id;
             }
-            kept.push_back(news.clone());
+            kept.news.push_back(news.clone());
             // Nobody may be listening.
             let _ = self.sender.send(news);
         }
@@ -78,9 +93,8 @@ impl Feed {
         self.watchers.fetch_add(1, Relaxed);
         let watch = Watch { receiver, feed: Arc::clone(self) };
         let Some(after) = after else { return (Vec::new(), false, watch) };
-        let missed: Vec<News> = kept.iter().filter(|news| news.id > after).cloned().collect();
-        let gap = kept.front().is_none_or(|first| first.id > after + 1) && !missed.iter().any(|news| news.id == after + 1);
-        let gap = gap && kept.back().is_none_or(|last| last.id != after);
+        let missed = kept.news.iter().filter(|news| news.id > after).cloned().collect();
+        let gap = after < kept.dropped;
         (missed, gap, watch)
     }
 }

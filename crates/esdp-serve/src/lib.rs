@@ -61,8 +61,10 @@ pub enum ServeError {
     #[error(transparent)]
     Policy(#[from] SpecError),
     /// What was learned belongs to another policy.
-    #[error("the data was learned with {found}, not {asked}; use that one, or start with an empty --data directory and \
-             send it the old GET /v1/state by PUT /v1/state")]
+    #[error(
+        "the data was learned with {found}, not {asked}; use that one, or start with an empty --data directory and \
+             send it the old GET /v1/state by PUT /v1/state"
+    )]
     OtherPolicy {
         /// The policy of the data.
         found: String,
@@ -157,14 +159,14 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
     };
     let policy = policy_maker(&settings.policy, settings.seed)?;
     let started = Instant::now();
-    let (engine, thread) =
-        Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
+    let (engine, thread) = Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
     tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(), "state loaded");
     let limits = settings.limits.clone();
-    let app = Arc::new(http::App { engine, feed, metrics, tokens, closed, loopback, limits, started });
+    let (stop, stopped) = watch::channel(false);
+    let app = http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
-    let (stop, stopped) = watch::channel(false);
     let engine_gone = Arc::new(tokio::sync::Notify::new());
     let watcher = {
         let gone = Arc::clone(&engine_gone);

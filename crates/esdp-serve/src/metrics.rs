@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use text::Page;
 
 /// The upper ends of the buckets of all times, in seconds.
-const BUCKETS: [f64; 14] =
-    [1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1.0, 5.0];
+const BUCKETS: [f64; 14] = [1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1.0, 5.0];
 
 /// Times, counted by bucket.
 #[derive(Debug, Default)]
@@ -122,9 +121,19 @@ impl Metrics {
             page.sample("esdp_held_total", &[("reason", reason)], *count as f64);
         }
         page.one("esdp_observations_learned_total", "counter", "Outcomes learned.", count(&self.learned));
-        page.one("esdp_duplicates_total", "counter", "Reports, jobs and slots that were known.", count(&self.duplicates));
+        page.one(
+            "esdp_duplicates_total",
+            "counter",
+            "Reports, jobs and slots that were known.",
+            count(&self.duplicates),
+        );
         page.one("esdp_observations_refused_total", "counter", "Observations refused.", count(&self.refused));
-        page.one("esdp_estimated_regret_total", "counter", "Estimated utility lost to exploring or a lack of room.", self.regret());
+        page.one(
+            "esdp_estimated_regret_total",
+            "counter",
+            "Estimated utility lost to exploring or a lack of room.",
+            self.regret(),
+        );
         page.histogram("esdp_journal_lag_seconds", "From the arrival of a request to its durable answer.", &self.lag);
         page.histogram("esdp_journal_commit_seconds", "Time to commit a batch.", &self.commit);
         page.one("esdp_journal_queue_requests", "gauge", "Requests that wait for the journal.", count(&self.queue));
@@ -172,7 +181,11 @@ fn state(page: &mut Page, view: &View) {
     page.family("esdp_channel_speed", "gauge", "Estimated speed by port and server, in the port's unit.");
     let tried = || view.channels.iter().filter(|row| row.count > 0.0);
     for row in tried() {
-        page.sample("esdp_channel_speed", &[("port", &row.port), ("group", &row.group), ("server", &row.server)], row.mean);
+        page.sample(
+            "esdp_channel_speed",
+            &[("port", &row.port), ("group", &row.group), ("server", &row.server)],
+            row.mean,
+        );
     }
     page.family("esdp_channel_speed_bound", "gauge", "The ends of its confidence interval.");
     for (row, (low, high)) in tried().filter_map(|row| Some((row, row.interval?))) {

@@ -202,7 +202,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let refused = |text: &str| toml::from_str::<SettingsFile>(text).map_or_else(|e| e.to_string(), |f| f.settle().unwrap_err());
+        let refused = |text: &str| {
+            toml::from_str::<SettingsFile>(text).map_or_else(|e| e.to_string(), |f| f.settle().unwrap_err())
+        };
         assert!(refused("max_exploration = 2").contains("from 0 to 1"));
         assert!(refused("policy = 'nope'").contains("unknown policy"));
         assert!(refused("tls_key = 'k'").contains("belong together"));

@@ -10,7 +10,17 @@ const TIMES: u64 = 1000;
 pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
     let times = times(args)?;
     let mut command = cargo();
-    command.args(["test", "--locked", "--release", "--package", "esdp-cli", "--test", "serve_crash", "--", "--nocapture"]);
+    command.args([
+        "test",
+        "--locked",
+        "--release",
+        "--package",
+        "esdp-cli",
+        "--test",
+        "serve_crash",
+        "--",
+        "--nocapture",
+    ]);
     command.env("ESDP_CRASHES", times.to_string());
     println!("killing the service {times} times under load");
     run(command)
@@ -20,7 +30,9 @@ fn times(args: &[String]) -> Result<u64, Failure> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
         [] => Ok(TIMES),
-        ["--times", times] => times.parse().map_err(|_| Failure::Usage(format!("`--times {times}`: expected a number"))),
+        ["--times", times] => {
+            times.parse().map_err(|_| Failure::Usage(format!("`--times {times}`: expected a number")))
+        }
         _ => Err(Failure::Usage("usage: cargo xtask crash [--times N]".to_owned())),
     }
 }

@@ -4,8 +4,8 @@ mod journal;
 mod token;
 
 pub use journal::JournalArgs;
-pub use token::TokenArgs;
 pub(crate) use journal::run as run_journal;
+pub use token::TokenArgs;
 pub(crate) use token::run as run_token;
 
 use anyhow::anyhow;

@@ -65,8 +65,14 @@ impl Service {
     }
 
     /// SIGTERM, and the exit code.
-    pub fn stop(mut self) -> Option<i32> {
-        let sent = Command::new("kill").arg(self.child.id().to_string()).status().expect("kill is there");
+    pub fn stop(self) -> Option<i32> {
+        let id = self.child.id();
+        self.stop_by(id)
+    }
+
+    /// SIGTERM to the process with whose end it ends.
+    pub fn stop_by(mut self, id: u32) -> Option<i32> {
+        let sent = Command::new("kill").arg(id.to_string()).status().expect("kill is there");
         assert!(sent.success());
         self.child.wait().expect("it ends").code()
     }

@@ -103,11 +103,13 @@ impl Engine {
             published: Instant::now(),
             progress: trainer::Progress::default(),
         };
+        engine.feed.begin(engine.core.sequence());
         engine.direct()?;
         engine.publish();
         let (sender, receiver) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new().name("engine".to_owned());
-        let thread = thread.spawn(move || engine.run(receiver)).map_err(|error| StorageError::Failed(error.to_string()))?;
+        let thread =
+            thread.spawn(move || engine.run(receiver)).map_err(|error| StorageError::Failed(error.to_string()))?;
         Ok((Handle::new(sender), thread))
     }
 

@@ -2,9 +2,7 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
-use crate::wire::{
-    ApiError, Code, ObservationWire, Observations, ObservedAnswer, RefusedObservation, TicketName,
-};
+use crate::wire::{ApiError, Code, ObservationWire, Observations, ObservedAnswer, RefusedObservation, TicketName};
 use esdp::live::{Effect, Event, Live, Mode, SpeedReport, Start, WhichTasks};
 use esdp::model::{Slot, Ticket};
 use serde_json::json;
@@ -168,9 +166,9 @@ impl Engine {
 fn slowest(live: &Live, start: &Start, places: &[&esdp::live::Placement]) -> Option<String> {
     let all = live.why_start(start);
     let estimate = |place: &&&esdp::live::Placement| {
-        let mut same = all.iter().filter(|why| {
-            why.belief.channel.server == place.server && why.belief.channel.group == place.group
-        });
+        let mut same = all
+            .iter()
+            .filter(|why| why.belief.channel.server == place.server && why.belief.channel.group == place.group);
         same.next().map_or(1.0, |why| why.belief.estimate)
     };
     let slowest = places.iter().min_by(|a, b| estimate(a).total_cmp(&estimate(b)));

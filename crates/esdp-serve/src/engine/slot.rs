@@ -3,9 +3,7 @@
 use super::{Body, Engine, Reply};
 use crate::feed::News;
 use crate::storage::SlotRow;
-use crate::wire::{
-    ApiError, Code, HeldWire, IgnoredWire, PlacementWire, SlotAnswer, SlotWire, TicketName,
-};
+use crate::wire::{ApiError, Code, HeldWire, IgnoredWire, PlacementWire, SlotAnswer, SlotWire, TicketName};
 use esdp::live::{Effect, Event, HeldReason, Live, Mode, Start, StartReason};
 use esdp::model::Slot;
 use serde_json::{Value, json};
@@ -80,8 +78,13 @@ impl Engine {
                 return Err(ApiError::value(format!("jobs[{index}].port"), message, accepted));
             }
         }
+        // A driver may tell of thousands of servers.
+        let servers: std::collections::HashSet<&String> = match request.free.is_empty() {
+            true => [].into(),
+            false => cluster.servers().iter().collect(),
+        };
         for (server, amounts) in &request.free {
-            if !cluster.servers().contains(server) {
+            if !servers.contains(server) {
                 let message = format!("there is no server `{server}`");
                 return Err(ApiError::value(format!("free.{server}"), message, "servers of the cluster"));
             }

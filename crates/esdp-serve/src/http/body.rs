@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn an_error_says_where_it_is() {
-        let error = parse::<SlotWire>(br#"{"key":"k","jobs":[{"id":"a","port":"p"},{"id":"b","port":7}]}"#).unwrap_err();
+        let error =
+            parse::<SlotWire>(br#"{"key":"k","jobs":[{"id":"a","port":"p"},{"id":"b","port":7}]}"#).unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidValue, Some("jobs[1].port")));
         let error = parse::<SlotWire>(br#"{"key":"k","jobz":[]}"#).unwrap_err();
         assert!(error.message.contains("unknown field `jobz`"), "{error}");

@@ -21,7 +21,8 @@ const QUESTIONS: [&str; 1] = ["/v1/prioritize"];
 /// The role that a request needs; none if everybody may.
 fn needed(method: &Method, path: &str) -> Option<Role> {
     let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    let under = |paths: &[&str]| paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)));
+    let under =
+        |paths: &[&str]| paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)));
     match () {
         () if reads && PUBLIC.contains(&path) => None,
         () if reads || under(&QUESTIONS) => Some(Role::Reader),
@@ -56,7 +57,9 @@ fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), 
     // Without tokens a name that somebody has pointed at 127.0.0.1 would make any page one of ours.
     let own = ["localhost", "127.0.0.1", "[::1]", ""].contains(&host(asked)) || host(asked).starts_with("127.");
     match app.loopback && !protected && !own {
-        true => Err(ApiError::new(Code::Forbidden, "this service is for localhost; for other names make a token first")),
+        true => {
+            Err(ApiError::new(Code::Forbidden, "this service is for localhost; for other names make a token first"))
+        }
         false => Ok(()),
     }
 }

@@ -36,6 +36,8 @@ pub struct App {
     pub loopback: bool,
     /// How much is taken.
     pub limits: Limits,
+    /// Says when to stop.
+    pub stop: Stop,
     /// When the service was started.
     pub started: Instant,
 }

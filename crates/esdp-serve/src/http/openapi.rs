@@ -57,14 +57,8 @@ const READ: Operation = Operation {
     errors: &[],
 };
 const WRITE: Operation = Operation { method: "post", errors: &[Code::Conflict], ..READ };
-const SENT: &[Code] = &[
-    Code::InvalidJson,
-    Code::Timeout,
-    Code::Conflict,
-    Code::TooLarge,
-    Code::UnsupportedMediaType,
-    Code::InvalidValue,
-];
+const SENT: &[Code] =
+    &[Code::InvalidJson, Code::Timeout, Code::Conflict, Code::TooLarge, Code::UnsupportedMediaType, Code::InvalidValue];
 const SENT_OF: &[Code] = &[
     Code::InvalidJson,
     Code::NotFound,
@@ -138,9 +132,7 @@ impl Operation {
             let answer = json!({ "description": described(*code), "content": error });
             answers.insert(code.status().to_string(), answer);
         }
-        let parameter = |(name, place, kind): &(&str, &str, &str)| {
-            json!({ "name": name, "in": place, "required": *place == "path", "schema": schema(kind) })
-        };
+        let parameter = |(name, place, kind): &(&str, &str, &str)| json!({ "name": name, "in": place, "required": *place == "path", "schema": schema(kind) });
         let mut operation = json!({
             "operationId": self.id,
             "summary": self.summary,

@@ -129,7 +129,8 @@ async fn slot(State(app): Shared, slot: Name) -> Answered {
 }
 
 async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
-    let limit = query(&uri, "limit").map_or(Ok(20), |limit| limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit));
+    let limit = query(&uri, "limit")
+        .map_or(Ok(20), |limit| limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit));
     let accepted = format!("a whole number from 1 to {MOST_SLOTS}");
     let limit = limit.map_err(|_| ApiError::value("limit", "the limit was rejected", accepted))?;
     Ok(reply(app.engine.ask(Command::LastSlots(limit)).await))
@@ -196,7 +197,8 @@ async fn state(State(app): Shared) -> Answered {
 async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
     let share = query(request.uri(), "share").map_or(Ok(1.0), |share| share.parse::<f64>());
     let share = share.ok().filter(|share| *share > 0.0 && *share <= 1.0);
-    let share = share.ok_or_else(|| ApiError::value("share", "the share was rejected", "a number above 0, at most 1"))?;
+    let share =
+        share.ok_or_else(|| ApiError::value("share", "the share was rejected", "a number above 0, at most 1"))?;
     let bytes = body::read(&app, request, app.limits.large_body).await?;
     let state = Box::new(body::parse(&bytes)?);
     Ok(reply(app.engine.ask(Command::Merge { state, share }).await))

@@ -51,12 +51,7 @@ pub type Stop = watch::Receiver<bool>;
 ///
 /// # Errors
 /// When the address cannot be listened on.
-pub async fn serve(
-    listener: TcpListener,
-    app: Arc<App>,
-    tls: Option<TlsAcceptor>,
-    mut stop: Stop,
-) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, app: Arc<App>, tls: Option<TlsAcceptor>, mut stop: Stop) -> io::Result<()> {
     let router = super::router(Arc::clone(&app));
     let places = Arc::new(Semaphore::new(app.limits.connections));
     loop {
@@ -101,7 +96,7 @@ pub async fn serve(
 }
 
 /// Waits until it is time to stop.
-async fn told(stop: &mut Stop) {
+pub(super) async fn told(stop: &mut Stop) {
     drop(stop.wait_for(|stop| *stop).await);
 }
 

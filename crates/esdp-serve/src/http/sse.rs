@@ -25,7 +25,15 @@ pub(super) async fn events(State(app): State<Arc<App>>, headers: HeaderMap) -> R
     let last = last.and_then(|last| last.to_str().ok()).and_then(|last| last.trim().parse().ok());
     let (missed, gap, watch) = app.feed.watch(last);
     let (sender, channel) = Channel::<Bytes, Infallible>::new(16);
-    tokio::spawn(tell(sender, missed, gap, watch, last.unwrap_or(0)));
+    let stop = app.stop.clone();
+    tokio::spawn(async move {
+        let mut stop = stop;
+        tokio::select! {
+            () = tell(sender, missed, gap, watch, last.unwrap_or(0)) => {}
+            // Who watches comes back by itself.
+            () = super::server::told(&mut stop) => {}
+        }
+    });
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::new(channel)).into_response()
 }
 

@@ -38,7 +38,9 @@ impl Page {
     pub(super) fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
         self.family(name, "histogram", help);
         let mut sum = 0;
-        for (bucket, end) in histogram.buckets.iter().zip(BUCKETS.iter().map(ToString::to_string).chain(["+Inf".to_owned()])) {
+        for (bucket, end) in
+            histogram.buckets.iter().zip(BUCKETS.iter().map(ToString::to_string).chain(["+Inf".to_owned()]))
+        {
             sum += bucket.load(Relaxed);
             self.sample(&format!("{name}_bucket"), &[("le", &end)], sum as f64);
         }

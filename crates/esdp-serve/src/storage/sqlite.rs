@@ -159,9 +159,8 @@ impl Storage for Sqlite {
     fn snapshot(&mut self, at_most: u64) -> Result<Option<SnapshotRow>, StorageError> {
         let query = "SELECT sequence, state FROM snapshots WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1";
         let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
-        let row = |row: &Row<'_>| {
-            Ok(SnapshotRow { sequence: row.get::<_, i64>(0)?.cast_unsigned(), state: row.get(1)? })
-        };
+        let row =
+            |row: &Row<'_>| Ok(SnapshotRow { sequence: row.get::<_, i64>(0)?.cast_unsigned(), state: row.get(1)? });
         self.connection.query_row(query, [at_most], row).optional().map_err(|error| told(&error))
     }
 
@@ -211,9 +210,10 @@ impl Storage for Sqlite {
 
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError> {
         let query = "SELECT slot, key, at, answer, why FROM slots WHERE key = ?";
-        let found = self.connection.prepare_cached(query).and_then(|mut statement| {
-            statement.query_row([key], Self::slot_row).optional()
-        });
+        let found = self
+            .connection
+            .prepare_cached(query)
+            .and_then(|mut statement| statement.query_row([key], Self::slot_row).optional());
         found.map_err(|error| told(&error))
     }
 

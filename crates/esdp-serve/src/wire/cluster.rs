@@ -166,7 +166,9 @@ impl ClusterWire {
                 check_name(|| format!("servers[{index}].labels"), label)?;
             }
             let capacity = server.capacity.iter();
-            capacity.map(|own| check_amounts(&format!("servers[{index}].capacity"), own, &self.devices)).collect::<Result<(), _>>()?;
+            capacity
+                .map(|own| check_amounts(&format!("servers[{index}].capacity"), own, &self.devices))
+                .collect::<Result<(), _>>()?;
         }
         if let Some(capacity) = &self.capacity {
             check_amounts("capacity", capacity, &self.devices)?;
@@ -187,7 +189,9 @@ impl ClusterWire {
         let channels: usize = described.ports.iter().map(|port| groups(&port.jobs)).sum::<usize>() * self.servers.len();
         check_length("ports x servers", channels, MOST_CHANNELS)?;
         let cluster = described.cluster();
-        cluster.map_err(|error| ApiError::value("", format!("the cluster was rejected: {error}"), "a cluster that fits together"))?;
+        cluster.map_err(|error| {
+            ApiError::value("", format!("the cluster was rejected: {error}"), "a cluster that fits together")
+        })?;
         Ok(described)
     }
 
@@ -262,7 +266,11 @@ impl PortWire {
         check_amounts(&at("request"), &request, devices)?;
         let counted = |key: &str, value: u32, most: u32| match (1..=most).contains(&value) {
             true => Ok(()),
-            false => Err(ApiError::value(at(key), format!("{value} was rejected"), format!("a whole number from 1 to {most}"))),
+            false => Err(ApiError::value(
+                at(key),
+                format!("{value} was rejected"),
+                format!("a whole number from 1 to {most}"),
+            )),
         };
         if let Some(groups) = &self.groups {
             if self.request.is_some() || self.tasks.is_some() || self.parts {
@@ -278,7 +286,11 @@ impl PortWire {
                 counted("groups.count", group.count, MOST_TASKS)?;
                 let minimum = group.min.unwrap_or(group.count);
                 if minimum > group.count {
-                    return Err(ApiError::value(at("groups.min"), format!("{minimum} was rejected"), format!("at most {}", group.count)));
+                    return Err(ApiError::value(
+                        at("groups.min"),
+                        format!("{minimum} was rejected"),
+                        format!("at most {}", group.count),
+                    ));
                 }
                 (all, least) = (all + group.count, least + minimum);
                 let (name, count, request) = (group.name.clone(), group.count, group.request.clone());
@@ -361,14 +373,19 @@ mod tests {
         assert_eq!(ClusterWire::of(&described).describe().unwrap(), described);
         assert_eq!(described.ports[0].jobs, {
             let request: Amounts = [("cpu".to_owned(), 8), ("gpu".to_owned(), 2)].into();
-            JobShape::Gang { minimum: 2, groups: vec![TaskGroupSpec { name: "worker".into(), count: 4, minimum: 0, request }] }
+            JobShape::Gang {
+                minimum: 2,
+                groups: vec![TaskGroupSpec { name: "worker".into(), count: 4, minimum: 0, request }],
+            }
         });
     }
 
     #[test]
     fn what_is_wrong_is_named_with_its_place() {
         let refused = |ports: &str| {
-            let text = format!(r#"{{"devices":["gpu"],"servers":[{{"name":"n0","capacity":{{"gpu":1}}}}],"ports":[{ports}]}}"#);
+            let text = format!(
+                r#"{{"devices":["gpu"],"servers":[{{"name":"n0","capacity":{{"gpu":1}}}}],"ports":[{ports}]}}"#
+            );
             let error = read(&text).unwrap_err();
             (error.field.unwrap(), error.accepted.unwrap())
         };

@@ -10,7 +10,7 @@ mod trainer;
 pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
 pub use error::{ApiError, Code};
 pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
-pub use observation::{Observations, ObservationWire, ObservedAnswer, RefusedObservation};
+pub use observation::{ObservationWire, Observations, ObservedAnswer, RefusedObservation};
 pub use slot::{HeldWire, IgnoredWire, JobWire, PlacementWire, SlotAnswer, SlotWire, StartWire, TicketName};
 pub use trainer::TrainerWire;
 

@@ -63,9 +63,10 @@ impl ObservationWire {
     /// With the field that is wrong.
     pub fn check(&self) -> Result<(), ApiError> {
         let names = [("job", &self.job), ("port", &self.port), ("server", &self.server), ("id", &self.id)];
-        names.iter().filter_map(|(key, name)| Some((key, name.as_ref()?))).try_for_each(|(key, name)| {
-            check_name(|| (*key).to_owned(), name)
-        })
+        names
+            .iter()
+            .filter_map(|(key, name)| Some((key, name.as_ref()?)))
+            .try_for_each(|(key, name)| check_name(|| (*key).to_owned(), name))
     }
 
     /// How it went.

@@ -162,7 +162,9 @@ impl FromStr for TicketName {
             Some(Self { ticket: Ticket(start.parse().ok()?), first })
         };
         let shown: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
-        let refused = || ApiError::value("ticket", format!("`{shown}` is not a ticket"), "a ticket of a placement, such as t17.0");
+        let refused = || {
+            ApiError::value("ticket", format!("`{shown}` is not a ticket"), "a ticket of a placement, such as t17.0")
+        };
         parsed().ok_or_else(refused)
     }
 }

@@ -91,7 +91,8 @@ impl Live {
             radius: variance.is_finite().then(|| radius.sqrt()),
             count: learned.count(channel),
             pending: learned.pending(channel),
-            cost,
+            // A sum of nothing is -0.
+            cost: cost + 0.0,
         })
     }
 
