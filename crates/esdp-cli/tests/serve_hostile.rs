@@ -83,7 +83,7 @@ fn oversized_requests_are_refused() {
     let answer = client.send("POST", "/v1/observations", &json!(many).to_string());
     assert_eq!((answer.status, answer.json()["accepted"].as_str()), (422, Some("at most 10000")));
     let deep = "[".repeat(50_000);
-    assert_eq!(client.send("POST", "/v1/observations", &deep).status, 400);
+    assert!(matches!(client.send("POST", "/v1/observations", &deep).status, 400 | 422));
 }
 
 #[test]
@@ -114,8 +114,10 @@ fn slow_clients_are_dropped_and_a_good_one_goes_on() {
         assert!(number % 3 != 2 || answer.starts_with("HTTP/1.1 408"), "{number}: {answer}");
     }
     // More than are allowed at a time: the surplus is closed, and those who are in stay.
+    let mut inside = service.client();
+    inside.get("/healthz");
     let crowd: Vec<TcpStream> = (0..400).filter_map(|_| TcpStream::connect(service.address).ok()).collect();
-    assert!(client.try_send("GET", "/healthz", None).is_ok_and(|answer| answer.status == 200));
+    assert!(inside.try_send("GET", "/healthz", None).is_ok_and(|answer| answer.status == 200));
     drop(crowd);
 }
 

@@ -35,9 +35,9 @@ pub mod tls;
 pub mod tokens;
 pub mod wire;
 
-use engine::{Engine, EngineSettings, ReplayError};
-use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec};
-use esdp::policy::{Policy, PolicySpec, SpecError};
+use engine::{Engine, EngineSettings, PolicyMaker, ReplayError};
+use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec};
+use esdp::policy::{PolicySpec, SpecError};
 use settings::Settings;
 use std::io;
 use std::net::SocketAddr;
@@ -101,10 +101,7 @@ fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServeError {
 ///
 /// # Errors
 /// When a parameter is out of range, or the policy needs to know true speeds.
-pub fn policy_maker(
-    spec: &PolicySpec,
-    seed: u64,
-) -> Result<Arc<dyn Fn(&Cluster) -> Box<dyn Policy> + Send + Sync>, SpecError> {
+pub fn policy_maker(spec: &PolicySpec, seed: u64) -> Result<PolicyMaker, SpecError> {
     let smallest = ClusterDescription {
         devices: vec!["device".to_owned()],
         servers: vec![ServerSpec::new("server", &[("device", 1)])],
@@ -180,10 +177,12 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
         let listener = TcpListener::bind(settings.listen).await.map_err(io_error(settings.listen.to_string()))?;
         let address = listener.local_addr().map_err(io_error(settings.listen.to_string()))?;
         tracing::info!(%address, mode = ?settings.mode, policy = settings.policy.name(), tls = tls.is_some(), "listening");
+        // Before anybody is told that we are there, so that no signal comes too early.
+        let signalled = signals().map_err(io_error("signals"))?;
         ready(address);
         tokio::spawn(async move {
             tokio::select! {
-                () = signalled() => tracing::info!("stopping"),
+                () = signalled => tracing::info!("stopping"),
                 () = engine_gone.notified() => tracing::error!("the engine has stopped"),
             }
             let _ = stop.send(true);
@@ -207,20 +206,19 @@ fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).clamp(2, 4)
 }
 
-/// Waits for SIGTERM or Ctrl-C.
-async fn signalled() {
-    let interrupted = async { drop(tokio::signal::ctrl_c().await) };
+/// Listens for SIGTERM and Ctrl-C from now on; the future ends when one has come.
+fn signals() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminated) => tokio::select! {
-                () = interrupted => {}
+        let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(async move {
+            tokio::select! {
                 _ = terminated.recv() => {}
-            },
-            Err(_) => interrupted.await,
-        }
+                _ = interrupted.recv() => {}
+            }
+        })
     }
     #[cfg(not(unix))]
-    interrupted.await;
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

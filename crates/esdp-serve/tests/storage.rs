@@ -19,7 +19,11 @@ fn a_clock_may_go_back() {
         storage.commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![] }).unwrap();
     }
     let mut order = Vec::new();
-    storage.frames(1, &mut |frame| Ok(order.push((frame.sequence, frame.at)))).unwrap();
+    let read = storage.frames(1, &mut |frame| {
+        order.push((frame.sequence, frame.at));
+        Ok(())
+    });
+    read.unwrap();
     assert_eq!(order, [(1, 5000), (2, 9000), (3, 10), (4, 0)]);
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// Builds the policy for a cluster.
-pub(super) type PolicyMaker = Arc<dyn Fn(&Cluster) -> Box<dyn Policy> + Send + Sync>;
+pub type PolicyMaker = Arc<dyn Fn(&Cluster) -> Box<dyn Policy> + Send + Sync>;
 
 /// Why the state cannot be had from the journal. Fatal.
 #[derive(Debug, Error)]

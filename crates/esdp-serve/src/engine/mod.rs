@@ -18,7 +18,7 @@ mod trainer;
 mod view;
 
 pub use command::{Body, Command, Handle, Reply};
-pub use core::{Core, ReplayError, replay};
+pub use core::{Core, PolicyMaker, ReplayError, replay};
 pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
 
 use crate::feed::{Feed, News};
@@ -80,7 +80,7 @@ impl Engine {
     /// When the state cannot be loaded.
     pub fn start(
         mut storage: Box<dyn Storage>,
-        policy: core::PolicyMaker,
+        policy: PolicyMaker,
         settings: EngineSettings,
         metrics: Arc<Metrics>,
         feed: Arc<Feed>,

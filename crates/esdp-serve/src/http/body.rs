@@ -35,6 +35,14 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
 
 /// Reads a JSON text.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // A list in the place of an object would be read key by key.
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'[') => Err(ApiError::value("", "a list was found", "an object")),
+        _ => read_json(bytes),
+    }
+}
+
+fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
@@ -56,7 +64,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 /// Reads one value or a list of them; whether it was one.
 pub(super) fn one_or_many<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Vec<T>, bool), ApiError> {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'[') => Ok((parse(bytes)?, false)),
+        Some(b'[') => Ok((read_json(bytes)?, false)),
         _ => Ok((vec![parse(bytes)?], true)),
     }
 }
@@ -83,6 +91,6 @@ mod tests {
         }
         assert_eq!(parse::<SlotWire>(b"[]").unwrap_err().code, Code::InvalidValue);
         let deep = "[".repeat(10_000);
-        assert_eq!(parse::<serde_json::Value>(deep.as_bytes()).unwrap_err().code, Code::InvalidJson);
+        assert_eq!(read_json::<serde_json::Value>(deep.as_bytes()).unwrap_err().code, Code::InvalidJson);
     }
 }

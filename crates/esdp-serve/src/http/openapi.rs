@@ -107,7 +107,7 @@ const PATHS: &[Operation] = &[
     Operation { path: "/v1/state", id: "getState", summary: "What was learned, to be kept or merged elsewhere.",
         answer: "State", errors: &[Code::Conflict], ..READ },
     Operation { path: "/v1/state", method: "put", id: "putState", summary: "Adds what was learned elsewhere, by name.",
-        parameters: &[("share", "query", "Share")], body: Some("State"), answer: "Merged", errors: SENT, ..WRITE },
+        parameters: &[("share", "query", "Share")], body: Some("State"), answer: "Merged", errors: SENT },
     Operation { path: "/v1/status", id: "status", summary: "The service at a glance.", answer: "Status", ..READ },
     Operation { path: "/v1/prioritize", id: "prioritize", summary: "Scores for kube-scheduler's HTTP extender; fails open.",
         body: Some("ExtenderArgs"), answer: "HostPriorities", errors: &[], ..WRITE },

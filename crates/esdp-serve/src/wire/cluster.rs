@@ -165,10 +165,9 @@ impl ClusterWire {
             for label in &server.labels {
                 check_name(|| format!("servers[{index}].labels"), label)?;
             }
-            let capacity = server.capacity.iter();
-            capacity
-                .map(|own| check_amounts(&format!("servers[{index}].capacity"), own, &self.devices))
-                .collect::<Result<(), _>>()?;
+            if let Some(own) = &server.capacity {
+                check_amounts(&format!("servers[{index}].capacity"), own, &self.devices)?;
+            }
         }
         if let Some(capacity) = &self.capacity {
             check_amounts("capacity", capacity, &self.devices)?;
