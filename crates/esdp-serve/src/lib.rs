@@ -126,6 +126,7 @@ fn policy_note(spec: &PolicySpec, seed: u64) -> String {
 /// When it cannot start, or the engine stops.
 pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
     std::fs::create_dir_all(&settings.data).map_err(io_error(settings.data.display().to_string()))?;
+    raise_file_limit();
     let _lock = DataLock::take(&settings.data)?;
     let tokens = tokens::Tokens::new(&settings.data);
     let loopback = settings.listen.ip().is_loopback();
@@ -198,6 +199,19 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
         }
         Ok(Ok(Err(error))) => Err(ServeError::Storage(error)),
         Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
+    }
+}
+
+/// As many open files as the system lets us have: a connection is one, and shells often allow 1,024.
+fn raise_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        if limit.current != limit.maximum {
+            // Not allowed is no failure: there are fewer connections then.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+        }
     }
 }
 

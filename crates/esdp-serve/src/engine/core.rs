@@ -113,7 +113,7 @@ impl Core {
         (mode, most_exploration): (Mode, Option<f64>),
     ) -> Result<Vec<Effect>, ApiError> {
         if self.live.is_none() {
-            let refused = |error| ApiError::value("", format!("the cluster was rejected: {error}"), "a cluster");
+            let refused = |error| ApiError::clash("", format!("the cluster was rejected: {error}"), "a cluster");
             let live = Live::new(cluster.clone(), |cluster| (self.policy)(cluster)).map_err(refused)?;
             self.live = Some(live);
             let effects = self.apply(Event::Described { cluster })?;

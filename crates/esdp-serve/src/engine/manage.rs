@@ -36,7 +36,7 @@ impl Engine {
             let directed = (self.settings.mode, self.settings.most_exploration);
             for effect in self.core.describe(cluster, directed)? {
                 match effect {
-                    Effect::Rejected { why } => return Err(ApiError::value("", why, "a cluster that fits together")),
+                    Effect::Rejected { why } => return Err(ApiError::clash("", why, "a cluster that fits together")),
                     Effect::Lost { job, why } => lost.push(json!({ "job": job, "why": why })),
                     _ => {}
                 }
@@ -130,7 +130,7 @@ impl Engine {
         for effect in effects {
             match effect {
                 Effect::Merged { channels: found } => channels = found,
-                Effect::Rejected { why } => return Err(ApiError::value("", why, "a state of GET /v1/state")),
+                Effect::Rejected { why } => return Err(ApiError::clash("", why, "a state of GET /v1/state")),
                 _ => {}
             }
         }

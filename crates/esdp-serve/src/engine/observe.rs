@@ -98,7 +98,7 @@ impl Engine {
         let Some(place) = places.first() else {
             let servers: Vec<&str> = start.placements.iter().map(|place| place.server.as_str()).collect();
             let message = "the job has no such tasks".to_owned();
-            return Err(ApiError::value("server", message, format!("one of {}", servers.join(", "))));
+            return Err(ApiError::clash("server", message, format!("one of {}", servers.join(", "))));
         };
         let one_server = places.iter().all(|other| other.server == place.server);
         if first.is_none() && observation.group.is_none() && one_server {
@@ -137,7 +137,7 @@ impl Engine {
         report: SpeedReport,
     ) -> Result<Taken, ApiError> {
         let live = self.core.live()?;
-        let required = |key: &str| ApiError::value(key, format!("`{key}` is missing"), "a name");
+        let required = |key: &str| ApiError::clash(key, format!("`{key}` is missing"), "a name");
         let known = job.and_then(|job| live.port_of(job));
         let port = observation.port.as_deref().or(known).ok_or_else(|| required("port"))?.to_owned();
         let server = observation.server.clone().ok_or_else(|| required("server"))?;
@@ -186,7 +186,7 @@ pub(super) fn only_group(live: &Live, port: &str) -> Result<String, ApiError> {
     match names[..] {
         [] | [""] => Ok(String::new()),
         [only] => Ok(only.to_owned()),
-        _ => Err(ApiError::value("group", "the port has several task groups", names.join(", "))),
+        _ => Err(ApiError::clash("group", "the port has several task groups", names.join(", "))),
     }
 }
 
@@ -200,7 +200,7 @@ pub(super) fn told(effects: &[Effect]) -> Result<Taken, ApiError> {
             Effect::Rejected { why } if why.starts_with("there is no") || why.contains("never handed out") => {
                 return Err(ApiError::new(Code::NotFound, why.clone()));
             }
-            Effect::Rejected { why } => return Err(ApiError::value("", why.clone(), "a report that fits the state")),
+            Effect::Rejected { why } => return Err(ApiError::clash("", why.clone(), "a report that fits the state")),
             _ => {}
         }
     }

@@ -75,7 +75,7 @@ impl Engine {
             if !cluster.ports().contains(&job.port) {
                 let accepted = shortened(cluster.ports());
                 let message = format!("there is no port `{}`", job.port);
-                return Err(ApiError::value(format!("jobs[{index}].port"), message, accepted));
+                return Err(ApiError::clash(format!("jobs[{index}].port"), message, accepted));
             }
         }
         // A driver may tell of thousands of servers.
@@ -86,12 +86,12 @@ impl Engine {
         for (server, amounts) in &request.free {
             if !servers.contains(server) {
                 let message = format!("there is no server `{server}`");
-                return Err(ApiError::value(format!("free.{server}"), message, "servers of the cluster"));
+                return Err(ApiError::clash(format!("free.{server}"), message, "servers of the cluster"));
             }
             if let Some(device) = amounts.keys().find(|device| !cluster.devices().contains(device)) {
                 let message = format!("there is no device `{device}`");
                 let accepted = shortened(cluster.devices());
-                return Err(ApiError::value(format!("free.{server}.{device}"), message, accepted));
+                return Err(ApiError::clash(format!("free.{server}.{device}"), message, accepted));
             }
         }
         Ok(())

@@ -141,7 +141,7 @@ impl Operation {
         });
         if let Some(body) = self.body {
             let content = json!({ "application/json": { "schema": schema(body) } });
-            operation["requestBody"] = json!({ "required": true, "content": content });
+            operation["requestBody"] = json!({ "required": body != "ExtenderArgs", "content": content });
         }
         operation
     }

@@ -200,7 +200,12 @@ async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
     let share =
         share.ok_or_else(|| ApiError::value("share", "the share was rejected", "a number above 0, at most 1"))?;
     let bytes = body::read(&app, request, app.limits.large_body).await?;
-    let state = Box::new(body::parse(&bytes)?);
+    let state = body::parse(&bytes).map_err(|error| match error.code {
+        // What a state is made of is the core's business and not part of the API.
+        Code::InvalidValue => ApiError { code: Code::Conflict, ..error },
+        _ => error,
+    });
+    let state = Box::new(state?);
     Ok(reply(app.engine.ask(Command::Merge { state, share }).await))
 }
 

@@ -1,6 +1,6 @@
 //! Clusters over the wire: `PUT /v1/cluster` and back.
 
-use super::{ApiError, check_length, check_name};
+use super::{ApiError, check_length, check_name, whole};
 use esdp::model::{
     Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, PortSpec, ServerSpec, SupplyCost, TaskGroupSpec,
 };
@@ -30,7 +30,7 @@ pub struct ClusterWire {
     /// The job types.
     pub ports: Vec<PortWire>,
     /// Limits of the cluster as a whole, beside those of its servers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::some_amounts", skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Amounts>,
     /// What devices cost.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -44,7 +44,7 @@ pub struct ServerWire {
     /// Its name.
     pub name: String,
     /// Its devices; none if only the cluster as a whole limits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::some_amounts", skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Amounts>,
     /// What is known of its kind, from coarse to fine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,13 +58,13 @@ pub struct PortWire {
     /// Its name.
     pub name: String,
     /// What each task requests, where all are alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::some_amounts", skip_serializing_if = "Option::is_none")]
     pub request: Option<Amounts>,
     /// How many tasks a job has; 1 if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::some_small", skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u32>,
     /// With how many it can start; all if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::some_small", skip_serializing_if = "Option::is_none")]
     pub min: Option<u32>,
     /// Groups of tasks, instead of `request` and `tasks`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,12 +96,13 @@ pub struct GroupWire {
     /// Its name.
     pub name: String,
     /// What each task requests.
+    #[serde(deserialize_with = "whole::amounts")]
     pub request: Amounts,
     /// How many tasks; 1 if left out.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole::small")]
     pub count: u32,
     /// With how many the job can start; all if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole::some_small", skip_serializing_if = "Option::is_none")]
     pub min: Option<u32>,
 }
 
@@ -115,6 +116,7 @@ pub struct ListedWire {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
     /// What a task requests there.
+    #[serde(deserialize_with = "whole::amounts")]
     pub request: Amounts,
 }
 
@@ -126,7 +128,7 @@ fn check_amounts(field: &str, amounts: &Amounts, devices: &[String]) -> Result<(
     for (device, &amount) in amounts {
         if !devices.contains(device) {
             let known = devices.join(", ");
-            return Err(ApiError::value(format!("{field}.{device}"), format!("unknown device `{device}`"), known));
+            return Err(ApiError::clash(format!("{field}.{device}"), format!("unknown device `{device}`"), known));
         }
         if amount > LARGEST_AMOUNT {
             let accepted = format!("at most {LARGEST_AMOUNT}");
@@ -142,7 +144,7 @@ fn unique<'a>(list: &str, names: impl Iterator<Item = &'a String>) -> Result<(),
         check_name(|| format!("{list}[{index}]"), name)?;
         if !seen.insert(name) {
             let message = format!("the name `{name}` is used twice");
-            return Err(ApiError::value(format!("{list}[{index}]"), message, "unique names"));
+            return Err(ApiError::clash(format!("{list}[{index}]"), message, "unique names"));
         }
     }
     Ok(())
@@ -189,7 +191,7 @@ impl ClusterWire {
         check_length("ports x servers", channels, MOST_CHANNELS)?;
         let cluster = described.cluster();
         cluster.map_err(|error| {
-            ApiError::value("", format!("the cluster was rejected: {error}"), "a cluster that fits together")
+            ApiError::clash("", format!("the cluster was rejected: {error}"), "a cluster that fits together")
         })?;
         Ok(described)
     }
@@ -224,7 +226,7 @@ impl PortWire {
         let rules = [self.servers.is_some(), self.labels.is_some(), self.channels.is_some()];
         if rules.into_iter().filter(|&given| given).count() > 1 {
             let message = "more than one of `servers`, `labels` and `channels`";
-            return Err(ApiError::value(at("servers"), message, "at most one of them"));
+            return Err(ApiError::clash(at("servers"), message, "at most one of them"));
         }
         for (key, value) in [("weight", self.weight), ("reference_speed", self.reference_speed)] {
             if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
@@ -265,7 +267,7 @@ impl PortWire {
         check_amounts(&at("request"), &request, devices)?;
         let counted = |key: &str, value: u32, most: u32| match (1..=most).contains(&value) {
             true => Ok(()),
-            false => Err(ApiError::value(
+            false => Err(ApiError::clash(
                 at(key),
                 format!("{value} was rejected"),
                 format!("a whole number from 1 to {most}"),
@@ -274,7 +276,7 @@ impl PortWire {
         if let Some(groups) = &self.groups {
             if self.request.is_some() || self.tasks.is_some() || self.parts {
                 let message = "`groups` stands in the place of `request`, `tasks` and `parts`";
-                return Err(ApiError::value(at("groups"), message, "one of the two forms"));
+                return Err(ApiError::clash(at("groups"), message, "one of the two forms"));
             }
             check_length(&at("groups"), groups.len(), MOST_GROUPS)?;
             unique(&at("groups"), groups.iter().map(|group| &group.name))?;
@@ -285,7 +287,7 @@ impl PortWire {
                 counted("groups.count", group.count, MOST_TASKS)?;
                 let minimum = group.min.unwrap_or(group.count);
                 if minimum > group.count {
-                    return Err(ApiError::value(
+                    return Err(ApiError::clash(
                         at("groups.min"),
                         format!("{minimum} was rejected"),
                         format!("at most {}", group.count),
@@ -305,7 +307,7 @@ impl PortWire {
         }
         if self.request.is_none() && self.channels.is_none() {
             let message = "neither `request` nor `groups` nor `channels` is given";
-            return Err(ApiError::value(at("request"), message, "what each task requests"));
+            return Err(ApiError::clash(at("request"), message, "what each task requests"));
         }
         let tasks = self.tasks.unwrap_or(1);
         counted("tasks", tasks, MOST_TASKS)?;

@@ -15,7 +15,8 @@ pub enum Code {
     NotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
-    /// It contradicts the state: the cluster is not described yet, or the mode does not allow it.
+    /// It contradicts itself or the state: a name that the cluster does not have, a cluster that does not fit
+    /// together or is not described yet; `field` says where.
     Conflict,
     /// The body is not `application/json`.
     UnsupportedMediaType,
@@ -97,6 +98,11 @@ impl ApiError {
     pub fn value(field: impl Into<String>, message: impl Into<String>, accepted: impl Into<String>) -> Self {
         let (field, accepted) = (Some(field.into()), Some(accepted.into()));
         Self { code: Code::InvalidValue, message: message.into(), field, accepted }
+    }
+
+    /// A value that fits by itself, but not with the rest or with the state.
+    pub fn clash(field: impl Into<String>, message: impl Into<String>, accepted: impl Into<String>) -> Self {
+        Self { code: Code::Conflict, ..Self::value(field, message, accepted) }
     }
 
     /// There is no such thing.

@@ -6,6 +6,7 @@ mod extender;
 mod observation;
 mod slot;
 mod trainer;
+mod whole;
 
 pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
 pub use error::{ApiError, Code};

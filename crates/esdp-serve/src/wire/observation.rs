@@ -90,15 +90,17 @@ impl ObservationWire {
             (None, None, Some(work), Some(seconds), None) => {
                 number("work", work, work >= 0.0, "a finite number, at least 0")?;
                 number("seconds", seconds, seconds > 0.0, "a finite number above 0")?;
-                number("work", work / seconds, true, "a speed that is finite")?;
+                if !(work / seconds).is_finite() {
+                    return Err(ApiError::clash("work", "the speed is not finite", "a speed that is finite"));
+                }
                 Ok(SpeedReport::Work { work, seconds })
             }
             (None, None, None, None, Some("lost")) => Ok(SpeedReport::Lost),
             (None, None, None, None, Some(_)) => Err(ApiError::value("outcome", "unknown outcome", "`lost`")),
-            (None, None, Some(_), None, None) => Err(ApiError::value("seconds", "`work` without `seconds`", forms)),
-            (None, None, None, Some(_), None) => Err(ApiError::value("work", "`seconds` without `work`", forms)),
-            (None, None, None, None, None) => Err(ApiError::value("utility", "the observation says nothing", forms)),
-            _ => Err(ApiError::value("utility", "the observation says several things", forms)),
+            (None, None, Some(_), None, None) => Err(ApiError::clash("seconds", "`work` without `seconds`", forms)),
+            (None, None, None, Some(_), None) => Err(ApiError::clash("work", "`seconds` without `work`", forms)),
+            (None, None, None, None, None) => Err(ApiError::clash("utility", "the observation says nothing", forms)),
+            _ => Err(ApiError::clash("utility", "the observation says several things", forms)),
         }
     }
 }

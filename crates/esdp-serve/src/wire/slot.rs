@@ -1,6 +1,6 @@
 //! Slots and starts over the wire.
 
-use super::{ApiError, check_length, check_name};
+use super::{ApiError, check_length, check_name, whole};
 use esdp::model::{Amounts, Ticket};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,13 +19,13 @@ pub struct SlotWire {
     #[serde(default)]
     pub jobs: Vec<JobWire>,
     /// What is free by server; what no job of ours holds if left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::free")]
     pub free: BTreeMap<String, Amounts>,
     /// Servers that take nothing new in this slot.
     #[serde(default)]
     pub closed: Vec<String>,
     /// The most work that the decision may take, in visits of the solver.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::some_large")]
     pub work: Option<u64>,
 }
 

@@ -42,6 +42,11 @@ fn nullable(kind: &str) -> Value {
     json!({ "type": [kind, "null"] })
 }
 
+/// A key that may also be `null`, which is the same as leaving it out.
+fn or_null(schema: &Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "null" }] })
+}
+
 fn pair() -> Value {
     json!({ "type": ["array", "null"], "items": { "type": "number" }, "minItems": 2, "maxItems": 2 })
 }
@@ -52,7 +57,7 @@ pub(super) fn schemas() -> Value {
     let count = json!({ "type": "integer", "minimum": 1, "maximum": 65536 });
     let boolean = json!({ "type": "boolean" });
     let name = || schema("Name");
-    let at_least_zero = json!({ "type": "number", "minimum": 0, "maximum": 1e12 });
+    let ticket = json!({ "type": "string", "pattern": "^t[0-9]{1,18}(\\.[0-9]{1,9})?$" });
     let mut all = json!({
         "Anything": { "type": "object" },
         // A slash or a dot alone in a path leads elsewhere.
@@ -68,18 +73,23 @@ pub(super) fn schemas() -> Value {
         ]),
         "Cluster": strict(3, &[
             ("devices", list("Name")), ("servers", list("Server")), ("ports", list("Port")),
-            ("capacity", schema("Amounts")), ("costs", json!({ "type": "object", "additionalProperties": schema("Cost") })),
+            ("capacity", or_null(&schema("Amounts"))), ("costs", json!({ "type": "object", "additionalProperties": schema("Cost") })),
         ]),
         "Cost": { "type": "object" },
-        "Server": strict(1, &[("name", name()), ("capacity", schema("Amounts")), ("labels", list("Name"))]),
+        "Server": strict(1, &[
+            ("name", name()), ("capacity", or_null(&schema("Amounts"))),
+            ("labels", json!({ "type": "array", "items": schema("Name"), "maxItems": 16 })),
+        ]),
         "Port": strict(1, &[
-            ("name", name()), ("request", schema("Amounts")), ("tasks", count.clone()), ("min", count.clone()),
-            ("groups", list("Group")), ("parts", boolean.clone()), ("servers", list("Name")), ("labels", list("Name")),
-            ("channels", list("ListedChannel")), ("weight", above_zero.clone()), ("reference_speed", above_zero.clone()),
+            ("name", name()), ("request", or_null(&schema("Amounts"))), ("tasks", or_null(&count)),
+            ("min", or_null(&count)), ("groups", or_null(&json!({ "type": "array", "items": schema("Group"), "maxItems": 64 }))),
+            ("parts", boolean.clone()), ("servers", or_null(&list("Name"))), ("labels", or_null(&list("Name"))),
+            ("channels", or_null(&list("ListedChannel"))), ("weight", or_null(&above_zero)),
+            ("reference_speed", or_null(&above_zero)),
         ]),
         "Group": strict(2, &[
             ("name", name()), ("request", schema("Amounts")), ("count", count),
-            ("min", json!({ "type": "integer", "minimum": 0, "maximum": 65536 })),
+            ("min", or_null(&json!({ "type": "integer", "minimum": 0, "maximum": 65536 }))),
         ]),
         "ListedChannel": strict(2, &[("server", name()), ("request", schema("Amounts")), ("group", text())]),
         "ClusterChange": open(4, &[
@@ -90,9 +100,9 @@ pub(super) fn schemas() -> Value {
         "SlotRequest": strict(1, &[
             ("key", name()), ("jobs", list("Job")),
             ("free", json!({ "type": "object", "additionalProperties": schema("Amounts") })),
-            ("closed", list("Name")), ("work", whole(0)),
+            ("closed", list("Name")), ("work", or_null(&json!({ "type": "integer", "minimum": 0, "maximum": 1_u64 << 53 }))),
         ]),
-        "Job": strict(2, &[("id", name()), ("port", name()), ("weight", above_zero)]),
+        "Job": strict(2, &[("id", name()), ("port", name()), ("weight", or_null(&above_zero))]),
         "Slot": open(3, &[
             ("slot", whole(1)), ("placements", list("Placement")), ("held", list("Held")), ("held_more", whole(0)),
             ("ignored", list("Anything")), ("advice", boolean.clone()),
@@ -113,15 +123,18 @@ pub(super) fn schemas() -> Value {
             ("runner_up", nullable("object")),
         ]),
         "Start": strict(2, &[
-            ("ticket", json!({ "type": "string", "pattern": "^t[0-9]{1,18}(\\.[0-9]{1,9})?$" })),
+            ("ticket", ticket.clone()),
             ("accepted", boolean.clone()), ("why", text()),
         ]),
         "StartRequest": { "anyOf": [schema("Start"), list("Start")] },
         "Observation": strict(0, &[
-            ("ticket", text()), ("job", name()), ("port", name()), ("group", text()), ("server", name()), ("id", name()),
-            ("utility", json!({ "type": "number", "minimum": 0, "maximum": 1 })), ("rate", at_least_zero.clone()),
-            ("work", at_least_zero), ("seconds", json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e12 })),
-            ("unit", text()), ("outcome", json!({ "const": "lost" })),
+            ("ticket", or_null(&ticket)), ("job", or_null(&name())), ("port", or_null(&name())),
+            ("group", nullable("string")), ("server", or_null(&name())), ("id", or_null(&name())),
+            ("utility", json!({ "type": ["number", "null"], "minimum": 0, "maximum": 1 })),
+            ("rate", json!({ "type": ["number", "null"], "minimum": 0, "maximum": 1e12 })),
+            ("work", json!({ "type": ["number", "null"], "minimum": 0, "maximum": 1e12 })),
+            ("seconds", json!({ "type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1e12 })),
+            ("unit", nullable("string")), ("outcome", json!({ "enum": ["lost", null] })),
         ]),
         "ObservationRequest": { "anyOf": [schema("Observation"), list("Observation")] },
         "Observed": open(4, &[
@@ -146,13 +159,12 @@ pub(super) fn schemas() -> Value {
             ("capacity", nullable("object")), ("free", nullable("object")),
         ]),
         "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean)]),
-        "State": open(5, &[
-            ("version", whole(1)), ("slot", whole(0)), ("shape", schema("Anything")), ("policy", schema("Anything")),
-            ("names", schema("Anything")),
-        ]),
+        // Its inside belongs to the core; one that is not a state is refused with 409.
+        "State": { "type": "object" },
         "Merged": open(1, &[("channels", whole(0))]),
         "Status": open(3, &[("sequence", whole(0)), ("slot", whole(0)), ("decisions", whole(0))]),
-        "ExtenderArgs": open(0, &[("Pod", schema("Anything")), ("NodeNames", json!({ "type": "array", "items": text() }))]),
+        // It fails open: whatever comes is answered.
+        "ExtenderArgs": {},
         "HostPriorities": list("HostPriority"),
         "HostPriority": open(2, &[("Host", text()), ("Score", json!({ "type": "integer", "minimum": 0, "maximum": 10 }))]),
     });
