@@ -1,7 +1,7 @@
 //! Bodies in, within their limits, with errors that say where.
 
 use super::App;
-use crate::wire::{ApiError, Code, Observations};
+use crate::wire::{ApiError, Code, Object, Observations};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -64,7 +64,10 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 /// Reads one value or a list of them; whether it was one.
 pub(super) fn one_or_many<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Vec<T>, bool), ApiError> {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'[') => Ok((read_json(bytes)?, false)),
+        Some(b'[') => {
+            let objects: Vec<Object<T>> = read_json(bytes)?;
+            Ok((objects.into_iter().map(|Object(value)| value).collect(), false))
+        }
         _ => Ok((vec![parse(bytes)?], true)),
     }
 }

@@ -1,6 +1,6 @@
 //! Clusters over the wire: `PUT /v1/cluster` and back.
 
-use super::{ApiError, check_length, check_name, whole};
+use super::{ApiError, check_length, check_name, object, whole};
 use esdp::model::{
     Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, PortSpec, ServerSpec, SupplyCost, TaskGroupSpec,
 };
@@ -26,8 +26,10 @@ pub struct ClusterWire {
     /// The device types.
     pub devices: Vec<String>,
     /// The servers.
+    #[serde(deserialize_with = "object::list")]
     pub servers: Vec<ServerWire>,
     /// The job types.
+    #[serde(deserialize_with = "object::list")]
     pub ports: Vec<PortWire>,
     /// Limits of the cluster as a whole, beside those of its servers.
     #[serde(default, deserialize_with = "whole::some_amounts", skip_serializing_if = "Option::is_none")]
@@ -67,7 +69,7 @@ pub struct PortWire {
     #[serde(default, deserialize_with = "whole::some_small", skip_serializing_if = "Option::is_none")]
     pub min: Option<u32>,
     /// Groups of tasks, instead of `request` and `tasks`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object::some_list", skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<GroupWire>>,
     /// Whether a job may use any number of its servers, each once, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -79,7 +81,7 @@ pub struct PortWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
     /// Servers with requests of their own, instead of `servers`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object::some_list", skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ListedWire>>,
     /// How much its jobs count; 1 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -356,46 +358,4 @@ impl PortWire {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<ClusterDescription, ApiError> {
-        serde_json::from_str::<ClusterWire>(text).unwrap().describe()
-    }
-
-    #[test]
-    fn a_cluster_comes_back_as_it_was_sent() {
-        let text = r#"{"devices":["cpu","gpu"],"servers":[{"name":"n0","capacity":{"cpu":64,"gpu":8},"labels":["a100"]},
-            {"name":"n1","capacity":{"cpu":8}}],"ports":[
-            {"name":"train","request":{"cpu":8,"gpu":2},"tasks":4,"min":2,"servers":["n0","n1"],"weight":1.0,"reference_speed":120.0},
-            {"name":"ps","groups":[{"name":"ps","request":{"cpu":1},"count":1,"min":1},{"name":"w","request":{"gpu":1},"count":3}]},
-            {"name":"parts","parts":true,"channels":[{"server":"n1","request":{"cpu":2}}]}]}"#;
-        let described = read(text).unwrap();
-        assert_eq!(ClusterWire::of(&described).describe().unwrap(), described);
-        assert_eq!(described.ports[0].jobs, {
-            let request: Amounts = [("cpu".to_owned(), 8), ("gpu".to_owned(), 2)].into();
-            JobShape::Gang {
-                minimum: 2,
-                groups: vec![TaskGroupSpec { name: "worker".into(), count: 4, minimum: 0, request }],
-            }
-        });
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_its_place() {
-        let refused = |ports: &str| {
-            let text = format!(
-                r#"{{"devices":["gpu"],"servers":[{{"name":"n0","capacity":{{"gpu":1}}}}],"ports":[{ports}]}}"#
-            );
-            let error = read(&text).unwrap_err();
-            (error.field.unwrap(), error.accepted.unwrap())
-        };
-        let (field, accepted) = refused(r#"{"name":"p","request":{"gpus":1}}"#);
-        assert_eq!((field.as_str(), accepted.as_str()), ("ports[0].request.gpus", "gpu"));
-        assert_eq!(refused(r#"{"name":"p","request":{"gpu":1},"tasks":2,"min":3}"#).0, "ports[0].min");
-        assert_eq!(refused(r#"{"name":"p"}"#).0, "ports[0].request");
-        assert_eq!(refused(r#"{"name":"p","request":{},"weight":-1}"#).0, "ports[0].weight");
-        assert_eq!(refused(r#"{"name":"","request":{}}"#).0, "ports[0]");
-        assert_eq!(refused(r#"{"name":"p","request":{},"groups":[]}"#).0, "ports[0].groups");
-    }
-}
+mod tests;

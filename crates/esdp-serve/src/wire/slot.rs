@@ -1,6 +1,6 @@
 //! Slots and starts over the wire.
 
-use super::{ApiError, check_length, check_name, whole};
+use super::{ApiError, check_length, check_name, object, whole};
 use esdp::model::{Amounts, Ticket};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub struct SlotWire {
     /// The caller's name for the slot; the same key gets the same answer.
     pub key: String,
     /// Jobs that wait; those that were sent before may be sent again.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub jobs: Vec<JobWire>,
     /// What is free by server; what no job of ours holds if left out.
     #[serde(default, deserialize_with = "whole::free")]

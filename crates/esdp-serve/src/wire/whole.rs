@@ -6,6 +6,9 @@ use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
+/// The largest; above it, not every whole number can be written with a point.
+pub(crate) const LARGEST: u64 = 1 << 53;
+
 /// A whole number, at least 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Whole(u64);
@@ -13,9 +16,8 @@ struct Whole(u64);
 impl<'de> Deserialize<'de> for Whole {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(deserializer)?;
-        // Above this not every whole number is there.
-        let exact = |value: &f64| value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(value);
-        match (number.as_u64(), number.as_f64().filter(exact)) {
+        let exact = |value: &f64| value.fract() == 0.0 && (0.0..=LARGEST as f64).contains(value);
+        match (number.as_u64().filter(|number| *number <= LARGEST), number.as_f64().filter(exact)) {
             (Some(number), _) => Ok(Self(number)),
             (None, Some(value)) => Ok(Self(value as u64)),
             (None, None) => {

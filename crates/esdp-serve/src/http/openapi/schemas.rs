@@ -57,11 +57,16 @@ pub(super) fn schemas() -> Value {
     let count = json!({ "type": "integer", "minimum": 1, "maximum": 65536 });
     let boolean = json!({ "type": "boolean" });
     let name = || schema("Name");
+    let cost = json!({ "type": "number", "minimum": 0, "maximum": 1000 });
     let ticket = json!({ "type": "string", "pattern": "^t[0-9]{1,18}(\\.[0-9]{1,9})?$" });
     let mut all = json!({
         "Anything": { "type": "object" },
-        // A slash or a dot alone in a path leads elsewhere.
-        "Name": { "type": "string", "minLength": 1, "maxLength": LONGEST_NAME / 4, "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$" },
+        "Name": {
+            "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+        },
+        // A slash or a dot alone in a path leads elsewhere; other names work, too, if they are encoded.
+        "PathName": { "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$" },
+        "Text": text(),
         "SlotNumber": whole(1),
         "Limit": { "type": "integer", "minimum": 1, "maximum": 500 },
         "Share": share,
@@ -75,7 +80,18 @@ pub(super) fn schemas() -> Value {
             ("devices", list("Name")), ("servers", list("Server")), ("ports", list("Port")),
             ("capacity", or_null(&schema("Amounts"))), ("costs", json!({ "type": "object", "additionalProperties": schema("Cost") })),
         ]),
-        "Cost": { "type": "object" },
+        "Cost": { "anyOf": [
+            strict(2, &[("kind", json!({ "const": "linear" })), ("rate", cost.clone()), ("fixed", cost.clone())]),
+            strict(2, &[
+                ("kind", json!({ "const": "table" })),
+                ("costs", json!({ "type": "array", "items": cost.clone(), "minItems": 1 })),
+            ]),
+            strict(3, &[("kind", json!({ "const": "power" })), ("rate", cost.clone()), ("exponent", cost.clone())]),
+            strict(3, &[
+                ("kind", json!({ "const": "step" })), ("per", json!({ "type": "integer", "minimum": 1, "maximum": 1_u64 << 40 })),
+                ("cost", cost),
+            ]),
+        ] },
         "Server": strict(1, &[
             ("name", name()), ("capacity", or_null(&schema("Amounts"))),
             ("labels", json!({ "type": "array", "items": schema("Name"), "maxItems": 16 })),
