@@ -7,10 +7,12 @@ use crate::wire::{ApiError, Code, HeldWire, IgnoredWire, PlacementWire, SlotAnsw
 use esdp::live::{Effect, Event, HeldReason, Live, Mode, Start, StartReason};
 use esdp::model::Slot;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::time::Instant;
 
-/// The most jobs that an answer lists as waiting.
-const MOST_HELD: usize = 1000;
+/// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are kept, and a
+/// long queue would be kept with each of them.
+const MOST_HELD: u64 = 100;
 
 impl Engine {
     /// `POST /v1/slots`.
@@ -79,7 +81,7 @@ impl Engine {
             }
         }
         // A driver may tell of thousands of servers.
-        let servers: std::collections::HashSet<&String> = match request.free.is_empty() {
+        let servers: HashSet<&String> = match request.free.is_empty() {
             true => [].into(),
             false => cluster.servers().iter().collect(),
         };
@@ -202,12 +204,15 @@ fn held(live: &Live, request: &SlotWire) -> (Vec<HeldWire>, u64) {
         };
         return (request.jobs.iter().map(observing).collect(), 0);
     }
-    let mut all = live.held();
-    let wire = |held: esdp::live::HeldJob| HeldWire {
-        job: held.job,
-        reason: reason_name(held.reason).to_owned(),
-        detail: held.detail,
-    };
-    let listed: Vec<HeldWire> = all.by_ref().take(MOST_HELD).map(wire).collect();
-    (listed, all.count() as u64)
+    let sent: HashSet<&str> = request.jobs.iter().map(|job| job.id.as_str()).collect();
+    let (mut listed, mut others) = (Vec::new(), 0);
+    for held in live.held() {
+        let known = sent.contains(held.job.as_str());
+        others += u64::from(!known);
+        if known || others <= MOST_HELD {
+            let reason = reason_name(held.reason).to_owned();
+            listed.push(HeldWire { job: held.job, reason, detail: held.detail });
+        }
+    }
+    (listed, others.saturating_sub(MOST_HELD))
 }
