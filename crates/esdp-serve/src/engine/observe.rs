@@ -62,7 +62,9 @@ impl Engine {
         let report = observation.report()?;
         let live = self.core.live()?;
         if let Some(ticket) = &observation.ticket {
-            let name: TicketName = ticket.parse()?;
+            // In a list, what is refused is listed and not the whole request's fault.
+            let clash = |error: ApiError| ApiError { code: Code::Conflict, ..error };
+            let name: TicketName = ticket.parse().map_err(clash)?;
             return match live.start(name.ticket) {
                 Some(start) => self.report_start(&start, name.first, observation, report),
                 None => self.report(name.ticket, WhichTasks::All, report),

@@ -111,7 +111,12 @@ async fn cluster(State(app): Shared) -> Answered {
 
 async fn put_cluster(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.large_body).await?;
-    let described = body::parse::<ClusterWire>(&bytes)?.describe()?;
+    let wire: ClusterWire = body::parse(&bytes).map_err(|error| match error.field.as_deref() {
+        // What a cost is made of is the core's business.
+        Some(field) if field.starts_with("costs") => ApiError { code: Code::Conflict, ..error },
+        _ => error,
+    })?;
+    let described = wire.describe()?;
     Ok(reply(app.engine.ask(Command::Cluster(described)).await))
 }
 

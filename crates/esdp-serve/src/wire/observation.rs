@@ -1,6 +1,6 @@
 //! Outcomes over the wire, in every form.
 
-use super::{ApiError, check_length, check_name};
+use super::{ApiError, Code, check_length, check_name};
 use esdp::live::SpeedReport;
 use serde::{Deserialize, Serialize};
 
@@ -63,10 +63,9 @@ impl ObservationWire {
     /// With the field that is wrong.
     pub fn check(&self) -> Result<(), ApiError> {
         let names = [("job", &self.job), ("port", &self.port), ("server", &self.server), ("id", &self.id)];
-        names
-            .iter()
-            .filter_map(|(key, name)| Some((key, name.as_ref()?)))
-            .try_for_each(|(key, name)| check_name(|| (*key).to_owned(), name))
+        names.iter().filter_map(|(key, name)| Some((key, name.as_ref()?))).try_for_each(|(key, name)| {
+            check_name(|| (*key).to_owned(), name).map_err(|error| ApiError { code: Code::Conflict, ..error })
+        })
     }
 
     /// How it went.
@@ -77,7 +76,7 @@ impl ObservationWire {
         let forms = "exactly one of `utility`, `rate`, `work` with `seconds`, or `outcome`";
         let number = |key: &str, value: f64, sound: bool, accepted: &str| match sound && value.is_finite() {
             true => Ok(value),
-            false => Err(ApiError::value(key, format!("{value} was rejected"), accepted)),
+            false => Err(ApiError::clash(key, format!("{value} was rejected"), accepted)),
         };
         match (self.utility, self.rate, self.work, self.seconds, self.outcome.as_deref()) {
             (Some(utility), None, None, None, None) => {
@@ -96,7 +95,7 @@ impl ObservationWire {
                 Ok(SpeedReport::Work { work, seconds })
             }
             (None, None, None, None, Some("lost")) => Ok(SpeedReport::Lost),
-            (None, None, None, None, Some(_)) => Err(ApiError::value("outcome", "unknown outcome", "`lost`")),
+            (None, None, None, None, Some(_)) => Err(ApiError::clash("outcome", "unknown outcome", "`lost`")),
             (None, None, Some(_), None, None) => Err(ApiError::clash("seconds", "`work` without `seconds`", forms)),
             (None, None, None, Some(_), None) => Err(ApiError::clash("work", "`seconds` without `work`", forms)),
             (None, None, None, None, None) => Err(ApiError::clash("utility", "the observation says nothing", forms)),

@@ -17,10 +17,13 @@ impl<'de> Deserialize<'de> for Whole {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(deserializer)?;
         let exact = |value: &f64| value.fract() == 0.0 && (0.0..=LARGEST as f64).contains(value);
-        match (number.as_u64().filter(|number| *number <= LARGEST), number.as_f64().filter(exact)) {
-            (Some(number), _) => Ok(Self(number)),
-            (None, Some(value)) => Ok(Self(value as u64)),
-            (None, None) => {
+        let whole = match number.as_u64() {
+            Some(number) => Some(number).filter(|number| *number <= LARGEST),
+            None => number.as_f64().filter(exact).map(|value| value as u64),
+        };
+        match whole {
+            Some(number) => Ok(Self(number)),
+            None => {
                 let found = Unexpected::Float(number.as_f64().unwrap_or(f64::NAN));
                 Err(D::Error::invalid_value(found, &"a whole number, at least 0"))
             }
