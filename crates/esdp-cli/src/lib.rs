@@ -9,6 +9,7 @@
 //! | [`trace`] | `esdp trace`: what is in real traces, scenarios from them, a generated one |
 //! | [`solve`] | `esdp solve`: one slot's problem as JSON |
 //! | [`bench`](mod@bench) | `esdp bench`: what a decision costs on this machine |
+//! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
 //! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts` | result files, whole or not at all; one from many threads |
@@ -36,6 +37,7 @@ pub mod report;
 pub mod reproduce;
 pub mod rows;
 pub mod run;
+pub mod serve;
 pub mod solve;
 pub mod source;
 pub mod sweep;
@@ -58,6 +60,7 @@ Examples:
   esdp replay                             policies on a trace, jobs that wait and hold
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
+  esdp serve                              the live scheduler as a service
 
 Exit codes: 0 fine; 1 a requested threshold was not met; 2 bad input or failure,
 with one sentence on standard error; 130 interrupted, what is done is kept.";
@@ -81,6 +84,9 @@ enum Command {
     Replay(replay::ReplayArgs),
     Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
+    Serve(serve::ServeArgs),
+    Journal(serve::JournalArgs),
+    Token(serve::TokenArgs),
 }
 
 /// Runs the command line and returns what the process shall exit with.
@@ -100,6 +106,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Replay(args)) => replay::run(&args),
             Some(Command::Solve(args)) => solve::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
+            Some(Command::Serve(args)) => serve::run(&args),
+            Some(Command::Journal(args)) => serve::run_journal(&args),
+            Some(Command::Token(args)) => serve::run_token(&args),
         }
     })
 }

@@ -5,8 +5,10 @@
 
 mod cargo;
 mod chromium;
+mod crash;
 mod deny;
 mod highspy;
+mod strace;
 mod test;
 
 use std::process::ExitCode;
@@ -18,6 +20,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   test    Runs every check the project has, stopping at the first failure
+  crash   Kills `esdp serve` under load, 1000 times or `--times N`, and checks what is left
   help    Prints this help
 
 Examples:
@@ -57,6 +60,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
+        Some("crash") => crash::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::cargo::{cargo, run, succeeds};
-use crate::{Failure, chromium, deny, highspy};
+use crate::{Failure, chromium, deny, highspy, strace};
 
 const HELP: &str = "\
 Runs every check the project has, in this order, stopping at the first failure.
@@ -14,8 +14,8 @@ Steps (all of them when none is named):
   fmt      the code is formatted
   clippy   no lint fires, in any target
   test     unit and integration tests; benchmarks are left out. Needs Chromium
-           and installs it with apt when run as root; needs highspy (HiGHS for
-           Python) and installs it with pip below target
+           and strace and installs them with apt when run as root; needs highspy
+           (HiGHS for Python) and installs it with pip below target
   doctest  the examples in the documentation
   doc      the documentation builds without a warning
   deny     licences, sources and duplicates of the dependencies, and known
@@ -70,6 +70,7 @@ impl Step {
             // already made sure that they compile.
             Self::Test => {
                 chromium::require()?;
+                strace::require()?;
                 let mut command = cargo();
                 command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
                 command.env(highspy::VARIABLE, highspy::require()?);

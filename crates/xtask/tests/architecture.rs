@@ -45,8 +45,17 @@ const FORBIDDEN_WORDS: &[&str] =
     &["async", "dbg!", "eprint!", "eprintln!", "print!", "println!", "static mut", "thread_local!"];
 
 /// Dependencies that belong to one crate only.
-const ONE_HOME: &[(&str, &str)] =
-    &[("anyhow", "esdp-cli"), ("clap", "esdp-cli"), ("indicatif", "esdp-cli"), ("microlp", "esdp-milp")];
+const ONE_HOME: &[(&str, &str)] = &[
+    ("anyhow", "esdp-cli"),
+    ("axum", "esdp-serve"),
+    ("clap", "esdp-cli"),
+    ("hyper", "esdp-serve"),
+    ("indicatif", "esdp-cli"),
+    ("microlp", "esdp-milp"),
+    ("rusqlite", "esdp-serve"),
+    ("rustls", "esdp-serve"),
+    ("tokio", "esdp-serve"),
+];
 
 #[test]
 fn dependencies_inside_the_library_point_one_way() {

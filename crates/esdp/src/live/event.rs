@@ -126,6 +126,27 @@ pub enum Event {
         /// The slot.
         before: Slot,
     },
+    /// Who decides from now on, and how much of it may be exploration.
+    Directed {
+        /// What a slot does.
+        mode: Mode,
+        /// The largest share of the tasks of the last slots that may be exploration, from 0 to 1; any if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        most_exploration: Option<f64>,
+    },
+    /// Others have placed a task of a job, whether it waits here or is unknown: it waits here no more, and the place is
+    /// compared with the advice for the job, if there was any.
+    Placed {
+        /// The job.
+        job: String,
+        /// Its port.
+        port: String,
+        /// The group of the task; empty if jobs of the port are no gangs.
+        #[serde(default)]
+        group: String,
+        /// The server.
+        server: String,
+    },
     /// What another scheduler has learned is added, by name, as if it had been seen now.
     Merged {
         /// Its state.
@@ -133,6 +154,19 @@ pub enum Event {
         /// How much a foreign outcome counts against one of our own, above 0, at most 1.
         share: f64,
     },
+}
+
+/// Who decides what runs where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Others: a slot passes without a decision.
+    Observe,
+    /// Others, who may ask: a slot's starts are advice, hold nothing, and their jobs go on waiting.
+    Advise,
+    /// We.
+    #[default]
+    Place,
 }
 
 /// Which tasks of a start.

@@ -1,8 +1,7 @@
 //! Why here, why not, and what is believed: numbers, and sentences for people.
 
-use super::Live;
+use super::{Live, Placement, Start};
 use crate::model::{Amount, ChannelId, ChannelKey, Cluster, PortId, ServerId, Ticket};
-use crate::scheduler::Started;
 use crate::solver::Stopped;
 use serde::{Deserialize, Serialize};
 
@@ -23,17 +22,6 @@ pub struct ChannelBelief {
     pub pending: u32,
     /// What is taken off a speed to get a net utility.
     pub cost: f64,
-}
-
-/// What is believed of a server: how its channels compare with others of their ports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ServerBelief {
-    /// The server.
-    pub server: String,
-    /// Its speed as a multiple of the mean of its ports' channels, by outcomes; none before the first.
-    pub factor: Option<f64>,
-    /// How many outcomes stand behind it.
-    pub count: f64,
 }
 
 /// Why a job was started where it was: one line for each server.
@@ -104,33 +92,9 @@ impl Live {
             radius: variance.is_finite().then(|| radius.sqrt()),
             count: learned.count(channel),
             pending: learned.pending(channel),
-            cost,
+            // A sum of nothing is -0.
+            cost: cost + 0.0,
         })
-    }
-
-    /// What is believed of every server, in the order of the cluster.
-    pub fn server_beliefs(&self) -> Vec<ServerBelief> {
-        let cluster = self.scheduler.cluster();
-        let mut sums = vec![(0.0, 0.0); cluster.servers().len()];
-        if let Some(learned) = self.scheduler.policy().learned() {
-            for port in (0..cluster.ports().len()).map(PortId::at) {
-                let speed = |channel| learned.estimate(channel) + cluster.cost(channel);
-                let channels = || cluster.channels_of(port).iter().copied().filter(|&id| learned.count(id) > 0.0);
-                let count: f64 = channels().map(|channel| learned.count(channel)).sum();
-                let mean = channels().map(|channel| learned.count(channel) * speed(channel)).sum::<f64>() / count;
-                for channel in channels().filter(|_| mean > 0.0) {
-                    let (sum, all) = &mut sums[cluster.channel(channel).server.index()];
-                    *sum += learned.count(channel) * speed(channel) / mean;
-                    *all += learned.count(channel);
-                }
-            }
-        }
-        let belief = |(server, (sum, count)): (&String, (f64, f64))| ServerBelief {
-            server: server.clone(),
-            factor: (count > 0.0).then(|| sum / count),
-            count,
-        };
-        cluster.servers().iter().zip(sums).map(belief).collect()
     }
 
     /// Why a start was made as it was: one entry for each server and task group it uses.
@@ -139,16 +103,29 @@ impl Live {
         let mut channels: Vec<ChannelId> = started.tasks.iter().filter_map(|task| task.channel).collect();
         channels.sort_unstable();
         let same = channels.chunk_by(|a, b| a == b);
-        same.filter_map(|same| self.start_reason(ticket, started, same[0], same.len() as u32)).collect()
+        let Some(port) = started.port else { return Vec::new() };
+        same.filter_map(|same| self.start_reason(ticket, port, same[0], same.len() as u32)).collect()
     }
 
-    fn start_reason(&self, ticket: Ticket, started: &Started, channel: ChannelId, tasks: u32) -> Option<StartReason> {
+    /// The same of a start that is at hand, also of advice, which no book has.
+    pub fn why_start(&self, start: &Start) -> Vec<StartReason> {
+        let Ok(port) = self.names.port(&start.port) else { return Vec::new() };
+        let reason = |place: &Placement| {
+            let (port_name, group) = (start.port.clone(), place.group.clone());
+            let key = ChannelKey { port: port_name, group, server: place.server.clone() };
+            let channel = self.channel_of(self.scheduler.cluster(), &key)?;
+            self.start_reason(start.ticket, port, channel, place.count)
+        };
+        start.placements.iter().filter_map(reason).collect()
+    }
+
+    fn start_reason(&self, ticket: Ticket, port: PortId, channel: ChannelId, tasks: u32) -> Option<StartReason> {
         let cluster = self.scheduler.cluster();
         let belief = self.belief(channel)?;
         let learned = self.scheduler.policy().learned()?;
         let group = cluster.group_name(cluster.task_group(channel));
         let others = cluster
-            .channels_of(started.port?)
+            .channels_of(port)
             .iter()
             .copied()
             .filter(|&other| other != channel && cluster.group_name(cluster.task_group(other)) == group);

@@ -1,7 +1,7 @@
 //! What becomes of a job: submitted, started, accepted or refused, ended, cancelled, lost.
 
 use super::event::{Effect, EventError};
-use super::{Job, Live};
+use super::{Job, Live, REMEMBERED_NAMES};
 use crate::model::{JobId, Observation, Outcome, Slot, Ticket};
 use crate::scheduler::ClosedUse;
 
@@ -65,6 +65,13 @@ impl Live {
         self.accept_if_new(ticket)?;
         self.book.end(ticket)?;
         self.forget_job(id);
+        if self.directed && self.book.started(ticket).is_ok() {
+            self.ended.insert(job.to_owned(), ticket);
+            if self.ended.len() > REMEMBERED_NAMES {
+                let book = &self.book;
+                self.ended.retain(|_, ticket| book.started(*ticket).is_ok());
+            }
+        }
         Ok(())
     }
 

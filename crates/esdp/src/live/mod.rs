@@ -22,31 +22,44 @@
 //! | `slots.rs` | a slot that is due |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
 //! | `speeds.rs` | speeds in any unit |
+//! | `advice.rs` | what the cluster did, beside what it was advised to do |
+//! | `exploration.rs` | how much of what was started lately was exploration |
+//! | `servers.rs` | which server is fast, which is slow |
+//! | `queries.rs` | what is known: jobs, starts, counts |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
 //! | `driver.rs` | the seam to a cluster |
 
+mod advice;
 mod driver;
 mod event;
 mod explain;
+mod exploration;
 mod jobs;
 mod memory;
 mod names;
 mod outcome;
+mod queries;
+mod servers;
 mod slots;
 mod snapshot;
 mod speeds;
 
+pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
-pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Placement, SpeedReport, Start, WhichTasks};
-pub use explain::{ChannelBelief, HeldJob, HeldReason, ServerBelief, StartReason};
+pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, SpeedReport, Start, WhichTasks};
+pub use explain::{ChannelBelief, HeldJob, HeldReason, StartReason};
+pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use memory::REMEMBERED_NAMES;
+pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
 
 use crate::model::{Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Ticket};
 use crate::policy::Policy;
 use crate::scheduler::{Book, Scheduler, TicketError};
+use advice::Advice;
+use exploration::Explored;
 use memory::Memory;
 use names::Names;
 use serde::{Deserialize, Serialize};
@@ -71,6 +84,15 @@ pub struct Live {
     /// By port, for those whose speeds were reported.
     scales: BTreeMap<String, SpeedScale>,
     counts: EventCounts,
+    /// Whether anybody has said who decides. Before that the state is what it was before there were modes, so that old
+    /// journals give old snapshots: no exploration is counted, and ended jobs are known by their tickets alone.
+    directed: bool,
+    mode: Mode,
+    most_exploration: Option<f64>,
+    explored: Explored,
+    advice: Advice,
+    /// Jobs that have ended while outcomes were open.
+    ended: BTreeMap<String, Ticket>,
     /// What was free in the last slot, less what it has started.
     left: Capacity,
     closed: Vec<ServerId>,
@@ -125,6 +147,12 @@ impl Live {
             drained: BTreeSet::new(),
             scales,
             counts: EventCounts::default(),
+            directed: false,
+            mode: Mode::default(),
+            most_exploration: None,
+            explored: Explored::default(),
+            advice: Advice::default(),
+            ended: BTreeMap::new(),
             closed: Vec::new(),
         };
         live.scale_ports();
@@ -183,6 +211,8 @@ impl Live {
                 Ok(())
             }
             Event::Expired { before } => self.expire(*before, effects),
+            Event::Directed { mode, most_exploration } => self.direct(*mode, *most_exploration),
+            Event::Placed { job, port, group, server } => self.placed_elsewhere(job, (port, group, server)),
             Event::Merged { state, share } => {
                 if !(*share > 0.0 && *share <= 1.0) {
                     let accepted = "a number above 0, at most 1";
@@ -201,6 +231,15 @@ impl Live {
 
     fn again(&mut self, what: String, effects: &mut Vec<Effect>) -> Result<(), EventError> {
         effects.push(self.duplicate(what));
+        Ok(())
+    }
+
+    fn direct(&mut self, mode: Mode, most_exploration: Option<f64>) -> Result<(), EventError> {
+        if let Some(value) = most_exploration.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Err(EventError::Number { key: "most_exploration", value, accepted: "a number from 0 to 1" });
+        }
+        self.directed = true;
+        (self.mode, self.most_exploration) = (mode, most_exploration);
         Ok(())
     }
 
@@ -223,56 +262,5 @@ impl Live {
         self.described = next.clone();
         self.scale_ports();
         Ok(())
-    }
-
-    /// The cluster, as it was described.
-    pub fn described(&self) -> &ClusterDescription {
-        &self.described
-    }
-
-    /// The scheduler behind the names.
-    pub fn scheduler(&self) -> &Scheduler {
-        &self.scheduler
-    }
-
-    /// The jobs that wait and run, by position.
-    pub fn book(&self) -> &Book {
-        &self.book
-    }
-
-    /// How many events there were, and what became of them.
-    pub fn counts(&self) -> EventCounts {
-        self.counts
-    }
-
-    /// The starts that run, or that nobody has answered, in the order in which they were made.
-    pub fn starts(&self) -> impl Iterator<Item = Start> {
-        let open = self.book.starts().filter(|(_, started)| !started.over);
-        open.map(|(ticket, started)| self.start_of(ticket, started))
-    }
-
-    /// The ticket of a job that was started and is not over.
-    pub fn ticket_of(&self, job: &str) -> Option<Ticket> {
-        self.book.ticket_of(*self.by_name.get(job)?)
-    }
-
-    /// Whether a job waits or runs.
-    pub fn has_job(&self, job: &str) -> bool {
-        self.by_name.contains_key(job)
-    }
-
-    /// The jobs that wait or run, in the order of their submission.
-    pub fn jobs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.jobs.values().map(|job| (job.name.as_str(), job.port.as_str()))
-    }
-
-    /// Servers that take nothing new until they are opened.
-    pub fn drained(&self) -> impl Iterator<Item = &str> {
-        self.drained.iter().map(String::as_str)
-    }
-
-    /// The scale of a port's speeds, once any was reported.
-    pub fn scale(&self, port: &str) -> Option<SpeedScale> {
-        self.scales.get(port).copied()
     }
 }

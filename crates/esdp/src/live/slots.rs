@@ -1,7 +1,7 @@
 //! A slot that is due: what is free, what counts how much, and the starts that come of it.
 
 use super::Live;
-use super::event::{Effect, EventError, Placement, Start};
+use super::event::{Effect, EventError, Mode, Placement, Start};
 use crate::model::{Amounts, Arrivals, Capacity, Cluster, PortId, ServerId, Slot, Ticket};
 use crate::scheduler::{SlotInput, Started};
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ impl Live {
         (free, closed, work): (&BTreeMap<String, Amounts>, &[String], Option<u64>),
         effects: &mut Vec<Effect>,
     ) -> Result<(), EventError> {
+        if self.mode == Mode::Observe {
+            return self.scheduler.pass(slot).map_err(|error| EventError::Schedule(error.to_string()));
+        }
         let cluster = Arc::clone(self.scheduler.cluster());
         let mut arrivals = Arrivals::new(vec![0; cluster.ports().len()]);
         self.book.present(&mut arrivals);
@@ -24,8 +27,14 @@ impl Live {
         shut.dedup();
         let weights = self.weights(&cluster);
         let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
+        let exploit = self.explored.reaches(self.most_exploration);
+        self.scheduler.limit_exploration(exploit);
         let decision = self.scheduler.decide_at(slot, &input);
         let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
+        if self.directed {
+            let exploring = if exploit { 0 } else { self.unsure(decision.channels()) };
+            self.explored.add(exploring, decision.channels().len() as u32);
+        }
         effects.push(Effect::Decided { slot, certificate: decision.certificate().copied() });
         self.left = free;
         self.closed = shut;
@@ -41,8 +50,13 @@ impl Live {
         }
         for ticket in self.book.start(&cluster, &decision).map(Ticket) {
             self.counts.starts += 1;
-            let started = self.book.started(ticket)?;
-            effects.push(Effect::Started(self.start_of(ticket, started)));
+            let start = self.start_of(ticket, self.book.started(ticket)?);
+            if self.mode == Mode::Advise {
+                // The job waits again at its old place, and what it would have held is free.
+                self.advice.give(&start);
+                self.book.refuse(ticket)?;
+            }
+            effects.push(Effect::Started(start));
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! The whole state as a text: a shortcut past the journal.
 
+use super::advice::Advice;
+use super::exploration::Explored;
 use super::memory::Memory;
 use super::names::Names;
-use super::{EventCounts, Job, Live, SpeedScale};
-use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId};
+use super::{EventCounts, Job, Live, Mode, SpeedScale};
+use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId, Ticket};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
 use crate::scheduler::{Book, Checkpoint, RestoreError, Scheduler};
@@ -30,7 +32,24 @@ struct Snapshot<'a> {
     drained: Cow<'a, BTreeSet<String>>,
     scales: Cow<'a, BTreeMap<String, SpeedScale>>,
     counts: EventCounts,
+    #[serde(default, skip_serializing_if = "is_default")]
+    directed: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    mode: Mode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    most_exploration: Option<f64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    explored: Explored,
+    #[serde(default, skip_serializing_if = "is_default")]
+    advice: Cow<'a, Advice>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    ended: Cow<'a, BTreeMap<String, Ticket>>,
     scheduler: Checkpoint,
+}
+
+/// What was not there in the first files is not written where it is not needed.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Why a snapshot was not restored. Fatal for this snapshot.
@@ -63,6 +82,12 @@ impl Live {
             drained: Cow::Borrowed(&self.drained),
             scales: Cow::Borrowed(&self.scales),
             counts: self.counts,
+            directed: self.directed,
+            mode: self.mode,
+            most_exploration: self.most_exploration,
+            explored: self.explored.clone(),
+            advice: Cow::Borrowed(&self.advice),
+            ended: Cow::Borrowed(&self.ended),
             scheduler: self.scheduler.checkpoint(),
         };
         // Every channel takes some numbers of up to 20 digits; what is too much is given back.
@@ -94,6 +119,12 @@ impl Live {
             drained: saved.drained.into_owned(),
             scales: saved.scales.into_owned(),
             counts: saved.counts,
+            directed: saved.directed,
+            mode: saved.mode,
+            most_exploration: saved.most_exploration,
+            explored: saved.explored,
+            advice: saved.advice.into_owned(),
+            ended: saved.ended.into_owned(),
             closed: Vec::new(),
         })
     }

@@ -233,6 +233,16 @@ impl Learner {
         })
     }
 
+    /// The first and the third step, by estimates alone. A channel never tried counts next to nothing, but not nothing:
+    /// a job starts there rather than wait.
+    pub(super) fn exploit(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        const LEAST: f64 = 1e-6;
+        self.statistics.advance(view.slot);
+        self.index.open(view, choice);
+        let statistics = &*self.statistics;
+        self.index.solve(view, Scope::Open, choice, |channel| Some((statistics.estimate(channel).max(LEAST), 0.0)))
+    }
+
     /// Step 4.
     pub(super) fn commit(&mut self, slot: Slot, channels: &[ChannelId]) {
         for &channel in channels {

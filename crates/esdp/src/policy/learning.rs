@@ -23,12 +23,14 @@ pub struct Learning<R> {
     name: &'static str,
     learner: Learner,
     rule: R,
+    /// Whether decisions go by estimates alone.
+    exploit: bool,
 }
 
 impl<R> Learning<R> {
     /// A policy that solves its problems exactly.
     pub(super) fn new(name: &'static str, statistics: Box<dyn Statistics>, rule: R) -> Self {
-        Self { name, learner: Learner::new(statistics, Box::new(Exact::default())), rule }
+        Self { name, learner: Learner::new(statistics, Box::new(Exact::default())), rule, exploit: false }
     }
 
     /// Uses another solver.
@@ -53,8 +55,15 @@ impl<R: Rule> Policy for Learning<R> {
         self.learner.index.limit_work(visits);
     }
 
+    fn limit_exploration(&mut self, exploit: bool) {
+        self.exploit = exploit;
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        self.rule.decide(&mut self.learner, view, choice)
+        match self.exploit {
+            true => self.learner.exploit(view, choice),
+            false => self.rule.decide(&mut self.learner, view, choice),
+        }
     }
 
     fn commit(&mut self, _cluster: &Cluster, slot: Slot, channels: &[ChannelId]) {

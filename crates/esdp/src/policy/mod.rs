@@ -117,6 +117,10 @@ pub trait Policy: Send {
     /// solves nothing leaves it as it is.
     fn limit_work(&mut self, _visits: Option<u64>) {}
 
+    /// Whether every decision from now on goes by estimates alone, without trying anything for the sake of knowing it
+    /// better. A policy that explores nothing, or whose choice is random, leaves it as it is.
+    fn limit_exploration(&mut self, _exploit: bool) {}
+
     /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet.
     ///
     /// # Errors

@@ -259,6 +259,27 @@ impl Scheduler {
         Ok(&self.decision)
     }
 
+    /// Lets a slot pass without a decision: others decide.
+    ///
+    /// # Errors
+    /// When the slot is not later.
+    pub fn pass(&mut self, slot: Slot) -> Result<(), ScheduleError> {
+        if slot <= self.slot {
+            return Err(ScheduleError::NotLater { slot, last: self.slot });
+        }
+        if let Some(learned) = self.policy.learned_mut() {
+            learned.advance(slot);
+        }
+        self.decision.clear();
+        self.slot = slot;
+        Ok(())
+    }
+
+    /// Whether decisions from now on go by what is known alone; see [`Policy::limit_exploration`].
+    pub fn limit_exploration(&mut self, exploit: bool) {
+        self.policy.limit_exploration(exploit);
+    }
+
     /// Marks the closed servers of a slot.
     fn close(&mut self, closed: &[ServerId]) -> Result<(), ScheduleError> {
         self.closed.clear();

@@ -1,0 +1,139 @@
+//! Everything that is neither a slot nor an outcome: the cluster, starts, jobs, resets, drains, states.
+
+use super::{Body, Engine, Reply};
+use crate::feed::News;
+use crate::wire::{ApiError, Code, StartWire, TicketName};
+use esdp::live::{Effect, Event};
+use esdp::model::ClusterDescription;
+use esdp::scheduler::Checkpoint;
+use serde_json::json;
+
+fn ok(value: &serde_json::Value) -> Reply {
+    Ok(Body { status: 200, text: value.to_string() })
+}
+
+/// The first rejection among effects, or whether it was said before.
+fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
+    for effect in effects {
+        match effect {
+            Effect::Rejected { why } => return Err(ApiError::new(Code::NotFound, why.clone())),
+            Effect::Duplicate { .. } => return Ok(false),
+            _ => {}
+        }
+    }
+    Ok(true)
+}
+
+impl Engine {
+    /// `PUT /v1/cluster`.
+    pub(super) fn put_cluster(&mut self, cluster: ClusterDescription) -> Reply {
+        let same = self.core.live().is_ok_and(|live| *live.described() == cluster);
+        let (servers, ports) = (cluster.servers.len(), cluster.ports.len());
+        let mut lost = Vec::new();
+        if same {
+            self.tally.duplicates += 1;
+        } else {
+            let directed = (self.settings.mode, self.settings.most_exploration);
+            for effect in self.core.describe(cluster, directed)? {
+                match effect {
+                    Effect::Rejected { why } => return Err(ApiError::clash("", why, "a cluster that fits together")),
+                    Effect::Lost { job, why } => lost.push(json!({ "job": job, "why": why })),
+                    _ => {}
+                }
+            }
+            let news = json!({ "servers": servers, "ports": ports }).to_string();
+            self.news.push(News::new("cluster", self.core.sequence(), &news));
+        }
+        ok(&json!({ "changed": !same, "servers": servers, "ports": ports, "lost": lost }))
+    }
+
+    /// `POST /v1/starts`.
+    pub(super) fn answer_starts(&mut self, starts: &[StartWire]) -> Reply {
+        let mut answers = Vec::new();
+        for start in starts {
+            let ticket = start.ticket.parse::<TicketName>()?.ticket;
+            let event = match start.accepted {
+                true => Event::Accepted { ticket },
+                false => Event::Refused { ticket, why: start.why.clone() },
+            };
+            let fresh = taken(&self.core.apply(event)?)?;
+            self.tally.revoked += u64::from(fresh && !start.accepted);
+            answers.push(json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh }));
+        }
+        match &answers[..] {
+            [one] => ok(one),
+            _ => ok(&json!({ "starts": answers })),
+        }
+    }
+
+    /// `DELETE /v1/jobs/{id}`.
+    pub(super) fn end_job(&mut self, job: &str) -> Reply {
+        let live = self.core.live()?;
+        let was = match (live.has_job(job), live.waits(job), live.is_over(job)) {
+            (true, false, _) => "running",
+            (true, true, _) => "waiting",
+            (false, _, true) => "over",
+            _ => return Err(ApiError::missing("job", job)),
+        };
+        match was {
+            "running" => drop(self.core.apply(Event::Ended { job: job.to_owned() })?),
+            "waiting" => drop(self.core.apply(Event::Cancelled { job: job.to_owned() })?),
+            _ => self.tally.duplicates += 1,
+        }
+        ok(&json!({ "job": job, "was": was }))
+    }
+
+    /// `POST /v1/channels/{port}/{server}/reset` and `POST /v1/servers/{name}/reset`.
+    pub(super) fn reset(&mut self, port: Option<String>, server: Option<String>) -> Reply {
+        let cluster = self.core.live()?.scheduler().cluster();
+        for (what, names, name) in [("port", cluster.ports(), &port), ("server", cluster.servers(), &server)] {
+            if let Some(name) = name.as_ref().filter(|name| !names.contains(name)) {
+                return Err(ApiError::missing(what, name));
+            }
+        }
+        taken(&self.core.apply(Event::Reset { port: port.clone(), server: server.clone() })?)?;
+        let text = json!({ "port": port, "server": server });
+        self.news.push(News::new("reset", self.core.sequence(), &text.to_string()));
+        ok(&json!({ "reset": text }))
+    }
+
+    /// `POST /v1/servers/{name}/drain` and `undrain`.
+    pub(super) fn drain(&mut self, server: &str, drained: bool) -> Reply {
+        let live = self.core.live()?;
+        if !live.scheduler().cluster().servers().iter().any(|name| name == server) {
+            return Err(ApiError::missing("server", server));
+        }
+        let is = live.drained().any(|name| name == server);
+        if is != drained {
+            let server = server.to_owned();
+            let event = if drained { Event::Drained { server } } else { Event::Opened { server } };
+            self.core.apply(event)?;
+        }
+        let text = json!({ "server": server, "drained": drained, "changed": is != drained });
+        if is != drained {
+            self.news.push(News::new("drain", self.core.sequence(), &text.to_string()));
+        }
+        ok(&text)
+    }
+
+    /// `GET /v1/state`.
+    pub(super) fn state(&mut self) -> Reply {
+        let text = serde_json::to_string(&self.core.live()?.scheduler().checkpoint());
+        let text = text.map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+        Ok(Body { status: 200, text })
+    }
+
+    /// `PUT /v1/state`.
+    pub(super) fn merge(&mut self, state: Box<Checkpoint>, share: f64) -> Reply {
+        let effects = self.core.apply(Event::Merged { state, share })?;
+        let mut channels = 0;
+        for effect in effects {
+            match effect {
+                Effect::Merged { channels: found } => channels = found,
+                Effect::Rejected { why } => return Err(ApiError::clash("", why, "a state of GET /v1/state")),
+                _ => {}
+            }
+        }
+        ok(&json!({ "channels": channels }))
+    }
+}

@@ -1,0 +1,322 @@
+//! The one thread that owns the live core and the journal.
+//!
+//! ```text
+//! handlers --commands--> queue --batch--> apply each, one frame of events each
+//!                                              | one commit (fsync) for the batch
+//!                                         answers, then news and figures for those who watch
+//! ```
+//!
+//! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the state is
+//! rebuilt from the journal, callers are told to try again, and no further batch is applied until a probe can be written.
+
+mod command;
+mod core;
+mod manage;
+mod observe;
+mod slot;
+mod trainer;
+mod view;
+
+pub use command::{Body, Command, Handle, Reply};
+pub use core::{Core, PolicyMaker, ReplayError, replay};
+pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
+
+use crate::feed::{Feed, News};
+use crate::metrics::{Metrics, Tally};
+use crate::storage::{Batch, SlotRow, SnapshotRow, Storage, StorageError};
+use crate::wire::{ApiError, Code};
+use command::{Answer, Waiting};
+use esdp::live::Mode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// The most commands that are committed together.
+const LARGEST_BATCH: usize = 512;
+/// How many commands may wait.
+const QUEUE: usize = 4096;
+/// How often figures for those who watch are renewed at most, and what is left to do is done.
+const IDLE: Duration = Duration::from_millis(200);
+/// How many rows compaction drops at a time, between batches.
+const DROPPED_AT_ONCE: u32 = 500;
+
+/// How the engine works.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineSettings {
+    /// Who decides.
+    pub mode: Mode,
+    /// The largest share of exploration.
+    pub most_exploration: Option<f64>,
+    /// After how many events a snapshot is written.
+    pub snapshot_events: u64,
+    /// The answers of how many slots are kept.
+    pub kept_slots: u64,
+}
+
+/// The engine's thread.
+pub struct Engine {
+    core: Core,
+    storage: Box<dyn Storage>,
+    settings: EngineSettings,
+    metrics: Arc<Metrics>,
+    feed: Arc<Feed>,
+    batch: Batch,
+    tally: Tally,
+    news: Vec<News>,
+    /// Why nothing can be written, if so.
+    degraded: Option<String>,
+    snapshot_at: u64,
+    compacting: bool,
+    view: Option<Arc<View>>,
+    published: Instant,
+    progress: trainer::Progress,
+}
+
+impl Engine {
+    /// Loads the state and starts the thread.
+    ///
+    /// # Errors
+    /// When the state cannot be loaded.
+    pub fn start(
+        mut storage: Box<dyn Storage>,
+        policy: PolicyMaker,
+        settings: EngineSettings,
+        metrics: Arc<Metrics>,
+        feed: Arc<Feed>,
+    ) -> Result<(Handle, std::thread::JoinHandle<Result<(), StorageError>>), ReplayError> {
+        let core = replay(&mut *storage, policy, u64::MAX)?;
+        let snapshot_at = storage.snapshot(u64::MAX)?.map_or(0, |snapshot| snapshot.sequence);
+        let mut engine = Self {
+            core,
+            storage,
+            settings,
+            metrics,
+            feed,
+            batch: Batch::default(),
+            tally: Tally::default(),
+            news: Vec::new(),
+            degraded: None,
+            snapshot_at,
+            compacting: true,
+            view: None,
+            published: Instant::now(),
+            progress: trainer::Progress::default(),
+        };
+        engine.feed.begin(engine.core.sequence());
+        engine.direct()?;
+        engine.publish();
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let thread = std::thread::Builder::new().name("engine".to_owned());
+        let thread =
+            thread.spawn(move || engine.run(receiver)).map_err(|error| StorageError::Failed(error.to_string()))?;
+        Ok((Handle::new(sender), thread))
+    }
+
+    /// Says who decides, if that has changed since the last start.
+    fn direct(&mut self) -> Result<(), ReplayError> {
+        let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
+        self.core.direct(mode, most_exploration);
+        self.end_frame();
+        self.storage.commit(&std::mem::take(&mut self.batch))?;
+        Ok(())
+    }
+
+    fn run(mut self, mut receiver: mpsc::Receiver<Waiting>) -> Result<(), StorageError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(|error| StorageError::Failed(error.to_string()))?;
+        let mut commands = Vec::with_capacity(LARGEST_BATCH);
+        loop {
+            let wait = if self.compacting { Duration::from_millis(5) } else { IDLE };
+            let many = receiver.recv_many(&mut commands, LARGEST_BATCH);
+            match runtime.block_on(async { tokio::time::timeout(wait, many).await }) {
+                Ok(0) => break,
+                Ok(_) => self.take(&mut commands),
+                Err(_) => {}
+            }
+            self.metrics.queue.store(receiver.len() as u64, Relaxed);
+            self.keep_house();
+        }
+        // All who could ask are gone: a snapshot makes the next start a short one.
+        match self.save_snapshot() {
+            Err(error) if !error.is_retryable() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Applies a batch, makes it durable, and answers.
+    fn take(&mut self, commands: &mut Vec<Waiting>) {
+        let oldest = commands.iter().map(|waiting| waiting.since).min();
+        self.check_degraded(commands);
+        let mut answers = Vec::with_capacity(commands.len());
+        let mut readers = Vec::new();
+        for Waiting { command, reply, .. } in commands.drain(..) {
+            match command {
+                Command::View => readers.push(reply),
+                command => {
+                    let wrote = self.batch.frames.len();
+                    let answer = match &self.degraded {
+                        Some(cause) if command.writes() => Err(unavailable(cause)),
+                        _ => self.carry_out(command),
+                    };
+                    self.end_frame();
+                    answers.push((reply, answer, self.batch.frames.len() > wrote));
+                }
+            }
+        }
+        if let Err(error) = self.commit() {
+            tracing::error!(%error, "the journal cannot be written; the batch is taken back");
+            self.rebuild(&error);
+            for (_, answer, wrote) in &mut answers {
+                // An answer that wrote nothing may rest on what has been taken back, so it goes the same way.
+                if *wrote || answer.is_ok() {
+                    *answer = Err(unavailable(&error.to_string()));
+                }
+            }
+        }
+        for (reply, answer, _) in answers {
+            // Who has hung up does not want to know.
+            let _ = reply.send(answer.map(Answer::Body));
+        }
+        if !readers.is_empty() {
+            let view = self.view();
+            readers.into_iter().for_each(|reply| drop(reply.send(Ok(Answer::View(Arc::clone(&view))))));
+        }
+        if let Some(oldest) = oldest {
+            self.metrics.lag.observe(oldest.elapsed().as_secs_f64());
+        }
+    }
+
+    fn carry_out(&mut self, command: Command) -> Reply {
+        match command {
+            Command::Cluster(described) => self.put_cluster(described),
+            Command::Slot(request) => self.decide(&request),
+            Command::Starts(starts) => self.answer_starts(&starts),
+            Command::Observe(observations) => self.observe(&observations),
+            Command::Trainer { job, status } => self.trainer(&job, &status),
+            Command::EndJob(job) => self.end_job(&job),
+            Command::Merge { state, share } => self.merge(state, share),
+            Command::Reset { port, server } => self.reset(port, server),
+            Command::Drain { server, drained } => self.drain(&server, drained),
+            Command::State => self.state(),
+            Command::SlotRow(slot) => self.slot_row(slot),
+            Command::LastSlots(limit) => self.last_slots(limit),
+            Command::View => Err(ApiError::new(Code::Internal, "a view is not carried out")),
+        }
+    }
+
+    /// Closes the frame of a command.
+    fn end_frame(&mut self) {
+        if let Some(frame) = self.core.take_frame() {
+            self.batch.frames.push(frame);
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), StorageError> {
+        if self.batch.frames.is_empty() && self.batch.slots.is_empty() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        self.storage.commit(&self.batch)?;
+        self.metrics.commit.observe(started.elapsed().as_secs_f64());
+        self.metrics.add(&std::mem::take(&mut self.tally));
+        self.feed.send(self.news.drain(..));
+        self.batch.frames.clear();
+        self.batch.slots.clear();
+        self.view = None;
+        Ok(())
+    }
+
+    /// Goes back to what is on the disk.
+    fn rebuild(&mut self, error: &StorageError) {
+        self.batch = Batch::default();
+        self.tally = Tally::default();
+        self.news.clear();
+        self.view = None;
+        self.degraded = Some(error.to_string());
+        self.metrics.degraded.store(1, Relaxed);
+        match replay(&mut *self.storage, self.core.policy_maker(), u64::MAX) {
+            Ok(core) => self.core = core,
+            Err(error) => {
+                // The state in memory is ahead of the disk and cannot be brought back: nothing may be answered from it.
+                tracing::error!(%error, "the state cannot be rebuilt from the journal; stopping");
+                std::process::exit(2);
+            }
+        }
+        // A directive of the start may be among what is kept; if not, it is said again once writing works.
+    }
+
+    /// Where writing has failed, tries whether it works again.
+    fn check_degraded(&mut self, commands: &[Waiting]) {
+        if self.degraded.is_some() && commands.iter().any(|waiting| waiting.command.writes()) {
+            match self.storage.probe() {
+                Ok(()) => {
+                    tracing::info!("the journal can be written again");
+                    self.degraded = None;
+                    self.metrics.degraded.store(0, Relaxed);
+                }
+                Err(error) => self.degraded = Some(error.to_string()),
+            }
+        }
+    }
+
+    /// Snapshots, compaction and figures, between batches.
+    fn keep_house(&mut self) {
+        let sequence = self.core.sequence();
+        if self.degraded.is_none() && sequence >= self.snapshot_at + self.settings.snapshot_events {
+            if let Err(error) = self.save_snapshot() {
+                tracing::warn!(%error, "no snapshot was written");
+            }
+            self.compacting = true;
+        }
+        if self.compacting && self.degraded.is_none() {
+            let keep_from = self.core.slot().saturating_sub(self.settings.kept_slots);
+            self.compacting = self.storage.compact(keep_from, DROPPED_AT_ONCE).unwrap_or(false);
+        }
+        if self.published.elapsed() >= IDLE && self.feed.is_watched() {
+            self.publish();
+        }
+    }
+
+    fn save_snapshot(&mut self) -> Result<(), StorageError> {
+        let sequence = self.core.sequence();
+        let Some(state) = self.core.snapshot()? else { return Ok(()) };
+        if sequence > self.snapshot_at {
+            self.storage.save_snapshot(&SnapshotRow { sequence, state })?;
+            self.snapshot_at = sequence;
+        }
+        Ok(())
+    }
+
+    /// The state as readers see it; made once for each state.
+    fn view(&mut self) -> Arc<View> {
+        let view = match self.view.take() {
+            Some(view) => view,
+            None => {
+                let size = self.storage.size().unwrap_or(0);
+                Arc::new(View::of(&self.core, size, self.snapshot_at, self.degraded.clone()))
+            }
+        };
+        self.view = Some(Arc::clone(&view));
+        view
+    }
+
+    /// Leaves the state where those who watch find it without asking.
+    fn publish(&mut self) {
+        let view = self.view();
+        self.feed.publish(view);
+        self.published = Instant::now();
+    }
+
+    /// An answer that is kept or will be with this batch.
+    fn kept_answer(&mut self, key: &str) -> Result<Option<SlotRow>, ApiError> {
+        if let Some(row) = self.batch.slots.iter().find(|row| row.key == key) {
+            return Ok(Some(row.clone()));
+        }
+        self.storage.slot_by_key(key).map_err(|error| unavailable(&error.to_string()))
+    }
+}
+
+fn unavailable(cause: &str) -> ApiError {
+    ApiError::new(Code::Unavailable, format!("{cause}; nothing was changed, try again"))
+}

@@ -1,0 +1,210 @@
+//! Outcomes: whose they are, and what is learned from them.
+
+use super::{Body, Engine, Reply};
+use crate::feed::News;
+use crate::wire::{ApiError, Code, ObservationWire, Observations, ObservedAnswer, RefusedObservation, TicketName};
+use esdp::live::{Effect, Event, Live, Mode, SpeedReport, Start, WhichTasks};
+use esdp::model::{Slot, Ticket};
+use serde_json::json;
+
+/// What became of one report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Taken {
+    pub(super) learned: u64,
+    pub(super) duplicate: bool,
+}
+
+impl Engine {
+    /// `POST /v1/observations`.
+    pub(super) fn observe(&mut self, observations: &Observations) -> Reply {
+        observations.check()?;
+        self.core.live()?;
+        self.let_time_pass(observations.list.iter().any(|one| one.ticket.is_none() && one.port.is_some()))?;
+        let mut answer = ObservedAnswer::default();
+        for (index, observation) in observations.list.iter().enumerate() {
+            match self.observe_one(observation) {
+                Ok(Taken { learned, duplicate }) => {
+                    answer.accepted += 1;
+                    answer.learned += learned;
+                    answer.duplicates += u64::from(duplicate);
+                }
+                Err(error) => answer.refused.push(RefusedObservation { index, error }),
+            }
+        }
+        self.tally.learned += answer.learned;
+        self.tally.duplicates += answer.duplicates;
+        self.tally.refused += answer.refused.len() as u64;
+        if answer.learned > 0 {
+            let news = json!({ "learned": answer.learned }).to_string();
+            self.news.push(News::new("learned", self.core.sequence(), &news));
+        }
+        if observations.single
+            && let Some(refused) = answer.refused.pop()
+        {
+            return Err(refused.error);
+        }
+        let text = serde_json::to_string(&answer).map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+        Ok(Body { status: 200, text })
+    }
+
+    /// Outcomes belong to a slot. Where nobody asks for decisions, a slot passes with each request of reports.
+    fn let_time_pass(&mut self, others: bool) -> Result<(), ApiError> {
+        let live = self.core.live()?;
+        if others && (live.mode() == Mode::Observe || live.scheduler().slot() < Slot::FIRST) {
+            let slot = live.scheduler().slot().next();
+            self.core.apply(Event::SlotDue { slot, free: [].into(), closed: Vec::new(), work: None })?;
+        }
+        Ok(())
+    }
+
+    fn observe_one(&mut self, observation: &ObservationWire) -> Result<Taken, ApiError> {
+        observation.check()?;
+        let report = observation.report()?;
+        let live = self.core.live()?;
+        if let Some(ticket) = &observation.ticket {
+            // In a list, what is refused is listed and not the whole request's fault.
+            let clash = |error: ApiError| ApiError { code: Code::Conflict, ..error };
+            let name: TicketName = ticket.parse().map_err(clash)?;
+            return match live.start(name.ticket) {
+                Some(start) => self.report_start(&start, name.first, observation, report),
+                None => self.report(name.ticket, WhichTasks::All, report),
+            };
+        }
+        let Some(job) = &observation.job else { return self.observe_other(None, observation, report) };
+        if let Some(start) = live.ticket_of(job).and_then(|ticket| live.start(ticket)) {
+            return self.report_start(&start, None, observation, report);
+        }
+        if observation.port.is_some() || live.port_of(job).is_some() {
+            return self.observe_other(Some(job), observation, report);
+        }
+        match live.is_over(job) {
+            true => Ok(Taken { learned: 0, duplicate: true }),
+            false => Err(ApiError { field: Some("job".to_owned()), ..ApiError::missing("job", job) }),
+        }
+    }
+
+    /// How tasks of one of our starts went.
+    pub(super) fn report_start(
+        &mut self,
+        start: &Start,
+        first: Option<u32>,
+        observation: &ObservationWire,
+        report: SpeedReport,
+    ) -> Result<Taken, ApiError> {
+        let meant = |place: &&esdp::live::Placement| {
+            first.is_none_or(|first| place.first == first)
+                && observation.group.as_ref().is_none_or(|group| place.group == *group)
+                && observation.server.as_ref().is_none_or(|server| place.server == *server)
+        };
+        let places: Vec<_> = start.placements.iter().filter(meant).collect();
+        let Some(place) = places.first() else {
+            let servers: Vec<&str> = start.placements.iter().map(|place| place.server.as_str()).collect();
+            let message = "the job has no such tasks".to_owned();
+            return Err(ApiError::clash("server", message, format!("one of {}", servers.join(", "))));
+        };
+        let one_server = places.iter().all(|other| other.server == place.server);
+        if first.is_none() && observation.group.is_none() && one_server {
+            return self.report(start.ticket, WhichTasks::On(place.server.clone()), report);
+        }
+        // Members of a gang wait for each other: where only the speed of all is known, it is that of the slowest.
+        let slowest = match one_server || report == SpeedReport::Lost {
+            true => None,
+            false => slowest(self.core.live()?, start, &places),
+        };
+        let mut taken = Taken { learned: 0, duplicate: true };
+        for place in places {
+            let told = match &slowest {
+                Some(server) if *server != place.server => SpeedReport::Lost,
+                _ => report,
+            };
+            for task in place.first..place.first + place.count {
+                let one = self.report(start.ticket, WhichTasks::One(task), told)?;
+                taken.learned += one.learned;
+                taken.duplicate &= one.duplicate;
+            }
+        }
+        Ok(taken)
+    }
+
+    fn report(&mut self, ticket: Ticket, tasks: WhichTasks, report: SpeedReport) -> Result<Taken, ApiError> {
+        let effects = self.core.apply(Event::Reported { ticket, tasks, report })?;
+        told(&effects)
+    }
+
+    /// How a task went that others have placed.
+    fn observe_other(
+        &mut self,
+        job: Option<&String>,
+        observation: &ObservationWire,
+        report: SpeedReport,
+    ) -> Result<Taken, ApiError> {
+        let live = self.core.live()?;
+        let required = |key: &str| ApiError::clash(key, format!("`{key}` is missing"), "a name");
+        let known = job.and_then(|job| live.port_of(job));
+        let port = observation.port.as_deref().or(known).ok_or_else(|| required("port"))?.to_owned();
+        let server = observation.server.clone().ok_or_else(|| required("server"))?;
+        let group = match &observation.group {
+            Some(group) => group.clone(),
+            None => only_group(live, &port)?,
+        };
+        let id = match (&observation.id, job) {
+            (Some(id), _) => id.clone(),
+            (None, Some(job)) => format!("{job}@{server}/{group}"),
+            (None, None) => return Err(required("id")),
+        };
+        if live.was_observed(&id) {
+            return Ok(Taken { learned: 0, duplicate: true });
+        }
+        if let Some(job) = job {
+            let (job, port, group, server) = (job.clone(), port.clone(), group.clone(), server.clone());
+            told(&self.core.apply(Event::Placed { job, port, group, server })?)?;
+        }
+        self.let_time_pass(false)?;
+        told(&self.core.apply(Event::Observed { id, port, group, server, report })?)
+    }
+}
+
+/// The server of some placements that is believed to be the slowest.
+fn slowest(live: &Live, start: &Start, places: &[&esdp::live::Placement]) -> Option<String> {
+    let all = live.why_start(start);
+    let estimate = |place: &&&esdp::live::Placement| {
+        let mut same = all
+            .iter()
+            .filter(|why| why.belief.channel.server == place.server && why.belief.channel.group == place.group);
+        same.next().map_or(1.0, |why| why.belief.estimate)
+    };
+    let slowest = places.iter().min_by(|a, b| estimate(a).total_cmp(&estimate(b)));
+    slowest.map(|place| place.server.clone())
+}
+
+/// The name of the only task group of a port.
+pub(super) fn only_group(live: &Live, port: &str) -> Result<String, ApiError> {
+    let cluster = live.scheduler().cluster();
+    let unknown = || ApiError { field: Some("port".to_owned()), ..ApiError::missing("port", port) };
+    let at = cluster.ports().iter().position(|name| name == port).ok_or_else(unknown)?;
+    let groups = cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port.index() == at);
+    let mut names: Vec<&str> = groups.map(|(index, _)| cluster.group_name(index)).collect();
+    names.dedup();
+    match names[..] {
+        [] | [""] => Ok(String::new()),
+        [only] => Ok(only.to_owned()),
+        _ => Err(ApiError::clash("group", "the port has several task groups", names.join(", "))),
+    }
+}
+
+/// What the core made of a report.
+pub(super) fn told(effects: &[Effect]) -> Result<Taken, ApiError> {
+    let mut taken = Taken::default();
+    for effect in effects {
+        match effect {
+            Effect::Learned { uses } => taken.learned += *uses as u64,
+            Effect::Duplicate { .. } => taken.duplicate = true,
+            Effect::Rejected { why } if why.starts_with("there is no") || why.contains("never handed out") => {
+                return Err(ApiError::new(Code::NotFound, why.clone()));
+            }
+            Effect::Rejected { why } => return Err(ApiError::clash("", why.clone(), "a report that fits the state")),
+            _ => {}
+        }
+    }
+    Ok(taken)
+}

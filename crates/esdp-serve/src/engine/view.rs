@@ -1,0 +1,233 @@
+//! The state as readers see it: a copy of what is believed, made once for each state and shared.
+
+use super::Core;
+use crate::wire::ClusterWire;
+use esdp::live::{AdviceWorth, ChannelBelief, EventCounts, Live, Mode, ServerBelief, Verdict};
+use esdp::model::{Amount, Amounts, Cluster, ServerId};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most waiting jobs that are listed.
+const MOST_JOBS: usize = 1000;
+
+/// The state.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// How many events there were.
+    pub sequence: u64,
+    /// The last slot.
+    pub slot: u64,
+    /// Who decides; none before the first cluster.
+    pub mode: Option<Mode>,
+    /// The cluster; none before the first.
+    #[serde(skip)]
+    pub cluster: Option<ClusterWire>,
+    /// What is believed of every channel.
+    #[serde(skip)]
+    pub channels: Vec<ChannelRow>,
+    /// What is believed of every server.
+    #[serde(skip)]
+    pub servers: Vec<ServerRow>,
+    /// Devices of the whole cluster.
+    pub devices: Vec<DeviceUse>,
+    /// Jobs that wait, by reason.
+    pub waiting: BTreeMap<String, u64>,
+    /// The first of them.
+    pub waiting_jobs: Vec<JobRow>,
+    /// How many jobs run.
+    pub running: u64,
+    /// Of the tasks started lately: those that were exploration, and all.
+    pub exploration: (u64, u64),
+    /// The limit on their share.
+    pub max_exploration: Option<f64>,
+    /// What advice would have been worth.
+    pub advice: AdviceWorth,
+    /// What became of all events.
+    pub events: EventCounts,
+    /// The size of the database in bytes.
+    pub database_bytes: u64,
+    /// The event of the last snapshot.
+    pub snapshot: u64,
+    /// Why nothing can be written, if so.
+    pub degraded: Option<String>,
+}
+
+/// What is believed of a channel.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChannelRow {
+    /// The port.
+    pub port: String,
+    /// The group of tasks.
+    pub group: String,
+    /// The server.
+    pub server: String,
+    /// The estimated speed in the port's unit.
+    pub mean: f64,
+    /// The ends of its confidence interval; none for a channel never tried.
+    pub interval: Option<(f64, f64)>,
+    /// How many outcomes stand behind it.
+    pub count: f64,
+    /// How many outcomes are open.
+    pub pending: u32,
+    /// `work/s` once speeds were reported for the port, `utility` before.
+    pub unit: &'static str,
+    /// The estimated net utility, from 0 to 1.
+    pub estimate: f64,
+}
+
+/// What is believed of a server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ServerRow {
+    /// Its name.
+    pub name: String,
+    /// Its speed as a multiple of what is usual.
+    pub factor: Option<f64>,
+    /// The ends of the factor's 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// What that means.
+    pub verdict: Verdict,
+    /// How many outcomes stand behind it.
+    pub count: f64,
+    /// Whether it takes nothing new.
+    pub drained: bool,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Its devices, if it has limits of its own.
+    pub capacity: Option<Amounts>,
+    /// Those that no job of ours holds.
+    pub free: Option<Amounts>,
+}
+
+/// How much of a device is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeviceUse {
+    /// The device.
+    pub device: String,
+    /// All of it.
+    pub capacity: u64,
+    /// What jobs of ours hold.
+    pub used: u64,
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JobRow {
+    /// The job.
+    pub job: String,
+    /// Its port.
+    pub port: String,
+    /// Why it waits, for programs.
+    pub reason: &'static str,
+    /// Why it waits, for people.
+    pub detail: String,
+}
+
+impl View {
+    pub(super) fn of(core: &Core, database_bytes: u64, snapshot: u64, degraded: Option<String>) -> Self {
+        let mut view = Self {
+            sequence: core.sequence(),
+            slot: core.slot(),
+            mode: None,
+            cluster: None,
+            channels: Vec::new(),
+            servers: Vec::new(),
+            devices: Vec::new(),
+            waiting: BTreeMap::new(),
+            waiting_jobs: Vec::new(),
+            running: 0,
+            exploration: (0, 0),
+            max_exploration: None,
+            advice: AdviceWorth::default(),
+            events: EventCounts::default(),
+            database_bytes,
+            snapshot,
+            degraded,
+        };
+        if let Ok(live) = core.live() {
+            view.fill(live);
+        }
+        view
+    }
+
+    fn fill(&mut self, live: &Live) {
+        self.mode = Some(live.mode());
+        self.cluster = Some(ClusterWire::of(live.described()));
+        self.channels = live.beliefs().map(|belief| channel(live, belief)).collect();
+        let drained: BTreeSet<&str> = live.drained().collect();
+        let cluster = live.scheduler().cluster();
+        let row = |(index, belief): (usize, ServerBelief)| server(live, &drained, ServerId::at(index), belief);
+        self.servers = live.server_beliefs().into_iter().enumerate().map(row).collect();
+        self.devices = devices(live, cluster);
+        for held in live.held() {
+            let reason = super::slot::reason_name(held.reason);
+            *self.waiting.entry(reason.to_owned()).or_default() += 1;
+            if self.waiting_jobs.len() < MOST_JOBS {
+                self.waiting_jobs.push(JobRow { job: held.job, port: held.port, reason, detail: held.detail });
+            }
+        }
+        self.running = live.book().starts().filter(|(_, started)| !started.over).count() as u64;
+        self.exploration = live.exploration();
+        self.max_exploration = live.most_exploration();
+        self.advice = live.advice_worth();
+        self.events = live.counts();
+    }
+}
+
+fn channel(live: &Live, belief: ChannelBelief) -> ChannelRow {
+    let scale = live.scale(&belief.channel.port);
+    let in_unit = |utility: f64| {
+        let speed = (utility + belief.cost).max(0.0);
+        scale.map_or(speed, |scale| scale.in_unit(speed))
+    };
+    ChannelRow {
+        mean: belief.speed,
+        interval: belief.radius.map(|radius| (in_unit(belief.estimate - radius), in_unit(belief.estimate + radius))),
+        count: belief.count,
+        pending: belief.pending,
+        unit: if scale.is_some() { "work/s" } else { "utility" },
+        estimate: belief.estimate,
+        port: belief.channel.port,
+        group: belief.channel.group,
+        server: belief.channel.server,
+    }
+}
+
+fn named(cluster: &Cluster, amounts: &[Amount]) -> Amounts {
+    cluster.devices().iter().cloned().zip(amounts.iter().copied()).collect()
+}
+
+fn server(live: &Live, drained: &BTreeSet<&str>, id: ServerId, belief: ServerBelief) -> ServerRow {
+    let cluster = live.scheduler().cluster();
+    ServerRow {
+        factor: belief.factor,
+        interval: belief.interval,
+        verdict: belief.verdict,
+        count: belief.count,
+        drained: drained.contains(belief.server.as_str()),
+        labels: cluster.labels(id).to_vec(),
+        capacity: cluster.capacity().server(id).map(|amounts| named(cluster, amounts)),
+        free: live.book().free().server(id).map(|amounts| named(cluster, amounts)),
+        name: belief.server,
+    }
+}
+
+/// The use of every device: of the cluster's own limit if it has one, else of its servers together.
+fn devices(live: &Live, cluster: &Cluster) -> Vec<DeviceUse> {
+    let sums = |capacity: &esdp::model::Capacity| -> Vec<Amount> {
+        if let Some(own) = capacity.cluster() {
+            return own.to_vec();
+        }
+        let mut sums = vec![0; cluster.devices().len()];
+        for amounts in (0..cluster.servers().len()).filter_map(|index| capacity.server(ServerId::at(index))) {
+            sums.iter_mut().zip(amounts).for_each(|(sum, &amount)| *sum += amount);
+        }
+        sums
+    };
+    let (all, free) = (sums(cluster.capacity()), sums(live.book().free()));
+    let device = |(device, (capacity, free)): (&String, (Amount, Amount))| DeviceUse {
+        device: device.clone(),
+        capacity,
+        used: capacity.saturating_sub(free),
+    };
+    cluster.devices().iter().zip(all.into_iter().zip(free)).map(device).collect()
+}

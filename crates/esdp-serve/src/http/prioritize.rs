@@ -1,0 +1,52 @@
+//! Scores for kube-scheduler: learned speeds of the pod's port, from 0 to 10. Fails open: whoever is not known, or if
+//! anything is wrong, all nodes get the same score and the stock scheduler decides by its own rules.
+
+use super::{App, body};
+use crate::engine::View;
+use crate::wire::{ExtenderArgs, HostPriority, MOST_PRIORITY};
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Request;
+use axum::response::Response;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The score of nodes of which nothing is known: in the middle, so that they are tried now and then.
+const NEUTRAL: i64 = 5;
+
+/// `POST /v1/prioritize`.
+pub(super) async fn prioritize(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
+    let args = match body::read(&app, request, app.limits.large_body).await {
+        Ok(bytes) => body::parse::<ExtenderArgs>(&bytes).unwrap_or_default(),
+        Err(_) => ExtenderArgs::default(),
+    };
+    let view = tokio::time::timeout(Duration::from_millis(500), app.engine.view()).await;
+    let view = view.ok().and_then(Result::ok).or_else(|| app.feed.latest());
+    super::answer::value(&scores(&args, view.as_deref()))
+}
+
+fn scores(args: &ExtenderArgs, view: Option<&View>) -> Vec<HostPriority> {
+    let mut speeds: HashMap<&str, (f64, f64)> = HashMap::new();
+    if let Some(view) = view {
+        let ports = view.cluster.iter().flat_map(|cluster| &cluster.ports);
+        let only = match ports.clone().count() {
+            1 => ports.clone().next().map(|port| port.name.as_str()),
+            _ => None,
+        };
+        let port = args.port().or(only);
+        for row in view.channels.iter().filter(|row| Some(row.port.as_str()) == port && row.count > 0.0) {
+            let (sum, count) = speeds.entry(&row.server).or_default();
+            *sum += row.count * row.mean;
+            *count += row.count;
+        }
+    }
+    let speed = |host: &str| speeds.get(host).map(|(sum, count)| sum / count);
+    let hosts = args.hosts();
+    let best = hosts.iter().filter_map(|host| speed(host)).fold(0.0, f64::max);
+    let score = |host: &str| match speed(host) {
+        Some(speed) if best > 0.0 => (MOST_PRIORITY * speed / best).round() as i64,
+        _ => NEUTRAL,
+    };
+    hosts.iter().map(|host| HostPriority { host: host.clone(), score: score(host) }).collect()
+}

@@ -1,0 +1,238 @@
+//! The live scheduler as a service: `esdp::live` behind HTTP, durable, with figures and a page to look at.
+//!
+//! ```text
+//!            HTTP                  bounded queue              SQLite
+//! clients --> handlers --commands--> engine thread: apply -- one commit (fsync) per batch --> journal
+//!    ^                                  |
+//!    +----------- answers, after that --+--> news (server-sent events), figures, views
+//! ```
+//!
+//! All that is known is in the core, all that changes it goes through [`esdp::live::Live::apply`], and the journal is
+//! the list of those events: the state is a fold over it, a snapshot a shortcut. The service is what is around it: it
+//! translates requests into events, keeps them, and answers.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`wire`] | requests, answers and errors, as they go over the wire |
+//! | [`engine`] | the one thread that owns the core and the journal |
+//! | [`storage`] | the seam to what keeps events, and SQLite behind it |
+//! | [`http`] | routes, roles, limits, connections |
+//! | [`metrics`], [`feed`] | figures and news for those who watch |
+//! | [`tokens`], [`tls`] | who may come in, and over what |
+//! | [`settings`], [`log`] | how it runs, what it says |
+//! | [`offline`] | a journal without its service |
+
+pub mod clock;
+pub mod engine;
+pub mod feed;
+pub mod http;
+pub mod log;
+pub mod metrics;
+pub mod offline;
+pub mod settings;
+pub mod storage;
+pub mod tls;
+pub mod tokens;
+pub mod wire;
+
+use engine::{Engine, EngineSettings, PolicyMaker, ReplayError};
+use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec};
+use esdp::policy::{PolicySpec, SpecError};
+use settings::Settings;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+use storage::{DataLock, Sqlite, Storage, StorageError};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// Why a service did not start, or stopped. Fatal.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The data.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The state.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The policy.
+    #[error(transparent)]
+    Policy(#[from] SpecError),
+    /// What was learned belongs to another policy.
+    #[error(
+        "the data was learned with {found}, not {asked}; use that one, or start with an empty --data directory and \
+             send it the old GET /v1/state by PUT /v1/state"
+    )]
+    OtherPolicy {
+        /// The policy of the data.
+        found: String,
+        /// The policy asked for.
+        asked: String,
+    },
+    /// An address for others without protection.
+    #[error("{listen} can be reached by others: {missing}, or add --insecure")]
+    Insecure {
+        /// The address.
+        listen: SocketAddr,
+        /// What is missing.
+        missing: &'static str,
+    },
+    /// The system.
+    #[error("{what}: {cause}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// The engine has ended by itself: a bug.
+    #[error("the engine has stopped: {0}")]
+    Engine(String),
+}
+
+fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServeError {
+    let what = what.into();
+    move |cause| ServeError::Io { what, cause }
+}
+
+/// Builds a policy for whatever cluster comes.
+///
+/// # Errors
+/// When a parameter is out of range, or the policy needs to know true speeds.
+pub fn policy_maker(spec: &PolicySpec, seed: u64) -> Result<PolicyMaker, SpecError> {
+    let smallest = ClusterDescription {
+        devices: vec!["device".to_owned()],
+        servers: vec![ServerSpec::new("server", &[("device", 1)])],
+        ports: vec![PortSpec::new("port", JobShape::tasks(1, 1, &[("device", 1)]))],
+        ..ClusterDescription::default()
+    };
+    let smallest = smallest.cluster().expect("a cluster of one server");
+    spec.build(&smallest, seed, None)?;
+    let spec = spec.clone();
+    Ok(Arc::new(move |cluster| spec.build(cluster, seed, None).expect("its parameters were checked")))
+}
+
+/// What a policy is called in the data.
+fn policy_note(spec: &PolicySpec, seed: u64) -> String {
+    let spec = serde_json::to_string(spec).unwrap_or_default();
+    format!("policy {spec} and seed {seed}")
+}
+
+/// Runs a service until it is told to stop by SIGTERM or Ctrl-C; `ready` is called once it listens.
+///
+/// # Errors
+/// When it cannot start, or the engine stops.
+pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+    std::fs::create_dir_all(&settings.data).map_err(io_error(settings.data.display().to_string()))?;
+    raise_file_limit();
+    let _lock = DataLock::take(&settings.data)?;
+    let tokens = tokens::Tokens::new(&settings.data);
+    let loopback = settings.listen.ip().is_loopback();
+    let closed = !loopback && !settings.insecure;
+    if closed && !tokens.any() {
+        let missing = "make a token first (esdp token create)";
+        return Err(ServeError::Insecure { listen: settings.listen, missing });
+    }
+    if closed && settings.tls.is_none() {
+        let missing = "give a certificate (--tls-certificate, --tls-key)";
+        return Err(ServeError::Insecure { listen: settings.listen, missing });
+    }
+    let tls = settings.tls.as_ref().map(|(certificate, key)| tls::acceptor(certificate, key));
+    let tls = tls.transpose().map_err(io_error("TLS"))?;
+    let mut storage: Box<dyn Storage> = Box::new(Sqlite::open_with(&settings.data, &settings.synchronous)?);
+    let asked = policy_note(&settings.policy, settings.seed);
+    match storage.note("policy")? {
+        Some(found) if found != asked => return Err(ServeError::OtherPolicy { found, asked }),
+        Some(_) => {}
+        None => storage.save_note("policy", &asked)?,
+    }
+    let (metrics, feed) = (Arc::new(metrics::Metrics::default()), Arc::new(feed::Feed::default()));
+    let engine_settings = EngineSettings {
+        mode: settings.mode,
+        most_exploration: settings.max_exploration,
+        snapshot_events: settings.snapshot_events,
+        kept_slots: settings.kept_slots,
+    };
+    let policy = policy_maker(&settings.policy, settings.seed)?;
+    let started = Instant::now();
+    let (engine, thread) = Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
+    tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(), "state loaded");
+    let limits = settings.limits.clone();
+    let (stop, stopped) = watch::channel(false);
+    let app = http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let app = Arc::new(app);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
+    let runtime = runtime.map_err(io_error("threads"))?;
+    let engine_gone = Arc::new(tokio::sync::Notify::new());
+    let watcher = {
+        let gone = Arc::clone(&engine_gone);
+        std::thread::spawn(move || {
+            let ended = thread.join();
+            gone.notify_one();
+            ended
+        })
+    };
+    runtime.block_on(async {
+        let listener = TcpListener::bind(settings.listen).await.map_err(io_error(settings.listen.to_string()))?;
+        let address = listener.local_addr().map_err(io_error(settings.listen.to_string()))?;
+        tracing::info!(%address, mode = ?settings.mode, policy = settings.policy.name(), tls = tls.is_some(), "listening");
+        // Before anybody is told that we are there, so that no signal comes too early.
+        let signalled = signals().map_err(io_error("signals"))?;
+        ready(address);
+        tokio::spawn(async move {
+            tokio::select! {
+                () = signalled => tracing::info!("stopping"),
+                () = engine_gone.notified() => tracing::error!("the engine has stopped"),
+            }
+            let _ = stop.send(true);
+        });
+        http::serve(listener, app, tls, stopped).await.map_err(io_error("connections"))
+    })?;
+    // Handlers hold the last ways to the engine; without them it writes its snapshot and ends.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    match watcher.join() {
+        Ok(Ok(Ok(()))) => {
+            tracing::info!("stopped");
+            Ok(())
+        }
+        Ok(Ok(Err(error))) => Err(ServeError::Storage(error)),
+        Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
+    }
+}
+
+/// As many open files as the system lets us have: a connection is one, and shells often allow 1,024.
+fn raise_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        if limit.current != limit.maximum {
+            // Not allowed is no failure: there are fewer connections then.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+        }
+    }
+}
+
+/// Threads for connections: one for each core but the engine's, at least one and not many.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).clamp(2, 4)
+}
+
+/// Listens for SIGTERM and Ctrl-C from now on; the future ends when one has come.
+fn signals() -> io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(async move {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = interrupted.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
+}

@@ -1,0 +1,86 @@
+//! What every [`Storage`] must keep: run [`check`] on your own.
+
+use super::{Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
+use esdp::live::Event;
+
+fn frame(sequence: u64, events: u64) -> Frame {
+    let event = |number: u64| Event::Ended { job: format!("j{number} \"é\u{1}\n") };
+    Frame { sequence, at: 7 * sequence, events: (sequence..sequence + events).map(event).collect() }
+}
+
+fn slot(slot: u64) -> SlotRow {
+    let key = format!("k{slot}");
+    SlotRow { slot, key, at: slot, answer: format!("{{\"slot\":{slot}}}"), why: "{}".to_owned() }
+}
+
+fn all(storage: &mut dyn Storage, from: u64) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let read = storage.frames(from, &mut |frame| {
+        frames.push(frame);
+        Ok(())
+    });
+    read.expect("frames are read");
+    frames
+}
+
+/// Checks a storage; `open` opens the same data each time it is called, which is empty at first.
+///
+/// # Panics
+/// When it does not keep what a storage promises.
+pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
+    let mut storage = open();
+    assert_eq!(storage.last_sequence().unwrap(), 0, "it is empty at first");
+    assert_eq!(storage.snapshot(u64::MAX).unwrap(), None);
+    let batch = Batch { frames: vec![frame(1, 3), frame(4, 1)], slots: vec![slot(1)] };
+    storage.commit(&batch).expect("a first batch is kept");
+    storage.probe().expect("another would be, too");
+    drop(storage);
+
+    let mut storage = open();
+    assert_eq!(all(&mut *storage, 1), batch.frames, "what was kept is there after a restart, to the letter");
+    assert_eq!(all(&mut *storage, 4), batch.frames[1..], "from an event on");
+    assert_eq!(all(&mut *storage, 3), batch.frames, "with the frame that holds it");
+    assert_eq!(storage.last_sequence().unwrap(), 4);
+    assert_eq!(storage.slot_by_key("k1").unwrap(), Some(slot(1)));
+    assert_eq!((storage.slot(1).unwrap(), storage.slot(2).unwrap()), (Some(slot(1)), None));
+
+    let twice = Batch { frames: vec![frame(5, 1), frame(4, 1)], slots: vec![slot(2)] };
+    storage.commit(&twice).expect_err("no place is given twice");
+    let same_key = Batch { frames: vec![frame(5, 1)], slots: vec![SlotRow { slot: 2, ..slot(1) }] };
+    storage.commit(&same_key).expect_err("no key is used twice");
+    assert_eq!((all(&mut *storage, 1), storage.slot(2).unwrap()), (batch.frames.clone(), None), "all or nothing");
+
+    let stopped = storage.frames(1, &mut |_| Err(StorageError::Failed("enough".to_owned())));
+    assert!(matches!(stopped, Err(StorageError::Failed(_))), "a reader may stop");
+
+    for number in 5..=20 {
+        storage.commit(&Batch { frames: vec![frame(number, 1)], slots: vec![slot(number)] }).expect("it goes on");
+    }
+    for sequence in [6, 12, 18] {
+        storage.save_snapshot(&SnapshotRow { sequence, state: format!("state {sequence}") }).expect("a snapshot");
+    }
+    assert_eq!(storage.snapshot(17).unwrap().map(|snapshot| snapshot.sequence), Some(12), "the last at or before");
+    assert_eq!(storage.snapshot(11).unwrap(), None, "two are kept");
+    let mut rounds = 0;
+    while storage.compact(10, 3).expect("it compacts") {
+        rounds += 1;
+        assert!(rounds < 100, "compaction ends");
+    }
+    drop(storage);
+
+    let mut storage = open();
+    let left: Vec<u64> = all(&mut *storage, 1).iter().map(|frame| frame.sequence).collect();
+    assert_eq!(left, (13..=20).collect::<Vec<_>>(), "the frames after the older snapshot");
+    assert_eq!(storage.last_sequence().unwrap(), 20, "numbers go on where they were");
+    let slots: Vec<u64> = storage.last_slots(100).unwrap().iter().map(|row| row.slot).collect();
+    assert_eq!(slots, (10..=20).rev().collect::<Vec<_>>(), "the last answers, newest first");
+    assert_eq!(storage.last_slots(2).unwrap().len(), 2);
+    let state = storage.snapshot(u64::MAX).unwrap().expect("the latest snapshot").state;
+    assert_eq!(state, "state 18");
+    assert_eq!(storage.note("policy").unwrap(), None);
+    for value in ["esdp", "escb"] {
+        storage.save_note("policy", value).expect("a note is kept");
+        assert_eq!(storage.note("policy").unwrap().as_deref(), Some(value));
+    }
+    assert!(storage.size().unwrap() > 0);
+}

@@ -1,0 +1,150 @@
+//! The seam to what keeps events for good.
+//!
+//! A [`Storage`] keeps *frames*: the events of one request, in order, under the sequence number of the first of them. A
+//! [`Batch`] of frames is kept whole or not at all, and is on the disk when [`Storage::commit`] returns: the answer to
+//! a request leaves after that and never before. Snapshots bound the time of a start, and what is older than the last
+//! but one is dropped.
+//!
+//! SQLite is the one implementation ([`Sqlite`]). Another, such as PostgreSQL, has to pass [`kit::check`], and nothing else
+//! of the service knows which it is.
+
+pub mod kit;
+mod lock;
+mod schema;
+mod sqlite;
+
+pub use lock::DataLock;
+pub use schema::SCHEMA_VERSION;
+pub use sqlite::Sqlite;
+
+use esdp::live::Event;
+use thiserror::Error;
+
+/// The events of one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// The place of its first event in the journal, from 1.
+    pub sequence: u64,
+    /// When it was written, in milliseconds since 1970 by the writer's clock; for people only.
+    pub at: u64,
+    /// The events.
+    pub events: Vec<Event>,
+}
+
+/// The answer to a slot, kept so that the same key gets the same answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotRow {
+    /// The slot.
+    pub slot: u64,
+    /// The caller's key.
+    pub key: String,
+    /// When it was decided, in milliseconds since 1970.
+    pub at: u64,
+    /// The answer, as JSON.
+    pub answer: String,
+    /// Why it is so, as JSON.
+    pub why: String,
+}
+
+/// What is written together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Batch {
+    /// Frames, in order, the first directly after the last one kept.
+    pub frames: Vec<Frame>,
+    /// Answers.
+    pub slots: Vec<SlotRow>,
+}
+
+/// A state, as of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotRow {
+    /// How many events it has seen.
+    pub sequence: u64,
+    /// The state as a text.
+    pub state: String,
+}
+
+/// Why something was not kept or read.
+#[derive(Debug, Error)]
+pub enum StorageError {
+    /// No space is left, or writing is not allowed right now. Retryable: nothing of the batch was kept.
+    #[error("the journal cannot be written: {0}")]
+    Unavailable(String),
+    /// Another process uses the data. Fatal.
+    #[error("another process uses the data in {0}; stop it first, or give another --data directory")]
+    Locked(String),
+    /// Written by a later version. Fatal.
+    #[error("the data has schema version {found}, this program reads versions 1 to {latest}; upgrade esdp")]
+    Version {
+        /// The version found.
+        found: u32,
+        /// The latest that is read.
+        latest: u32,
+    },
+    /// What was read is not what was written. Fatal.
+    #[error("the data is damaged: {0}")]
+    Damaged(String),
+    /// Anything else. Fatal.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl StorageError {
+    /// Whether it may work later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+}
+
+/// Keeps events, snapshots and answers.
+pub trait Storage: Send {
+    /// Keeps a batch for good.
+    ///
+    /// # Errors
+    /// When it cannot; nothing of it was kept then.
+    fn commit(&mut self, batch: &Batch) -> Result<(), StorageError>;
+
+    /// Whether a commit would work, as far as can be told without one that counts.
+    ///
+    /// # Errors
+    /// When it would not.
+    fn probe(&mut self) -> Result<(), StorageError>;
+
+    /// How many events are kept, dropped ones included: the sequence number of the last.
+    fn last_sequence(&mut self) -> Result<u64, StorageError>;
+
+    /// The latest snapshot at or before an event.
+    fn snapshot(&mut self, at_most: u64) -> Result<Option<SnapshotRow>, StorageError>;
+
+    /// Keeps a snapshot.
+    fn save_snapshot(&mut self, snapshot: &SnapshotRow) -> Result<(), StorageError>;
+
+    /// Shows every frame from an event on, in order; the sink may stop it with an error.
+    fn frames(
+        &mut self,
+        from: u64,
+        sink: &mut dyn FnMut(Frame) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError>;
+
+    /// An answer by its key.
+    fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError>;
+
+    /// An answer by its slot.
+    fn slot(&mut self, slot: u64) -> Result<Option<SlotRow>, StorageError>;
+
+    /// The last answers, newest first.
+    fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError>;
+
+    /// Drops frames that the last but one snapshot makes superfluous, and answers of slots before `keep_from`, at most
+    /// `most` of each. Whether there is more to drop.
+    fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError>;
+
+    /// A note by its name: what the data was made with.
+    fn note(&mut self, name: &str) -> Result<Option<String>, StorageError>;
+
+    /// Keeps a note.
+    fn save_note(&mut self, name: &str, value: &str) -> Result<(), StorageError>;
+
+    /// The size on the disk, in bytes.
+    fn size(&mut self) -> Result<u64, StorageError>;
+}

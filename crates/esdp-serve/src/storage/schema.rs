@@ -1,0 +1,54 @@
+//! The schema of the database, step by step. A step is never changed once it was released; a change is a new step.
+
+use super::StorageError;
+use rusqlite::Connection;
+
+/// Step `n` leads from version `n` to version `n + 1`.
+const STEPS: &[&str] = &["
+    CREATE TABLE journal (
+        sequence INTEGER PRIMARY KEY,  -- of the first event of the frame
+        count    INTEGER NOT NULL,     -- of its events
+        version  INTEGER NOT NULL,     -- of the events' format
+        at       INTEGER NOT NULL,     -- milliseconds since 1970, for people
+        checksum INTEGER NOT NULL,     -- of `events`
+        events   TEXT NOT NULL         -- a JSON list
+    );
+    CREATE TABLE snapshots (
+        sequence INTEGER PRIMARY KEY,  -- how many events it has seen
+        at       INTEGER NOT NULL,
+        state    TEXT NOT NULL         -- with a checksum of its own
+    );
+    CREATE TABLE slots (
+        slot   INTEGER PRIMARY KEY,
+        key    TEXT NOT NULL UNIQUE,
+        at     INTEGER NOT NULL,
+        answer TEXT NOT NULL,
+        why    TEXT NOT NULL
+    );
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"];
+
+/// The version that this program writes. It reads this one and all before.
+pub const SCHEMA_VERSION: u32 = STEPS.len() as u32;
+
+/// Brings a database to the present version, in one transaction for each step.
+pub(super) fn migrate(connection: &Connection) -> Result<(), StorageError> {
+    let found = version(connection)?;
+    if found > SCHEMA_VERSION {
+        return Err(StorageError::Version { found, latest: SCHEMA_VERSION });
+    }
+    for (from, step) in STEPS.iter().enumerate().skip(found as usize) {
+        let next = from + 1;
+        connection
+            .execute_batch(&format!("BEGIN IMMEDIATE; {step} PRAGMA user_version = {next}; COMMIT;"))
+            .inspect_err(|_| drop(connection.execute_batch("ROLLBACK")))
+            .map_err(|error| super::sqlite::told(&error))?;
+    }
+    Ok(())
+}
+
+/// The version of a database; 0 for an empty one.
+pub(super) fn version(connection: &Connection) -> Result<u32, StorageError> {
+    let read = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    read.map_err(|error| super::sqlite::told(&error))
+}

@@ -1,0 +1,194 @@
+//! Who may do what. A token is 256 random bits; only its hash is kept, beside the journal, in `tokens.json`.
+//!
+//! A random token needs no slow hash: nobody guesses 256 bits. Hashes are compared in constant time, all of them for
+//! every request, so that the time of an answer says nothing about which one was near.
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+
+/// What a token starts with, so that scanners of leaked secrets know it.
+const PREFIX: &str = "esdp_";
+/// How often the file is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What a token allows, from little to all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Reads everything.
+    Reader,
+    /// Also reports outcomes.
+    Reporter,
+    /// Everything.
+    Operator,
+}
+
+/// A token, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenEntry {
+    /// A name to list and revoke it by.
+    pub name: String,
+    /// What it allows.
+    pub role: Role,
+    /// SHA-256 of the token, in hexadecimal digits.
+    pub hash: String,
+    /// When it was made, in milliseconds since 1970.
+    pub created: u64,
+}
+
+/// The file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct TokenFile {
+    version: u32,
+    tokens: Vec<TokenEntry>,
+}
+
+fn path(directory: &Path) -> PathBuf {
+    directory.join("tokens.json")
+}
+
+fn read(directory: &Path) -> io::Result<TokenFile> {
+    match fs::read(path(directory)) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(TokenFile { version: 1, tokens: Vec::new() }),
+        Err(error) => Err(error),
+    }
+}
+
+fn write(directory: &Path, file: &TokenFile) -> io::Result<()> {
+    let (path, beside) = (path(directory), directory.join(format!(".tokens.{}.part", std::process::id())));
+    let mut options = fs::File::options();
+    options.create(true).truncate(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut to = options.open(&beside)?;
+    io::Write::write_all(&mut to, &serde_json::to_vec_pretty(file)?)?;
+    to.sync_all()?;
+    fs::rename(beside, path)
+}
+
+/// Makes a token and keeps its hash; the token itself is shown once and never again.
+///
+/// # Errors
+/// When the name is taken or the file cannot be written.
+pub fn create(directory: &Path, name: &str, role: Role) -> io::Result<String> {
+    fs::create_dir_all(directory)?;
+    let mut file = read(directory)?;
+    if file.tokens.iter().any(|token| token.name == name) {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("a token named `{name}` exists")));
+    }
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    let token = format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&bytes));
+    let hash = HEXLOWER.encode(&Sha256::digest(token.as_bytes()));
+    file.tokens.push(TokenEntry { name: name.to_owned(), role, hash, created: crate::clock::now() });
+    write(directory, &file)?;
+    Ok(token)
+}
+
+/// All tokens.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn list(directory: &Path) -> io::Result<Vec<TokenEntry>> {
+    Ok(read(directory)?.tokens)
+}
+
+/// Takes a token back; a running service notices within a second or two.
+///
+/// # Errors
+/// When there is none of this name or the file cannot be written.
+pub fn revoke(directory: &Path, name: &str) -> io::Result<()> {
+    let mut file = read(directory)?;
+    let before = file.tokens.len();
+    file.tokens.retain(|token| token.name != name);
+    if file.tokens.len() == before {
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no token named `{name}`")));
+    }
+    write(directory, &file)
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    looked: Option<Instant>,
+    changed: Option<SystemTime>,
+    hashes: Vec<(Role, [u8; 32])>,
+}
+
+/// The tokens of a running service, read again when the file changes.
+#[derive(Debug)]
+pub struct Tokens {
+    directory: PathBuf,
+    known: Mutex<Known>,
+}
+
+impl Tokens {
+    /// The tokens of a data directory.
+    pub fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), known: Mutex::default() }
+    }
+
+    /// What a token allows; nothing if it is unknown.
+    pub fn role(&self, token: &str) -> Option<Role> {
+        let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        let known = self.fresh();
+        let mut found = 0u8;
+        for (role, hash) in &known.hashes {
+            let same: Choice = hash.ct_eq(&given);
+            found = u8::conditional_select(&found, &(*role as u8 + 1), same);
+        }
+        [None, Some(Role::Reader), Some(Role::Reporter), Some(Role::Operator)][found as usize]
+    }
+
+    /// Whether there is any.
+    pub fn any(&self) -> bool {
+        !self.fresh().hashes.is_empty()
+    }
+
+    fn fresh(&self) -> std::sync::MutexGuard<'_, Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            return known;
+        }
+        known.looked = Some(Instant::now());
+        let changed = fs::metadata(path(&self.directory)).and_then(|file| file.modified()).ok();
+        if changed != known.changed || changed.is_none() {
+            // A file that cannot be read lets nobody in.
+            let tokens = read(&self.directory).map(|file| file.tokens).unwrap_or_default();
+            let hash = |token: &TokenEntry| HEXLOWER.decode(token.hash.as_bytes()).ok()?.try_into().ok();
+            known.hashes = tokens.iter().filter_map(|token| Some((token.role, hash(token)?))).collect();
+            known.changed = changed;
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_known_until_it_is_revoked_and_its_text_is_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let reader = create(dir.path(), "grafana", Role::Reader).unwrap();
+        let operator = create(dir.path(), "ops", Role::Operator).unwrap();
+        assert!(create(dir.path(), "ops", Role::Reader).is_err());
+        let tokens = Tokens::new(dir.path());
+        assert_eq!((tokens.role(&reader), tokens.role(&operator)), (Some(Role::Reader), Some(Role::Operator)));
+        assert_eq!(tokens.role(&reader[..reader.len() - 1]), None);
+        assert_eq!(tokens.role(""), None);
+        let text = fs::read_to_string(path(dir.path())).unwrap();
+        assert!(!text.contains(&reader[PREFIX.len()..]) && text.contains("grafana"));
+        revoke(dir.path(), "grafana").unwrap();
+        assert!(revoke(dir.path(), "grafana").is_err());
+        assert_eq!(Tokens::new(dir.path()).role(&reader), None);
+        assert_eq!(list(dir.path()).unwrap().len(), 1);
+    }
+}

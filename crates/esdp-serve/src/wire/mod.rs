@@ -1,0 +1,46 @@
+//! What goes over the wire: requests, answers, errors. Unknown keys are refused: a misspelt one would be ignored otherwise.
+
+mod cluster;
+mod error;
+mod extender;
+mod object;
+mod observation;
+mod slot;
+mod trainer;
+mod whole;
+
+pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
+pub use error::{ApiError, Code};
+pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
+pub(crate) use object::Object;
+pub use observation::{ObservationWire, Observations, ObservedAnswer, RefusedObservation};
+pub use slot::{HeldWire, IgnoredWire, JobWire, PlacementWire, SlotAnswer, SlotWire, StartWire, TicketName};
+pub use trainer::TrainerWire;
+
+/// The longest name in characters, as long as those of DNS.
+pub const LONGEST_NAME: usize = 253;
+
+/// Checks a name: some text without control characters, not too long.
+///
+/// # Errors
+/// With the field and what is accepted.
+pub fn check_name(field: impl Fn() -> String, name: &str) -> Result<(), ApiError> {
+    let sound = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    if sound {
+        return Ok(());
+    }
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(40).collect();
+    let accepted = format!("1 to {LONGEST_NAME} characters, none of them a control character");
+    Err(ApiError::value(field(), format!("the name `{shown}` was rejected"), accepted))
+}
+
+/// Checks the length of a list.
+///
+/// # Errors
+/// With the field and what is accepted.
+pub fn check_length(field: &str, length: usize, most: usize) -> Result<(), ApiError> {
+    match length <= most {
+        true => Ok(()),
+        false => Err(ApiError::value(field, format!("{length} entries"), format!("at most {most}"))),
+    }
+}

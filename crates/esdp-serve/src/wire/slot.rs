@@ -1,0 +1,186 @@
+//! Slots and starts over the wire.
+
+use super::{ApiError, check_length, check_name, object, whole};
+use esdp::model::{Amounts, Ticket};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+const MOST_JOBS: usize = 10_000;
+
+/// `POST /v1/slots`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlotWire {
+    /// The caller's name for the slot; the same key gets the same answer.
+    pub key: String,
+    /// Jobs that wait; those that were sent before may be sent again.
+    #[serde(default, deserialize_with = "object::list")]
+    pub jobs: Vec<JobWire>,
+    /// What is free by server; what no job of ours holds if left out.
+    #[serde(default, deserialize_with = "whole::free")]
+    pub free: BTreeMap<String, Amounts>,
+    /// Servers that take nothing new in this slot.
+    #[serde(default)]
+    pub closed: Vec<String>,
+    /// The most work that the decision may take, in visits of the solver.
+    #[serde(default, deserialize_with = "whole::some_large")]
+    pub work: Option<u64>,
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobWire {
+    /// Its name, never used for another job.
+    pub id: String,
+    /// Its port.
+    pub port: String,
+    /// How urgent it is; 1 if left out.
+    #[serde(default)]
+    pub weight: Option<f64>,
+}
+
+impl SlotWire {
+    /// Checks lengths and names.
+    ///
+    /// # Errors
+    /// With the field that is wrong.
+    pub fn check(&self) -> Result<(), ApiError> {
+        check_name(|| "key".to_owned(), &self.key)?;
+        check_length("jobs", self.jobs.len(), MOST_JOBS)?;
+        for (index, job) in self.jobs.iter().enumerate() {
+            check_name(|| format!("jobs[{index}].id"), &job.id)?;
+            if let Some(weight) = job.weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
+                let field = format!("jobs[{index}].weight");
+                return Err(ApiError::value(field, format!("{weight} was rejected"), "a finite number above 0"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The answer to a slot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlotAnswer {
+    /// The slot's number.
+    pub slot: u64,
+    /// What starts where.
+    pub placements: Vec<PlacementWire>,
+    /// What waits, and why.
+    pub held: Vec<HeldWire>,
+    /// How many more wait than `held` lists.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_more: u64,
+    /// Jobs that were sent and are over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<IgnoredWire>,
+    /// Whether this is advice and nothing was started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub advice: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Tasks of a job that start on a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacementWire {
+    /// The job.
+    pub job: String,
+    /// The group of tasks.
+    pub group: String,
+    /// The server.
+    pub server: String,
+    /// How many tasks.
+    pub count: u32,
+    /// The name of these tasks, for outcomes.
+    pub ticket: String,
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldWire {
+    /// The job.
+    pub job: String,
+    /// Why, for programs.
+    pub reason: String,
+    /// Why, for people.
+    pub detail: String,
+}
+
+/// A job that was sent for nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoredWire {
+    /// The job.
+    pub job: String,
+    /// Why, for people.
+    pub why: String,
+}
+
+/// `POST /v1/starts`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartWire {
+    /// Any ticket of the job.
+    pub ticket: String,
+    /// Whether the cluster runs it.
+    pub accepted: bool,
+    /// Why not, for people.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// A ticket's name: `t17.2` are the tasks of start 17 from its task 2 on that are alike and on one server; `t17` is all
+/// of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TicketName {
+    /// The start.
+    pub ticket: Ticket,
+    /// The first task.
+    pub first: Option<u32>,
+}
+
+impl fmt::Display for TicketName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "t{}", self.ticket.0)?;
+        self.first.map_or(Ok(()), |first| write!(f, ".{first}"))
+    }
+}
+
+impl FromStr for TicketName {
+    type Err = ApiError;
+
+    fn from_str(text: &str) -> Result<Self, ApiError> {
+        let parsed = || {
+            let (start, first) = match text.strip_prefix('t')?.split_once('.') {
+                Some((start, first)) => (start, Some(first.parse().ok()?)),
+                None => (text.strip_prefix('t')?, None),
+            };
+            Some(Self { ticket: Ticket(start.parse().ok()?), first })
+        };
+        let shown: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
+        let refused = || {
+            ApiError::value("ticket", format!("`{shown}` is not a ticket"), "a ticket of a placement, such as t17.0")
+        };
+        parsed().ok_or_else(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tickets_are_read_as_they_are_written() {
+        for (ticket, first) in [(1, None), (17, Some(0)), (u64::MAX, Some(u32::MAX))] {
+            let name = TicketName { ticket: Ticket(ticket), first };
+            assert_eq!(name.to_string().parse(), Ok(name));
+        }
+        for text in ["", "t", "17", "t1.", "t-1", "t1.2.3", "t99999999999999999999999"] {
+            assert!(text.parse::<TicketName>().is_err(), "{text}");
+        }
+    }
+}
