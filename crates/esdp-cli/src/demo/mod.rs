@@ -4,7 +4,6 @@ mod cluster;
 
 use crate::load::client::Target;
 use crate::load::player::Player;
-use crate::load::run_name;
 use crate::output;
 use anyhow::anyhow;
 use clap::Args;
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 const DETAILS: &str = "\
 Starts a service with a temporary data directory, which is removed in the end, and behind it a
 simulated cluster of 18 servers. One server runs at half of its speed. Nobody tells the service;
-it finds out from the speeds of the jobs it places, in about a minute.
+it finds out from the speeds of the jobs it places, usually within a minute.
 
 Examples:
   esdp demo                             on a free port; opens the browser
@@ -35,7 +34,7 @@ pub struct DemoArgs {
     #[arg(long)]
     no_open: bool,
     /// Slots per second
-    #[arg(long, value_name = "N", default_value_t = 2.0)]
+    #[arg(long, value_name = "N", default_value_t = 4.0)]
     pace: f64,
 }
 
@@ -95,7 +94,7 @@ fn introduction(url: &str, pace: f64) -> String {
 /// Plays slots at a steady pace until told to stop.
 fn play(url: &str, pace: f64, stop: &AtomicBool) -> anyhow::Result<()> {
     let target = Target::parse(url, None)?;
-    let mut player = Player::new(&cluster::setting(), &target, &run_name(), 2)?.with_units(cluster::units());
+    let mut player = Player::new(&cluster::setting(), &target, "", 2)?.with_units(cluster::units());
     player.describe_to_service(&cluster::described(), false)?;
     let step = Duration::from_secs_f64(1.0 / pace);
     let mut due = Instant::now();

@@ -66,7 +66,7 @@ pub struct LoadArgs {
 }
 
 /// A name that no earlier run has used.
-pub(crate) fn run_name() -> String {
+fn run_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis());
     format!("{now:x}-")
 }

@@ -75,21 +75,23 @@ const decisionsView = {
     if (asked) $("why").focus({ preventScroll: false });
   },
 
+  // In a sentence.
+  verdict({ bonus, estimate, runner_up: rival }) {
+    if (bonus === null) return "Never tried before: its speed is worth knowing.";
+    const better = rival ? rival.estimate - estimate : 0;
+    if (better < 0.005) return better > 0 ? "As good as the best of its job type." : "The best of its job type by estimate.";
+    return `${rival.server} is expected to be better by ${better.toFixed(2)}, but it was full, or this one is worth exploring.`;
+  },
+
   // One start on one server.
   reason(why) {
     const term = (name, text) => make("div", {}, make("dt", {}, name), make("dd", {}, text));
     const rival = why.runner_up;
-    const better = rival && rival.estimate > why.estimate;
-    const verdict = why.bonus === null
-      ? "Never tried before: its speed is worth knowing."
-      : better
-        ? `${rival.server} is expected to be better by ${digits(rival.estimate - why.estimate)}, but was full, or this one is worth exploring.`
-        : "The best of its job type by estimate.";
     return make(
       "article",
       { class: "reason" },
       make("h4", {}, `${why.job} on ${why.server}${why.count > 1 ? ` ×${why.count}` : ""}`),
-      make("p", {}, verdict),
+      make("p", {}, this.verdict(why)),
       make(
         "dl",
         {},

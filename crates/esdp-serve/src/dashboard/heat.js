@@ -30,8 +30,14 @@ const heatView = {
   take(channels) {
     const columns = new Map();
     this.cells = new Map();
+    const groups = new Map();
+    for (const { port, group } of channels) {
+      if (!groups.has(port)) groups.set(port, new Set());
+      groups.get(port).add(group);
+    }
     for (const channel of channels) {
-      const name = channel.group && channel.group !== channel.port ? `${channel.port} / ${channel.group}` : channel.port;
+      // A job type of one group of tasks needs no second name.
+      const name = groups.get(channel.port).size > 1 ? `${channel.port} / ${channel.group}` : channel.port;
       if (!columns.has(name)) columns.set(name, { name, unit: channel.unit, tried: [] });
       const column = columns.get(name);
       if (channel.count > 0) column.tried.push(channel.mean);

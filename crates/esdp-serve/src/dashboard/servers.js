@@ -107,7 +107,7 @@ const serversView = {
       make("td", { class: "number strong" }),
       make("td", { class: "wide" }, svg, make("span", { class: "ends" })),
       make("td", { class: "number" }),
-      make("td", {}, bar(), make("span", { class: "share" })),
+      make("td", { class: "wide" }, bar(), make("span", { class: "share" })),
       make("td", { class: "wide labels" }),
     );
   },

@@ -82,7 +82,6 @@ function fill(node, share) {
   const width = `${Math.round(Math.min(Math.max(share, 0), 1) * 100)}%`;
   const inner = node.firstChild;
   if (inner.style.width !== width) inner.style.width = width;
-  node.classList.toggle("full", share >= 0.95);
 }
 
 // Keeps the rows of a small table: one for each item, found again by its key.
