@@ -20,7 +20,7 @@ const heatView = {
   order: [],
 
   start() {
-    this.window = new RowWindow($("heat-region"), $("heat"), 46, (item) => this.create(item), (row, item) =>
+    this.window = new RowWindow($("heat-region"), $("heat"), 46, () => this.create(), (row, item) =>
       this.update(row, item),
     );
     $("heat-show").addEventListener("change", () => board.show(true));
@@ -65,6 +65,7 @@ const heatView = {
     this.window.clear();
     this.sort = null;
     const head = $("heat").tHead.rows[0];
+    $("heat").style.minWidth = `${150 + 124 * this.columns.length}px`;
     const button = (text, column) => {
       const press = make("button", { type: "button" }, text);
       press.addEventListener("click", () => this.sortBy(press, column));
@@ -103,13 +104,15 @@ const heatView = {
     this.window.show(rows);
   },
 
-  create(server) {
+  create() {
     const cells = this.columns.map(() => make("td", {}, make("span", { class: "value" }), make("span", { class: "doubt" })));
-    return make("tr", {}, make("th", { scope: "row" }, server.name), ...cells);
+    return make("tr", {}, make("th", { scope: "row" }), ...cells);
   },
 
   update(row, server) {
     const mine = this.cells.get(server.name);
+    say(row.cells[0], server.name);
+    dress(row.cells[0], "title", server.name);
     const ratios = $("heat-show").value === "ratio";
     this.columns.forEach((column, at) => this.fillCell(row.cells[at + 1], mine?.get(column.name), column, ratios));
   },

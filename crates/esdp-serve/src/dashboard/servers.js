@@ -28,7 +28,7 @@ const serversView = {
 
   start(onOpen) {
     this.onOpen = onOpen;
-    this.window = new RowWindow($("servers-region"), $("servers"), 36, (item) => this.create(item), (row, item) =>
+    this.window = new RowWindow($("servers-region"), $("servers"), 36, () => this.create(), (row, item) =>
       this.update(row, item),
     );
     for (const button of $("servers").querySelectorAll("[data-sort]")) {
@@ -89,9 +89,9 @@ const serversView = {
     return rows;
   },
 
-  create(server) {
-    const open = make("button", { type: "button", class: "name" }, server.name);
-    open.addEventListener("click", () => this.onOpen(server.name));
+  create() {
+    const open = make("button", { type: "button", class: "name" });
+    open.addEventListener("click", () => this.onOpen(open.textContent));
     const svg = drawn("svg", { viewBox: "0 0 120 16", class: "interval", "aria-hidden": "true" });
     const middle = 120 / SCALE;
     svg.append(
@@ -113,8 +113,10 @@ const serversView = {
   },
 
   update(row, server) {
-    const [, verdict, factor, interval, count, use, labels] = row.cells;
+    const [name, verdict, factor, interval, count, use, labels] = row.cells;
     const known = VERDICTS[server.verdict];
+    say(name.firstChild, server.name);
+    dress(name.firstChild, "title", server.name);
     dress(verdict.firstChild, "data-verdict", server.verdict);
     say(verdict.firstChild.firstChild, known.sign);
     say(verdict.firstChild.lastChild, server.drained ? `${known.text}, drained` : known.text);

@@ -1,7 +1,7 @@
 // A table of which only the rows in sight are in the page, so that thousands of them stay smooth.
 
 class RowWindow {
-  // `create(item)` makes a row, `update(row, item)` fills it; rows are `height` pixels high.
+  // `create()` makes a row, `update(row, item)` fills it, also one that was another's; rows are `height` pixels high.
   constructor(region, table, height, create, update) {
     Object.assign(this, { region, table, height, create, update });
     this.body = table.tBodies[0];
@@ -50,26 +50,29 @@ class RowWindow {
     const end = Math.min(top + inSight + 5, rows.length);
     const focused = document.activeElement;
     const wanted = new Set();
+    for (let index = first; index < end; index += 1) wanted.add(rows[index].name);
+    // Rows that are out of sight serve others: filling one is cheaper than making it.
+    const spare = [];
+    for (const [name, row] of this.known) {
+      if (wanted.has(name)) continue;
+      this.known.delete(name);
+      if (row.contains(focused)) row.remove();
+      else spare.push(row);
+    }
     let place = this.before.nextSibling;
     for (let index = first; index < end; index += 1) {
       const item = rows[index];
-      wanted.add(item.name);
       let row = this.known.get(item.name);
       if (!row) {
-        row = this.create(item);
+        row = spare.pop() ?? this.create();
         this.known.set(item.name, row);
       }
       this.update(row, item);
       dress(row, "aria-rowindex", String(index + 2));
-      row.classList.toggle("odd", index % 2 === 1);
       if (row === place) place = place.nextSibling;
       else this.body.insertBefore(row, place);
     }
-    for (const [name, row] of this.known) {
-      if (wanted.has(name)) continue;
-      row.remove();
-      this.known.delete(name);
-    }
+    for (const row of spare) row.remove();
     this.stretch(this.before, first * height);
     this.stretch(this.after, (rows.length - end) * height);
     // A row that was moved has lost the focus.
