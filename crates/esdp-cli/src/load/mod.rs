@@ -18,6 +18,7 @@ use clap::Args;
 use client::Target;
 use player::Player;
 use serde_json::json;
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tally::Kind;
 
@@ -61,8 +62,15 @@ pub struct LoadArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    #[command(flatten)]
-    source: SourceArgs,
+    /// A scenario that comes with esdp [default: `default`, if no file is given]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// The seed of the scenario [default: its first]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The scenario, a TOML file
+    #[arg(value_name = "SCENARIO.toml", conflicts_with = "preset")]
+    file: Option<PathBuf>,
 }
 
 /// A name that no earlier run has used.
@@ -83,7 +91,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     }
     let token = args.token.clone().or_else(|| std::env::var("ESDP_TOKEN").ok());
     let target = Target::parse(&args.target, token)?;
-    let scenario = args.source.scenario()?;
+    let scenario = SourceArgs::one(args.file.clone(), args.preset.clone(), args.seed).scenario()?;
     let seed = scenario.seeds()[0];
     let setting = scenario.setting(seed)?;
     let mut player = Player::new(&setting, &target, &run_name(), usize::from(args.connections))?;
@@ -108,7 +116,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let cleared = player.clear();
     outcome.and(cleared)?;
     let learned = learned::compare(&setting, rounds, &player.ask("GET", "/v1/channels", None)?)?;
-    let reached = rounds as f64 / seconds;
+    // The last round is over before the next one would be due.
+    let reached = rounds as f64 / seconds.max(rounds as f64 / args.rate);
     match args.format {
         Format::Json => output::print_json(&json!({
             "scenario": scenario.name(), "seed": seed, "rate": args.rate, "seconds": seconds, "rounds": rounds,
