@@ -168,11 +168,11 @@ impl Player {
                 count: placement["count"].as_u64().context("a placement without `count`")? as u32,
                 first: name.first.context("a ticket without its first task")?,
             };
+            // Without a run's name, others are told by their names alone.
+            let Some(port) = self.ports.get(job) else { continue };
             match starts.last_mut() {
                 Some(last) if last.ticket == name.ticket => last.placements.push(place),
                 _ => {
-                    let port =
-                        self.ports.get(job).with_context(|| format!("`{job}` was started, but does not wait"))?;
                     let (port, job) = (port.clone(), job.to_owned());
                     // The cluster counts slots by itself: the service may have seen others.
                     let (ticket, slot) = (name.ticket, Slot(self.slot));

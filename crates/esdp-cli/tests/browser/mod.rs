@@ -169,8 +169,16 @@ impl Browser {
 
     /// Presses a key.
     pub fn key(&mut self, key: &str) {
+        // Buttons and dialogs go by the number of a key, and Enter by its text.
+        let (number, text) = match key {
+            "Enter" => (13, "\r"),
+            "Escape" => (27, ""),
+            _ => (0, ""),
+        };
         for kind in ["keyDown", "keyUp"] {
-            self.call("Input.dispatchKeyEvent", json!({"type": kind, "key": key}));
+            let text = if kind == "keyDown" { text } else { "" };
+            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number, "text": text});
+            self.call("Input.dispatchKeyEvent", event);
         }
         self.frame();
     }
