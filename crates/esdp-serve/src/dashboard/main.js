@@ -82,6 +82,8 @@ const board = {
   link(state) {
     const texts = { live: "Live", lost: "Reconnecting", token: "No token", connecting: "Connecting", paused: "Paused" };
     if (state !== "paused") this.linked = state;
+    // What is shown may be from before the break.
+    if (state === "live") this.news = true;
     const shown = this.paused && state === "live" ? "paused" : state;
     if ($("link").dataset.state === shown) return;
     if (shown === "lost") announce("The connection is lost. Reconnecting.");
