@@ -30,8 +30,8 @@ struct Port {
 }
 
 const PORTS: [Port; 4] = [
-    Port { name: "train", tasks: 4, cores: 8, gpus: 2, unit: 160.0, rate: 0.5, speeds: [0.80, 0.70, 0.68, 0.0] },
-    Port { name: "finetune", tasks: 2, cores: 6, gpus: 1, unit: 48.0, rate: 1.0, speeds: [0.78, 0.70, 0.69, 0.0] },
+    Port { name: "train", tasks: 4, cores: 8, gpus: 2, unit: 160.0, rate: 0.44, speeds: [0.80, 0.70, 0.68, 0.0] },
+    Port { name: "finetune", tasks: 2, cores: 6, gpus: 1, unit: 48.0, rate: 0.9, speeds: [0.78, 0.70, 0.69, 0.0] },
     Port { name: "inference", tasks: 1, cores: 4, gpus: 1, unit: 900.0, rate: 1.6, speeds: [0.74, 0.70, 0.72, 0.0] },
     Port { name: "etl", tasks: 1, cores: 12, gpus: 0, unit: 5200.0, rate: 1.5, speeds: [0.70, 0.69, 0.68, 0.70] },
 ];

@@ -76,8 +76,8 @@ const decisionsView = {
   },
 
   // In a sentence.
-  verdict({ bonus, estimate, runner_up: rival }) {
-    if (bonus === null) return "Never tried before: its speed is worth knowing.";
+  verdict({ outcomes, estimate, runner_up: rival }) {
+    if (outcomes === 0) return "Nothing is known of it yet: its speed is worth knowing.";
     const better = rival ? rival.estimate - estimate : 0;
     if (better < 0.005) return better > 0 ? "As good as the best of its job type." : "The best of its job type by estimate.";
     return `${rival.server} is expected to be better by ${better.toFixed(2)}, but it was full, or this one is worth exploring.`;
