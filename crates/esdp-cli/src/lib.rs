@@ -10,6 +10,7 @@
 //! | [`solve`] | `esdp solve`: one slot's problem as JSON |
 //! | [`bench`](mod@bench) | `esdp bench`: what a decision costs on this machine |
 //! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
+//! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
 //! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts` | result files, whole or not at all; one from many threads |
@@ -24,11 +25,13 @@
 //! meant for other programs.
 
 pub mod bench;
+pub mod demo;
 pub mod engine;
 mod exit;
 pub mod expect;
 pub mod figure;
 mod files;
+pub mod load;
 mod output;
 mod parts;
 mod progress;
@@ -61,6 +64,8 @@ Examples:
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
   esdp serve                              the live scheduler as a service
+  esdp demo                               a service with a simulated cluster, in your browser
+  esdp load --rate 20                     plays a scenario against a service
 
 Exit codes: 0 fine; 1 a requested threshold was not met; 2 bad input or failure,
 with one sentence on standard error; 130 interrupted, what is done is kept.";
@@ -85,6 +90,8 @@ enum Command {
     Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
     Serve(serve::ServeArgs),
+    Demo(demo::DemoArgs),
+    Load(load::LoadArgs),
     Journal(serve::JournalArgs),
     Token(serve::TokenArgs),
 }
@@ -107,6 +114,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Solve(args)) => solve::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
             Some(Command::Serve(args)) => serve::run(&args),
+            Some(Command::Demo(args)) => demo::run(&args),
+            Some(Command::Load(args)) => load::run(&args),
             Some(Command::Journal(args)) => serve::run_journal(&args),
             Some(Command::Token(args)) => serve::run_token(&args),
         }

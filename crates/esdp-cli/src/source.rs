@@ -29,6 +29,11 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
+    /// A file or a preset and a seed, for commands that play one run.
+    pub(crate) fn one(file: Option<PathBuf>, preset: Option<String>, seed: Option<u64>) -> Self {
+        Self { file, preset, seed: seed.map(|seed| seed.to_string()), ..Self::default() }
+    }
+
     /// Whether the user named a scenario.
     pub(crate) fn is_given(&self) -> bool {
         self.file.is_some() || self.preset.is_some()

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::cargo::{cargo, run, succeeds};
-use crate::{Failure, chromium, deny, highspy, strace};
+use crate::{Failure, axe, chromium, deny, highspy, strace};
 
 const HELP: &str = "\
 Runs every check the project has, in this order, stopping at the first failure.
@@ -15,7 +15,8 @@ Steps (all of them when none is named):
   clippy   no lint fires, in any target
   test     unit and integration tests; benchmarks are left out. Needs Chromium
            and strace and installs them with apt when run as root; needs highspy
-           (HiGHS for Python) and installs it with pip below target
+           (HiGHS for Python) and axe-core, and installs them with pip and npm
+           below target
   doctest  the examples in the documentation
   doc      the documentation builds without a warning
   deny     licences, sources and duplicates of the dependencies, and known
@@ -73,7 +74,7 @@ impl Step {
                 strace::require()?;
                 let mut command = cargo();
                 command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
-                command.env(highspy::VARIABLE, highspy::require()?);
+                command.env(highspy::VARIABLE, highspy::require()?).env(axe::VARIABLE, axe::require()?);
                 run(command)
             }
             Self::Doctest => cargo_with(&["test", "--locked", "--workspace", "--doc"]),

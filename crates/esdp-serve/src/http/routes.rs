@@ -24,11 +24,24 @@ const MOST_STARTS: usize = 10_000;
 /// The most slots that are listed.
 const MOST_SLOTS: u32 = 500;
 
+/// The dashboard's script, of files with one subject each.
+const SCRIPT: &str = concat!(
+    include_str!("../dashboard/util.js"),
+    include_str!("../dashboard/api.js"),
+    include_str!("../dashboard/window.js"),
+    include_str!("../dashboard/servers.js"),
+    include_str!("../dashboard/heat.js"),
+    include_str!("../dashboard/overview.js"),
+    include_str!("../dashboard/decisions.js"),
+    include_str!("../dashboard/detail.js"),
+    include_str!("../dashboard/main.js"),
+);
+
 pub(super) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(|| page("text/html; charset=utf-8", include_str!("../dashboard/index.html"))))
-        .route("/dashboard.js", get(|| page("text/javascript", include_str!("../dashboard/dashboard.js"))))
-        .route("/dashboard.css", get(|| page("text/css", include_str!("../dashboard/dashboard.css"))))
+        .route("/dashboard.js", get(|| page("text/javascript; charset=utf-8", SCRIPT)))
+        .route("/dashboard.css", get(|| page("text/css; charset=utf-8", include_str!("../dashboard/dashboard.css"))))
         .route("/healthz", get(|| async { value(&json!({ "status": "ok" })) }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))

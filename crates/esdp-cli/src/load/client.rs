@@ -1,0 +1,213 @@
+//! A small HTTP client: one connection, opened again when it is gone. Plain HTTP only; a service behind TLS is played against
+//! from its own machine.
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest answer that is read, in bytes.
+const LONGEST: usize = 1 << 30;
+
+/// Where a service is, and who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// Host and port.
+    host: String,
+    token: Option<String>,
+}
+
+impl Target {
+    /// Reads `http://host:port`.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub(crate) fn parse(url: &str, token: Option<String>) -> anyhow::Result<Self> {
+        let host = match url.split_once("://") {
+            Some(("http", host)) => host,
+            Some((scheme, _)) => bail!("--target {url}: `{scheme}` is not spoken here, expected http://HOST:PORT"),
+            None => url,
+        };
+        let host = host.trim_end_matches('/');
+        if host.is_empty() || host.contains(['/', '?', '#', ' ']) {
+            bail!("--target {url}: expected http://HOST:PORT");
+        }
+        let port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let host = if port { host.to_owned() } else { format!("{host}:80") };
+        if let Some(token) = token.as_ref().filter(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+            bail!("a token of {} characters has some that no token has", token.chars().count());
+        }
+        Ok(Self { host, token })
+    }
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    body: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> anyhow::Result<Value> {
+        serde_json::from_str(&self.body).context("the service does not answer in JSON")
+    }
+
+    /// What the service says is wrong.
+    pub(crate) fn complaint(&self) -> String {
+        let message = self.json().ok().and_then(|value| value["message"].as_str().map(str::to_owned));
+        format!("status {}: {}", self.status, message.unwrap_or_else(|| self.body.chars().take(200).collect()))
+    }
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    target: Target,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl Client {
+    pub(crate) fn new(target: &Target) -> Self {
+        Self { target: target.clone(), stream: None }
+    }
+
+    /// A request and its answer. A connection that the service has closed meanwhile is opened again once.
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: Option<&str>) -> io::Result<Answer> {
+        let reused = self.stream.is_some();
+        let answer = self.exchange(method, path, body);
+        if answer.is_ok() {
+            return answer;
+        }
+        self.stream = None;
+        if reused { self.exchange(method, path, body).inspect_err(|_| self.stream = None) } else { answer }
+    }
+
+    /// A request that must be answered with 200.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> anyhow::Result<Value> {
+        let answer = self.send(method, path, body).with_context(|| format!("http://{}{path}", self.target.host))?;
+        if answer.status != 200 {
+            bail!("{method} http://{}{path}: {}", self.target.host, answer.complaint());
+        }
+        answer.json()
+    }
+
+    fn connect(&self) -> io::Result<BufReader<TcpStream>> {
+        let mut last = io::Error::new(ErrorKind::NotFound, "the host has no address");
+        for address in self.target.host.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    stream.set_read_timeout(Some(PATIENCE))?;
+                    stream.set_write_timeout(Some(PATIENCE))?;
+                    return Ok(BufReader::new(stream));
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn exchange(&mut self, method: &str, path: &str, body: Option<&str>) -> io::Result<Answer> {
+        if self.stream.is_none() {
+            self.stream = Some(self.connect()?);
+        }
+        let stream = self.stream.as_mut().expect("it was opened");
+        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.target.host);
+        if let Some(token) = &self.target.token {
+            request += &format!("authorization: Bearer {token}\r\n");
+        }
+        if let Some(body) = body {
+            request += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        }
+        request += "\r\n";
+        request += body.unwrap_or_default();
+        stream.get_mut().write_all(request.as_bytes())?;
+        let (answer, last) = read(stream)?;
+        if last {
+            self.stream = None;
+        }
+        Ok(answer)
+    }
+}
+
+/// An answer, and whether the connection ends with it.
+fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
+    let broken = |what: &str| io::Error::new(ErrorKind::InvalidData, what.to_owned());
+    let mut line = String::new();
+    if stream.read_line(&mut line)? == 0 {
+        return Err(io::Error::new(ErrorKind::UnexpectedEof, "the service has closed the connection"));
+    }
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| broken("not an answer of an HTTP service"))?;
+    let (mut length, mut last) = (None, false);
+    loop {
+        line.clear();
+        stream.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        match (name.to_ascii_lowercase().as_str(), value.trim()) {
+            ("content-length", value) => length = value.parse::<usize>().ok(),
+            ("connection", value) => last = value.eq_ignore_ascii_case("close"),
+            _ => {}
+        }
+    }
+    let length = length.filter(|&length| length <= LONGEST).ok_or_else(|| broken("an answer without a length"))?;
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes)?;
+    let body = String::from_utf8(bytes).map_err(|_| broken("an answer that is not UTF-8"))?;
+    Ok((Answer { status, body }, last))
+}
+
+/// A name as a part of a path.
+pub(crate) fn escaped(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => text.push(char::from(byte)),
+            byte => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_hosts_with_a_port() {
+        let host = |url: &str| Target::parse(url, None).map(|target| target.host).map_err(|error| error.to_string());
+        assert_eq!(host("http://127.0.0.1:7070/").as_deref(), Ok("127.0.0.1:7070"));
+        assert_eq!(host("localhost:7070").as_deref(), Ok("localhost:7070"));
+        assert_eq!(host("http://node").as_deref(), Ok("node:80"));
+        assert!(host("https://node:1").unwrap_err().contains("`https` is not spoken here"));
+        for url in ["", "http://", "http://a:1/v1", "http://a b"] {
+            assert!(host(url).is_err(), "{url}");
+        }
+        assert!(Target::parse("a:1", Some("a\r\nb".to_owned())).is_err());
+    }
+
+    #[test]
+    fn answers_are_read_to_their_end_and_no_further() {
+        let mut text = &b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n"[..];
+        let (answer, last) = read(&mut text).unwrap();
+        assert_eq!((answer.status, answer.body.as_str(), last), (404, "{}", false));
+        assert_eq!(text, b"HTTP/1.1 200 OK\r\n");
+        assert!(read(&mut &b"HTTP/1.1 200 OK\r\n\r\n"[..]).is_err());
+        assert!(read(&mut &b""[..]).is_err());
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        assert_eq!(escaped("ns/a#1 ü"), "ns/a%231%20%C3%BC");
+    }
+}

@@ -1,0 +1,208 @@
+//! The dashboard in a real browser, on a real service: with the demonstration's cluster behind it, with a token, after a
+//! crash.
+//!
+//! Pictures of it are left in the `tmp` folder of the target directory, to be looked at.
+
+mod browser;
+mod service;
+
+use browser::Browser;
+use serde_json::{Value, json};
+use service::{Service, cluster, esdp, output};
+use std::path::{Path, PathBuf};
+
+/// Where axe-core is; `cargo xtask test` installs it and says so.
+fn axe() -> String {
+    let script = std::env::var_os("ESDP_AXE").map(PathBuf::from).or_else(installed);
+    let missing = "the test of the dashboard needs axe-core: `cargo xtask test test` installs it, or name an axe.min.js in \
+                   ESDP_AXE";
+    std::fs::read_to_string(script.expect(missing)).expect(missing)
+}
+
+/// What an earlier `cargo xtask test` has left in `target/tools`.
+fn installed() -> Option<PathBuf> {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools");
+    let scripts = std::fs::read_dir(tools).ok()?.flatten().map(|entry| entry.path());
+    scripts.map(|home| home.join("node_modules/axe-core/axe.min.js")).find(|script| script.is_file())
+}
+
+fn assert_accessible(browser: &mut Browser, axe: &str, what: &str) {
+    browser.ask(&format!("{axe};true"));
+    let found = browser.ask(
+        "axe.run().then((found) => ({ passed: found.passes.length,
+           violations: found.violations.map((rule) => [rule.id, rule.nodes.map((node) => node.failureSummary + node.html)]) }))",
+    );
+    assert!(found["passed"].as_u64().unwrap() > 10, "axe has looked at nothing: {found}");
+    assert_eq!(found["violations"], json!([]), "{what}");
+}
+
+fn assert_no_complaints(browser: &mut Browser) {
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+}
+
+fn text(browser: &mut Browser, selector: &str) -> String {
+    let text = browser.ask(&format!("document.querySelector({}).textContent", json!(selector)));
+    text.as_str().unwrap_or_else(|| panic!("{selector} has no text")).to_owned()
+}
+
+fn press(browser: &mut Browser, selector: &str) {
+    browser.ask(&format!("document.querySelector({}).click()", json!(selector)));
+}
+
+const ROWS: &str = "[...document.querySelectorAll('#servers tbody tr:not(.gap)')]";
+
+#[test]
+fn an_operator_sees_a_service_at_work() {
+    let axe = axe();
+    let temporary = tempfile::tempdir().unwrap();
+    let mut command = esdp();
+    command.args(["demo", "--no-open", "--pace", "8"]).env("TMPDIR", temporary.path());
+    let service = Service::spawn(command).unwrap();
+    let url = format!("http://{}", service.address);
+    let mut browser = Browser::start();
+    browser.visit(&url, 1280, false);
+    browser.until("the board", "!document.getElementById('board').hidden");
+    a_decision_arrives(&mut browser, &service);
+    // A hidden row of the table is never the first: it is sorted, and only rows in sight are there.
+    browser.until(
+        "the slow server",
+        &format!("{ROWS}[0]?.textContent.startsWith('a100-3') && {ROWS}[0].cells[1].textContent.includes('Slow')"),
+    );
+    assert!(text(&mut browser, "#tile-slow").contains("a100-3 0."));
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    browser.screenshot(&pictures.join("dashboard-light.png"), true);
+    reads_why(&mut browser);
+    filters_and_sorts(&mut browser);
+    assert_accessible(&mut browser, &axe, "light");
+    uses_the_keyboard(&mut browser, &axe);
+    assert_no_complaints(&mut browser);
+
+    for (width, dark, name) in [(1280, true, "dark"), (400, false, "narrow"), (400, true, "narrow-dark")] {
+        browser.visit(&url, width, dark);
+        browser.until(
+            "the board",
+            "!document.getElementById('board').hidden && document.querySelector('.reason') !== null",
+        );
+        assert_eq!(browser.ask("document.documentElement.scrollWidth"), width, "{name}: the page is too wide");
+        let ground = browser.ask("getComputedStyle(document.documentElement).backgroundColor");
+        assert_eq!(ground == "rgb(18, 21, 27)", dark, "{name}: {ground}");
+        assert_accessible(&mut browser, &axe, name);
+        browser.screenshot(&pictures.join(format!("dashboard-{name}.png")), true);
+        assert_no_complaints(&mut browser);
+    }
+    assert_eq!(service.stop(), Some(0));
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "the demonstration leaves nothing behind");
+}
+
+/// A job of our own, decided while the page is open, shows up in it.
+fn a_decision_arrives(browser: &mut Browser, service: &Service) {
+    browser.until("the events", "document.getElementById('link-text').textContent === 'Live'");
+    browser.ask(
+        "(() => { window.seen = new Set(); const body = document.querySelector('#decisions tbody');
+           new MutationObserver(() => { for (const row of body.rows) window.seen.add(row.dataset.key); })
+             .observe(body, { childList: true }); })()",
+    );
+    let job = json!({"key": "browser", "jobs": [{"id": "browser", "port": "etl"}]});
+    let slot = service.client().post("/v1/slots", &job)["slot"].as_u64().unwrap();
+    browser.until("the decision", &format!("window.seen.has('{slot}')"));
+}
+
+fn reads_why(browser: &mut Browser) {
+    let started =
+        "[...document.querySelectorAll('#decisions tbody tr')].find((row) => row.cells[2].textContent !== 'nothing')";
+    browser.until("a decision that starts something", &format!("Boolean({started})"));
+    let slot = browser.ask(&format!(
+        "(() => {{ const row = {started}; row.querySelector('button').click(); return row.cells[0].textContent; }})()"
+    ));
+    let slot = slot.as_str().unwrap();
+    browser.until("the reasons", &format!("document.getElementById('why-title').textContent.endsWith('slot {slot}')"));
+    let why = text(browser, "#why-body .reason");
+    for part in [" on ", "Expected0.", "Bonus for doubt", "Cost0.000", "Outcomes", "Next best"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+}
+
+fn filters_and_sorts(browser: &mut Browser) {
+    let names = format!("{ROWS}.map((row) => row.cells[0].textContent)");
+    browser.ask(
+        "(() => { const search = document.getElementById('search'); search.value = 'no-gpu';
+           search.dispatchEvent(new Event('input')); })()",
+    );
+    browser.until("the filter", &format!("{ROWS}.length === 4"));
+    press(browser, "[data-sort=name]");
+    press(browser, "[data-sort=name]");
+    browser.frame();
+    assert_eq!(browser.ask(&names), json!(["cpu-3", "cpu-2", "cpu-1", "cpu-0"]));
+    assert_eq!(text(browser, "#shown"), "4 of 18 servers");
+    assert_eq!(text(browser, "#servers th[aria-sort=descending]"), "Server");
+    let heat = "[...document.querySelectorAll('#heat tbody tr:not(.gap)')].map((row) => row.cells[0].textContent)";
+    assert_eq!(browser.ask(heat), json!(["cpu-3", "cpu-2", "cpu-1", "cpu-0"]), "the heat map has the same servers");
+    browser.ask(
+        "(() => { const search = document.getElementById('search'); search.value = '';
+           search.dispatchEvent(new Event('input')); })()",
+    );
+    press(browser, "[data-sort=verdict]");
+    browser.until("all servers", "document.getElementById('servers').getAttribute('aria-rowcount') === '19'");
+}
+
+/// Opens the slow server, drains it, closes it.
+fn uses_the_keyboard(browser: &mut Browser, axe: &str) {
+    let dialog = "document.getElementById('detail').open";
+    browser
+        .ask("[...document.querySelectorAll('#servers .name')].find((name) => name.textContent === 'a100-3').focus()");
+    browser.key("Enter");
+    browser.until("the server", dialog);
+    assert!(text(browser, "#detail-text").starts_with("Slow: 0."));
+    assert_accessible(browser, axe, "a server");
+    press(browser, "#detail-drain");
+    browser.until("the drain", "document.getElementById('detail-drain').textContent === 'Undrain'");
+    press(browser, "#detail-drain");
+    browser.until("its end", "document.getElementById('detail-drain').textContent === 'Drain'");
+    browser.key("Escape");
+    browser.until("the end of the dialog", &format!("!{dialog}"));
+    assert_eq!(browser.ask("document.activeElement.textContent"), "a100-3", "the focus is back where it was");
+}
+
+#[test]
+fn it_asks_for_a_token_and_comes_back_after_a_crash() {
+    let data = tempfile::tempdir().unwrap();
+    let token = output(&["token", "create", "someone", "--role", "operator"], data.path());
+    let service = Service::start(data.path(), &[]);
+    let address = service.address;
+    let mut client = service.client();
+    client.token = Some(token.trim().to_owned());
+    client.ok("PUT", "/v1/cluster", &cluster(2000).to_string());
+    let axe = axe();
+    let mut browser = Browser::start();
+    browser.visit(&format!("http://{address}"), 1280, true);
+    browser.until("the question", "!document.getElementById('token-part').hidden");
+    assert_accessible(&mut browser, &axe, "the token");
+    browser.ask(&format!(
+        "(() => {{ document.getElementById('token').value = {}; document.getElementById('token-form').requestSubmit(); }})()",
+        Value::from(token.trim())
+    ));
+    browser.until("the board", "!document.getElementById('board').hidden");
+    browser.until("the events", "document.getElementById('link-text').textContent === 'Live'");
+
+    // Thousands of servers: the page holds those in sight.
+    assert_eq!(browser.ask("document.getElementById('servers').getAttribute('aria-rowcount')"), "2001");
+    let rows = browser.ask(&format!("{ROWS}.length")).as_u64().unwrap();
+    assert!((5..100).contains(&rows), "{rows} rows");
+    browser.ask("document.getElementById('servers-region').scrollTop = 1e9");
+    browser.until("the last server", &format!("{ROWS}.at(-1).textContent.startsWith('n1999')"));
+
+    service.kill();
+    browser.until("the loss", "document.getElementById('link-text').textContent === 'Reconnecting'");
+    let mut command = esdp();
+    command.args(["serve", "--listen", &address.to_string(), "--log-level", "warn"]).arg("--data").arg(data.path());
+    let service = Service::spawn(command).unwrap();
+    browser.until("the service", "document.getElementById('link-text').textContent === 'Live'");
+    let mut client = service.client();
+    client.token = Some(token.trim().to_owned());
+    let slot = client.post("/v1/slots", &json!({"key": "after", "jobs": [{"id": "after", "port": "train"}]}));
+    browser.until(
+        "a decision after the crash",
+        &format!("document.querySelector('#decisions tr[data-key=\"{}\"]') !== null", slot["slot"]),
+    );
+}

@@ -1,0 +1,131 @@
+// Figures of the moment: tiles, utilisation, waiting jobs.
+
+const REASONS = {
+  capacity: "no room",
+  passed: "others were worth more",
+  closed: "servers closed",
+  "no-server": "no server may run it",
+  "not-decided": "not decided yet",
+  observing: "the service observes",
+};
+// How many samples of the slot number are kept for the rate: ten minutes at one per second.
+const SAMPLES = 600;
+const MINUTE = 60_000;
+
+const overview = {
+  samples: [],
+  slowNames: null,
+
+  show(status, servers) {
+    const mode = { observe: "observes", advise: "advises", place: "places jobs" }[status.mode] ?? status.mode;
+    say($("headline"), `slot ${inTens(status.slot)}, ${mode}, ${plural(servers.length, "server")}`);
+    document.title = `${servers.some((server) => server.verdict === "slow") ? "▼ " : ""}esdp`;
+    this.showSlow(servers);
+    this.showRate(status);
+    const [explored, started] = status.exploration;
+    say($("exploration"), percent(started > 0 ? explored / started : 0));
+    const limit = status.max_exploration === null ? "no limit" : `limit ${percent(status.max_exploration)}`;
+    say($("exploration-note"), `of ${plural(started, "recent task")}, ${limit}`);
+    const waiting = Object.values(status.waiting).reduce((sum, number) => sum + number, 0);
+    say($("running"), inTens(status.running));
+    say($("jobs-note"), `running, ${inTens(waiting)} waiting`);
+    say($("regret"), digits(status.estimated_regret));
+    say($("regret-note"), "net utility below the best by estimate, since the start");
+    this.showAdvice(status);
+    this.showDevices(status.devices);
+    this.showWaiting(status, waiting);
+    say($("foot"), `esdp ${status.version}, up ${duration(status.uptime_seconds)}, ${inTens(status.sequence)} events`);
+  },
+
+  showSlow(servers) {
+    const slow = servers.filter((server) => server.verdict === "slow").sort((a, b) => a.factor - b.factor);
+    const unknown = servers.filter((server) => server.verdict === "unknown").length;
+    say($("slow"), inTens(slow.length));
+    $("tile-slow").classList.toggle("bad", slow.length > 0);
+    const named = slow.slice(0, 2).map((server) => `${server.name} ${times(server.factor)}`);
+    const rest = slow.length > named.length ? `, ${slow.length - named.length} more` : "";
+    const doubt = unknown > 0 ? `${inTens(unknown)} not known yet` : "all others are as usual or faster";
+    say($("slow-names"), slow.length > 0 ? named.join(", ") + rest : doubt);
+    const names = new Set(slow.map((server) => server.name));
+    const found = slow.filter((server) => this.slowNames && !this.slowNames.has(server.name));
+    this.slowNames = names;
+    if (found.length > 0) announce(`Slow: ${found.slice(0, 3).map((server) => `${server.name}, ${times(server.factor)}`).join("; ")}`);
+  },
+
+  showRate({ slot }) {
+    const now = Date.now();
+    const samples = this.samples;
+    if (samples.length > 0 && slot < samples.at(-1).slot) samples.length = 0;
+    samples.push({ now, slot });
+    if (samples.length > SAMPLES) samples.shift();
+    const since = samples.find((sample) => now - sample.now <= MINUTE) ?? samples[0];
+    const elapsed = now - since.now;
+    say($("rate"), elapsed >= 1500 ? inTens(((slot - since.slot) / elapsed) * MINUTE) : "…");
+    say($("rate-note"), elapsed >= MINUTE * 0.9 ? "in the last minute" : `in the last ${Math.max(1, Math.round(elapsed / 1000))} s`);
+    this.drawSpark(samples);
+  },
+
+  // Decisions per second over the samples, from the first to the last.
+  drawSpark(samples) {
+    if (samples.length < 3) return;
+    const [first, last] = [samples[0].now, samples.at(-1).now];
+    const buckets = Math.min(40, samples.length - 1);
+    const counts = new Array(buckets).fill(0);
+    for (let at = 1; at < samples.length; at += 1) {
+      const place = Math.min(Math.floor(((samples[at].now - first) / (last - first)) * buckets), buckets - 1);
+      counts[place] += samples[at].slot - samples[at - 1].slot;
+    }
+    const most = Math.max(...counts, 1);
+    const x = (at) => ((at / Math.max(buckets - 1, 1)) * 120).toFixed(1);
+    const points = counts.map((count, at) => `${x(at)},${(26 - (count / most) * 24).toFixed(1)}`);
+    dress($("spark").firstElementChild, "points", points.join(" "));
+  },
+
+  showAdvice({ advice, mode }) {
+    const { compared, followed, gain, interval } = advice;
+    if (compared === 0) {
+      say($("advice"), "–");
+      say($("advice-note"), mode === "advise" ? "nothing compared yet" : "only in mode advise");
+      return;
+    }
+    const sign = (value) => (value > 0 ? `+${digits(value)}` : digits(value));
+    say($("advice"), sign(gain));
+    say($("advice-note"), `net utility (${sign(interval[0])} to ${sign(interval[1])}), ${percent(followed / compared)} of ${plural(compared, "task")} followed`);
+  },
+
+  showDevices(devices) {
+    const create = () => make("tr", {}, make("th", { scope: "row" }), make("td", {}, bar()), make("td", { class: "number" }), make("td", { class: "number" }));
+    keepRows($("devices").tBodies[0], devices, (device) => device.device, create, (row, { device, used, capacity }) => {
+      const [name, use, share, amount] = row.cells;
+      say(name, device);
+      fill(use.firstChild, capacity > 0 ? used / capacity : 0);
+      say(share, percent(capacity > 0 ? used / capacity : 0));
+      say(amount, `${inTens(used)} of ${inTens(capacity)}`);
+    });
+  },
+
+  showWaiting(status, waiting) {
+    const select = $("reason");
+    const chosen = select.value;
+    const reasons = Object.entries(status.waiting);
+    const wanted = ["", ...reasons.map(([reason]) => reason)];
+    if (chosen && !wanted.includes(chosen)) wanted.push(chosen);
+    const texts = wanted.map((reason) => (reason ? `${REASONS[reason] ?? reason} (${inTens(status.waiting[reason] ?? 0)})` : `All (${inTens(waiting)})`));
+    // A list that somebody has open is left alone.
+    if (document.activeElement !== select) {
+      if (select.options.length !== wanted.length) select.replaceChildren(...wanted.map(() => make("option")));
+      wanted.forEach((reason, at) => {
+        select.options[at].value = reason;
+        say(select.options[at], texts[at]);
+      });
+      select.value = chosen;
+    }
+    const jobs = status.waiting_jobs.filter((job) => !chosen || job.reason === chosen).slice(0, 200);
+    $("waiting-none").hidden = jobs.length > 0;
+    $("waiting-region").hidden = jobs.length === 0;
+    const create = () => make("tr", {}, make("th", { scope: "row" }), make("td"), make("td"), make("td"));
+    keepRows($("waiting").tBodies[0], jobs, (job) => job.job, create, (row, { job, port, reason, detail }) => {
+      [job, port, REASONS[reason] ?? reason, detail].forEach((text, at) => say(row.cells[at], text));
+    });
+  },
+};
