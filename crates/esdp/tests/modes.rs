@@ -31,10 +31,11 @@ fn slot(live: &mut Live) -> Vec<Start> {
     let slot = live.scheduler().slot().next();
     let effects = live.apply(&Event::SlotDue { slot, free: [].into(), closed: vec![], work: None });
     let start = |effect| match effect {
-        Effect::Started(start) => start,
+        Effect::Started(start) => Some(start),
+        Effect::Decided { .. } => None,
         other => panic!("{other:?}"),
     };
-    effects.into_iter().map(start).collect()
+    effects.into_iter().filter_map(start).collect()
 }
 
 fn observe(live: &mut Live, id: &str, server: &str, utility: f64) -> Vec<Effect> {
