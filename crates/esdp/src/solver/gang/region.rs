@@ -7,6 +7,8 @@ use super::{CLOSE, Gang};
 const RUNNING: usize = 6;
 /// Jobs that do not run and are offered in a turn, at most.
 const WAITING: usize = 10;
+/// The jobs of a region, at first.
+pub(super) const JOBS: usize = 1 + RUNNING + WAITING;
 /// Turns without a gain after which one more job is taken out.
 const WIDER: usize = 20;
 /// The most jobs by which regions grow, before they are small again.

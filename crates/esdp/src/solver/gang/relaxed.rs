@@ -3,6 +3,7 @@
 use super::form::Form;
 use super::limits::Limits;
 use super::prices::{Layout, project};
+use super::region;
 use super::relax::Multipliers;
 use super::{CLOSE, Gang, WIDE};
 
@@ -29,7 +30,8 @@ impl Gang {
         if gap(self, bound) > CLOSE && self.relaxation.last_cost.saturating_mul(LEAST_NODES) <= tree {
             bound = bound.min(self.branch_on_copies(relaxed, tree));
         }
-        if gap(self, bound) > CLOSE {
+        // Where the whole problem is no larger than a region, all that regions could find was looked for.
+        if gap(self, bound) > CLOSE && self.form.jobs.len() > region::JOBS {
             let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
             self.improve_regions(bound, work as u64);
         }
