@@ -27,11 +27,12 @@ impl Gang {
             self.dive_within_root(left(self) / 2);
         }
         let tree = left(self) / TREE_PART;
-        if gap(self, bound) > CLOSE && self.relaxation.last_cost.saturating_mul(LEAST_NODES) <= tree {
+        let has_tree = self.relaxation.last_cost.saturating_mul(LEAST_NODES) <= tree;
+        if gap(self, bound) > CLOSE && has_tree {
             bound = bound.min(self.branch_on_copies(relaxed, tree));
         }
-        // Where the whole problem is no larger than a region, all that regions could find was looked for.
-        if gap(self, bound) > CLOSE && self.form.jobs.len() > region::JOBS {
+        // Where the whole problem is no larger than a region, the tree has looked for all that regions could find.
+        if gap(self, bound) > CLOSE && (!has_tree || self.form.jobs.len() > region::JOBS) {
             let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
             self.improve_regions(bound, work as u64);
         }
