@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("solver", &["model"]),
     ("policy", &["model", "stats", "solver", "rng"]),
     ("scheduler", &["model", "stats", "solver", "policy"]),
-    ("live", &["model", "stats", "policy", "scheduler"]),
+    ("live", &["model", "stats", "solver", "policy", "scheduler"]),
     ("conformance", &["model", "rng", "policy", "scheduler"]),
     ("sim", &["model", "stats", "solver", "rng", "policy", "scheduler", "live"]),
     ("scenario", &["model", "stats", "solver", "rng", "policy", "scheduler", "sim"]),
