@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Failure;
+use crate::apt::{apt, is_root};
 use crate::cargo::{run, succeeds, workspace_root};
-use crate::chromium::{apt, is_root};
 
 /// The variable by which the test finds the script.
 pub(crate) const VARIABLE: &str = "ESDP_AXE";

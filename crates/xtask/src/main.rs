@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through these two streams")]
 
+mod apt;
 mod axe;
 mod cargo;
 mod chromium;

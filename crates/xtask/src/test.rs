@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use crate::cargo::{cargo, run, succeeds};
-use crate::{Failure, axe, chromium, deny, highspy, strace};
+use crate::chromium::CHROMIUM;
+use crate::strace::STRACE;
+use crate::{Failure, axe, deny, highspy};
 
 const HELP: &str = "\
 Runs every check the project has, in this order, stopping at the first failure.
@@ -70,8 +72,8 @@ impl Step {
             // Not `--all-targets`: that would run the benchmarks as well. Clippy above has
             // already made sure that they compile.
             Self::Test => {
-                chromium::require()?;
-                strace::require()?;
+                CHROMIUM.require()?;
+                STRACE.require()?;
                 let mut command = cargo();
                 command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
                 command.env(highspy::VARIABLE, highspy::require()?).env(axe::VARIABLE, axe::require()?);
