@@ -38,10 +38,16 @@ pub(super) struct Dive {
 impl Gang {
     /// Dives from the last Newton prices, into the placement.
     pub(super) fn dive(&mut self, work: u64) {
-        let Self { form, limits, newton, dive, pricing, placement, .. } = self;
+        let Self { form, limits, newton, dive, pricing, .. } = self;
         let before = newton.work;
         dive.run(form, limits, newton, work);
         pricing.work += newton.work - before;
+        self.place_dive();
+    }
+
+    /// Makes a decision of what a dive decided.
+    pub(super) fn place_dive(&mut self) {
+        let Self { form, dive, placement, .. } = self;
         placement.reset(form);
         placement.copies.clone_from(&dive.limits.fewest);
         for (e, &uses) in dive.limits.low.iter().enumerate() {

@@ -54,6 +54,7 @@ mod region;
 mod relax;
 mod relaxed;
 mod ruin;
+mod sequence;
 mod smooth;
 mod start;
 mod sweep;

@@ -3,7 +3,7 @@
 //! Its objective is linear, by the slope of the square root at a decision. Servers without room for any of these jobs' tasks
 //! are no part of it, so it is small, and solved like a problem of its own: relaxation, dive, tree.
 
-use super::form::{Form, GroupForm, JobForm, NO_GROUP};
+use super::form::{Form, GroupForm, JobForm, NO_GROUP, Row};
 use super::placement::Placement;
 use super::polish::slope;
 use super::{Gang, WORK_PER_VISIT};
@@ -12,10 +12,10 @@ use super::{Gang, WORK_PER_VISIT};
 const LEAST_GAIN: f64 = 1e-9;
 
 impl Form {
-    /// Takes over some jobs of a problem and what a decision leaves free. `ids` are then channels of that problem.
-    fn fill_part(&mut self, from: &Self, placement: &Placement, jobs: &[u32]) {
+    /// Takes over some jobs of a problem and what a decision leaves free. `ids` are then channels of that problem; a unit of
+    /// width counts `slope`.
+    fn fill_part(&mut self, from: &Self, placement: &Placement, jobs: &[u32], slope: f64) {
         (self.scale, self.even, self.linear, self.devices) = (1.0, true, true, from.devices);
-        let slope = slope(from, placement);
         self.groups.clear();
         self.jobs.clear();
         self.ids.clear();
@@ -58,8 +58,7 @@ impl Form {
         self.w.clear();
         self.w.resize(self.ids.len(), 0.0);
         self.rows.clear();
-        let left = |(row, &capacity): (&super::form::Row, &u64)| super::form::Row { capacity, ..*row };
-        self.rows.extend(from.rows.iter().zip(placement.cluster()).map(left));
+        self.rows.extend(from.rows.iter().zip(placement.cluster()).map(|(row, &capacity)| Row { capacity, ..*row }));
         self.list_by_job();
     }
 }
@@ -83,7 +82,7 @@ impl Gang {
             }
             spent += form.channels_of_job(l as usize).len() as u64;
         }
-        part.form.fill_part(form, placement, jobs);
+        part.form.fill_part(form, placement, jobs, slope);
         spent = 10 * (spent + part.form.len() as u64);
         let better = part.search_part(now, work.saturating_sub(spent));
         spent += std::mem::take(&mut part.pricing.work);

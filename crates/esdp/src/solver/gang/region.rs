@@ -1,6 +1,7 @@
 //! Improves a decision by regions: a few jobs are taken out, the others stay where they are, and the few are decided on anew, with
 //! some that wait, as a problem of their own (`part.rs`).
 
+use super::sequence::Sequence;
 use super::{CLOSE, Gang};
 
 /// Running jobs taken out in a turn, at most.
@@ -23,20 +24,12 @@ const WORK: u64 = 1_000_000;
 pub(super) struct Region {
     jobs: Vec<u32>,
     free: Vec<bool>,
-    state: u64,
-    turn: usize,
+    sequence: Sequence,
 }
 
 impl Region {
-    pub fn reset(&mut self) {
-        self.state = 0x9E37_79B9_7F4A_7C15;
-        self.turn = 0;
-    }
-
-    /// A number below `limit`, the next of a fixed sequence.
     fn next(&mut self, limit: usize) -> usize {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) as usize % limit.max(1)
+        self.sequence.next(limit as u64) as usize
     }
 }
 
@@ -44,7 +37,7 @@ impl Gang {
     /// Takes turns until many of them in a row gain nothing, the bound is near, or the work is spent.
     pub(super) fn improve_regions(&mut self, bound: f64, work: u64) {
         let end = self.pricing.work.saturating_add(work);
-        self.region.reset();
+        self.region.sequence.reset();
         self.take_up_best();
         let mut idle = 0;
         while idle < PATIENCE && self.pricing.work < end {
@@ -66,7 +59,6 @@ impl Gang {
         }
         region.free.clear();
         region.free.resize(jobs, false);
-        region.turn += 1;
         // Jobs of which the relaxation is not sure come first, in turn with all others.
         let seed = builder.jobs[region.next(jobs)] as usize;
         region.free[seed] = true;

@@ -80,7 +80,9 @@ impl Gang {
         let Self { form, relaxation, dive, builder, .. } = self;
         let wanted = |e: usize| builder.score[e] > WANTED;
         dive.run_relaxed(form, limits, relaxation, wanted, work);
+        self.pricing.work += std::mem::take(&mut self.relaxation.work);
         self.place_dive();
+        self.keep();
     }
 
     /// The best decision becomes the one at hand.
@@ -90,19 +92,6 @@ impl Gang {
         placement.copies.clone_from(best_copies);
         best.iter().enumerate().for_each(|(e, &uses)| placement.set(form, e, uses));
         placement.commit();
-    }
-
-    /// Makes a decision of what a dive decided.
-    pub(super) fn place_dive(&mut self) {
-        let Self { form, relaxation, dive, pricing, placement, .. } = self;
-        pricing.work += std::mem::take(&mut relaxation.work);
-        placement.reset(form);
-        placement.copies.clone_from(&dive.limits.fewest);
-        for (e, &uses) in dive.limits.low.iter().enumerate() {
-            placement.set(form, e, uses.min(placement.most_more(form, e)));
-        }
-        self.finish();
-        self.keep();
     }
 }
 

@@ -11,6 +11,7 @@ use super::form::Form;
 use super::knapsack::Knapsack;
 use super::placement::Placement;
 use super::polish::Polish;
+use super::sequence::Sequence;
 
 /// The most jobs taken out in a turn.
 const MOST_RUINED: u64 = 5;
@@ -22,7 +23,7 @@ const POLISHED: f64 = 0.04;
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ruin {
-    state: u64,
+    sequence: Sequence,
     candidates: Vec<u32>,
     before: Vec<u32>,
     touched: Vec<u32>,
@@ -45,14 +46,8 @@ pub(super) struct Stop {
 impl Ruin {
     /// Starts the sequence of turns anew.
     pub fn reset(&mut self) {
-        self.state = 0x9E37_79B9_7F4A_7C15;
+        self.sequence.reset();
         self.seed = 0;
-    }
-
-    /// A number below `limit`, the next of a fixed sequence.
-    fn next(&mut self, limit: u64) -> u64 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) % limit.max(1)
     }
 
     /// Improves a decision until a stop. Returns the visits spent.
@@ -106,7 +101,7 @@ impl Ruin {
         self.before.clear();
         self.before.extend(self.candidates.iter().map(|&job| placement.copies[job as usize]));
         let was_out = placement.copies[seed] == 0;
-        let from = self.next(1 << 30);
+        let from = self.sequence.next(1 << 30);
         for &job in &self.candidates {
             let l = job as usize;
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
@@ -116,18 +111,18 @@ impl Ruin {
                 work += channels.len() as u64 / 4;
             }
         }
-        let skip = self.next(4) * (1 + self.next(8));
+        let skip = self.sequence.next(4) * (1 + self.sequence.next(8));
         let first = usize::from(was_out);
         let kept = std::mem::take(&mut self.candidates);
         let mut order = std::mem::take(&mut self.touched);
         order.clone_from(&kept);
         for place in first..order.len() {
-            let other = place + self.next((order.len() - place) as u64) as usize;
+            let other = place + self.sequence.next((order.len() - place) as u64) as usize;
             order.swap(place, other);
         }
         for &l in &order {
             let l = l as usize;
-            let salt = if skip == 0 { 0 } else { self.next(u64::MAX >> 34) | 1 };
+            let salt = if skip == 0 { 0 } else { self.sequence.next(u64::MAX >> 34) | 1 };
             while builder.insert(form, placement, l, salt) {
                 work += 2 * form.channels_of_job(l).len() as u64;
             }
@@ -155,12 +150,12 @@ impl Ruin {
     fn choose(&mut self, form: &Form, builder: &Builder, placement: &Placement, seed: usize) -> u64 {
         self.candidates.clear();
         self.candidates.push(seed as u32);
-        let ruined = 1 + self.next(MOST_RUINED) as usize;
+        let ruined = 1 + self.sequence.next(MOST_RUINED) as usize;
         let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
-        let from = self.next(channels.len() as u64) as usize;
+        let from = self.sequence.next(channels.len() as u64) as usize;
         let mut work = 0;
         // From the better half of the ranking more often than not.
-        let from = if self.next(2) == 0 { from / 4 } else { from };
+        let from = if self.sequence.next(2) == 0 { from / 4 } else { from };
         'found: for &e in channels[from.min(channels.len())..].iter().chain(&channels[..from.min(channels.len())]) {
             for other in form.channels(form.server[e as usize] as usize) {
                 work += 1;
@@ -174,7 +169,7 @@ impl Ruin {
                 }
             }
         }
-        let offset = self.next(form.jobs.len() as u64) as usize;
+        let offset = self.sequence.next(form.jobs.len() as u64) as usize;
         let mut outsiders = 0;
         for place in 0..form.jobs.len() {
             let job = builder.jobs[(offset + place) % form.jobs.len()];
