@@ -1,6 +1,6 @@
 //! Greedy on reduced values: a good feasible set and a certified bound, in near linear time.
 //!
-//! Channels are taken in descending order of `r = v + lambda w - u.a` (see `dual.rs`):
+//! Channels are taken in descending order of `r = v + lambda w - u.a` (see `dual/`):
 //! the multipliers price devices, so a channel that is dear in scarce devices comes late.
 //! What does not fit is skipped; a channel is taken only if it raises the objective.
 //! [`Exact`](super::Exact) starts from the same set.
@@ -9,7 +9,7 @@
 //! minimum are dropped. What a scheduler without a joint view does; the bound is the decomposition's.
 
 use super::dual::Dual;
-use super::gang::Gang;
+use super::gang::Decomposition;
 use super::problem::Room;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
@@ -21,7 +21,7 @@ pub struct Greedy {
     reduced: Reduced,
     dual: Dual,
     pass: Pass,
-    gang: Gang,
+    gang: Decomposition,
 }
 
 impl Solver for Greedy {

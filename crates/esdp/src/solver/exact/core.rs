@@ -1,6 +1,6 @@
 //! CORE: labels over the few channels whose choice is in doubt. Any capacity.
 //!
-//! Start from `x = [r > 0]`, which the dual would choose. By the identity in `dual.rs` a
+//! Start from `x = [r > 0]`, which the dual would choose. By the identity in `dual/` a
 //! set that beats the lower bound `LB` differs from it only in channels with
 //! `|r| < D - LB`, the *core*, and the flipped `|r|` sum to less than `D - LB`. The core is
 //! offered by ascending `|r|`. A label dies when its penalty and the flips it still needs

@@ -151,7 +151,7 @@ fn push(list: &mut Vec<Label>, label: Label, cone: &Cone) {
 /// Which of two labels of one weight is at least as good whatever follows.
 ///
 /// More mean and more width is always better. But a set that beats the lower bound also
-/// has `lambda (sqrt(W) - 1/(2 lambda))^2 < D - LB` (see `dual.rs`), so its `W` lies in a
+/// has `lambda (sqrt(W) - 1/(2 lambda))^2 < D - LB` (see `dual/`), so its `W` lies in a
 /// known interval, and there the worth of a difference in `W` is known up to its slope at
 /// the two ends: a label covers all of a cone, nearly a half-plane when `D - LB` is small.
 #[derive(Debug, Clone, Copy)]

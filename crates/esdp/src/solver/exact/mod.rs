@@ -1,6 +1,6 @@
 //! Optimal decisions at any size, or a certified gap when the work budget ends.
 //!
-//! 1. Reduce (`reduce.rs`), minimise the dual (`dual.rs`): a bound `D` and reduced values.
+//! 1. Reduce (`reduce.rs`), minimise the dual (`dual/`): a bound `D` and reduced values.
 //! 2. Round the relaxed point (`greedy.rs`): a lower bound `LB`.
 //! 3. Channels with `|r| >= D - LB` are decided. The rest, the *core*, is searched by
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
@@ -33,7 +33,7 @@ use self::exchange::Exchange;
 use self::tab::Tab;
 use self::tree::Tree;
 use super::dual::Dual;
-use super::gang::Gang;
+use super::gang::Decomposition;
 use super::greedy::Pass;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
@@ -82,7 +82,7 @@ pub struct Exact {
     branch: Branch,
     exchange: Exchange,
     tree: Tree,
-    gang: Gang,
+    gang: Decomposition,
     found: Found,
 }
 

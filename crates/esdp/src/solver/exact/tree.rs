@@ -2,7 +2,7 @@
 //! too wide for one word.
 //!
 //! Channels outside of the core (see `core.rs`) are fixed. At a node some more are; its relaxation is solved by a few steps
-//! of the dual simplex method (`lp.rs`) from wherever the last node ended. The node's bound is evaluated from the
+//! of the dual simplex method (`lp/`) from wherever the last node ended. The node's bound is evaluated from the
 //! requests with the prices found, for the `lambda` of the root: valid whatever the table's rounding errors.
 //!
 //! How many channels of the core are left out is one more whole number, with a row of its own; where it is

@@ -1,7 +1,7 @@
 //! Linear systems of a few hundred unknowns: Cholesky.
 
 /// Factorises in place, in the lower triangle; a pivot that rounding made too small is raised.
-pub(super) fn factorise(matrix: &mut [f64], size: usize) {
+pub(in crate::solver::gang) fn factorise(matrix: &mut [f64], size: usize) {
     for i in 0..size {
         let (above, row) = matrix.split_at_mut(i * size);
         let row = &mut row[..size];
@@ -16,7 +16,7 @@ pub(super) fn factorise(matrix: &mut [f64], size: usize) {
 }
 
 /// Solves with a factor, in place.
-pub(super) fn solve(factor: &[f64], size: usize, x: &mut [f64]) {
+pub(in crate::solver::gang) fn solve(factor: &[f64], size: usize, x: &mut [f64]) {
     for i in 0..size {
         let row = &factor[i * size..][..size];
         x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
@@ -30,7 +30,7 @@ pub(super) fn solve(factor: &[f64], size: usize, x: &mut [f64]) {
 }
 
 /// Eight sums at a time, for vector registers.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(in crate::solver::gang) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (first, second) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f64 = first.remainder().iter().zip(second.remainder()).map(|(a, b)| a * b).sum();

@@ -1,19 +1,21 @@
 //! Servers with capacities of their own, and gangs: two relaxations, decisions made from them, and a tree.
 //!
 //! ```text
-//! lay the problem out by server                                      form.rs, fill.rs, limits.rs
-//! place tasks one by one: the first decision                         baseline.rs
-//! if servers are small and many:                                     (decision 5)
-//!     price tasks; every server is a knapsack of its own             prices.rs, knapsack.rs
-//!     minimise that dual, smoothed, then as it is                    newton.rs, smooth.rs, gibbs.rs, descent.rs
-//!     build decisions, dive, polish by server, ruin and recreate     build.rs, sweep.rs, dive.rs, polish.rs, ruin.rs
-//! else:                                                              (decision 9)
-//!     price capacities: the linear relaxation, rounded rows added    relax/
-//!     dive on it                                                     relaxed.rs, dive.rs, eject.rs
-//!     split by the copies of a job, relax and dive again, as affordable  copies.rs
-//!     take a few jobs out and solve for them alone, many times       region.rs, part.rs
-//! if small: fix what costs more than the gap, branch                 fixing.rs, tree.rs
+//! lay the problem out by server                                       problem/: form, fill, groups, limits
+//! place tasks one by one: the first decision                          place/: baseline
+//! if servers are small and many, and no limit ties all of them:       (decision 5)
+//!     price tasks; every server is a knapsack of its own              dual/: prices, knapsack, descent, start
+//!     minimise that dual, smoothed, then as it is                     smooth/: newton, smoothed, gibbs, offers, grid
+//!     build decisions, dive, polish by server, ruin and recreate      place/, improve/: polish, ruin
+//! else:                                                               (decision 9)
+//!     price capacities: the linear relaxation, rounded rows added     relax/
+//!     dive on it                                                      search/relaxed, place/: dive, eject
+//!     split by the copies of a job, relax and dive again, as affordable   search/copies
+//!     take a few jobs out and solve for them alone, many times        improve/: region, part
+//! if small: fix what costs more than the gap, branch                  search/: fixing, tree
 //! ```
+//!
+//! Every tuned number is in `tuning.rs`.
 //!
 //! Words: a *job* has *copies*, of which some run, and *groups* of alike *tasks*; a *channel* is a group on a server, a
 //! *use* of it one task there. A *room* is what a server has, a *row* a limit of the whole cluster. *Limits* are what a search has
@@ -24,94 +26,47 @@
 //! job with 3 tasks and 1, and the second on the second server: 3.5 + 1.8, all whole, and the prices of the two
 //! servers prove it.
 //!
-//! Where the best decision is lost in the rounding of vast numbers, `doubt.rs` leaves out gangs that cannot run.
+//! Where the best decision is lost in the rounding of vast numbers, `search/doubt.rs` leaves out gangs that cannot run.
 
-mod baseline;
-mod build;
-mod candidates;
-mod cells;
 mod cholesky;
-mod copies;
-mod descent;
-mod dive;
-mod doubt;
-mod eject;
-mod fill;
-mod fixing;
-mod form;
-mod gibbs;
-mod grid;
-mod groups;
-mod knapsack;
-mod limits;
-mod newton;
-mod offers;
-mod part;
-mod placement;
-mod polish;
-mod prices;
-mod region;
+mod dual;
+mod improve;
+mod place;
+mod problem;
 mod relax;
-mod relaxed;
-mod ruin;
-mod sequence;
+mod search;
 mod smooth;
-mod start;
-mod sweep;
-mod tree;
+mod tuning;
 
-use self::build::Builder;
-use self::descent::{Descent, Stop};
-use self::dive::Dive;
-use self::form::Form;
-use self::limits::Limits;
-use self::newton::Newton;
-use self::placement::Placement;
-use self::polish::Polish;
-use self::prices::Pricing;
+use self::dual::descent::{Descent, Stop};
+use self::dual::prices::Pricing;
+use self::dual::{prices, start};
+use self::improve::polish::Polish;
+use self::improve::region;
+use self::improve::ruin::Ruin;
+use self::place::build::Builder;
+use self::place::dive::Dive;
+use self::place::placement::Placement;
+use self::problem::form::Form;
+use self::problem::limits::Limits;
 use self::relax::Relaxation;
-use self::ruin::Ruin;
-use self::tree::Tree;
+use self::search::tree::Tree;
+use self::smooth::newton;
+use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
+use crate::solver::gang::tuning::search::{
+    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, RELAXED_TENTHS, ROUNDS, SCORES,
+    SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
+};
 
-/// A decision's work by default: so much for each channel, up to so much in all, and a little for each channel beyond.
-const WORK_PER_CHANNEL: u64 = 30_000;
-const WORK: u64 = 120_000_000;
-const MORE_WORK_PER_CHANNEL: u64 = 6_000;
-/// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
-const LEAST_WORK: u64 = 40_000_000;
-/// A visit of a server's knapsack or table takes as long as so many units of work.
-const WORK_PER_VISIT: u64 = 5;
-/// At least so many knapsacks of each server are within the budget.
-const SCORES: u64 = 8;
-/// Visits of one server's knapsack before its bound is taken instead.
-const SERVER_VISITS: u64 = 4_000;
-
-/// Decisions closer to the bound than this are not worth a dive.
-const CLOSE: f64 = 1e-4;
-/// Closer than this, they are improved with less than all the work that is left, in proportion.
-const WIDE: f64 = 0.01;
-/// Rounds of dual steps at the root, each followed by a decision.
-const ROUNDS: usize = 8;
-/// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.
-const SLOWEST: f64 = 0.2;
-/// Dual steps in a round.
-const STEPS: usize = 35;
-
-/// Problems of more channels than this get fewer decisions while the dual goes down.
-const LARGE: usize = 20_000;
-/// Visits for each channel below which branching is not worth a try, but for problems of at most this many channels.
-const TREE: u64 = 20_000;
-const SMALL: usize = 50;
-
-/// A decision's work by default.
-fn default_budget(channels: u64) -> u64 {
-    (WORK_PER_CHANNEL * channels).min(WORK + MORE_WORK_PER_CHANNEL * channels).max(LEAST_WORK)
+/// A decision's work by default, at least this.
+fn default_budget(channels: u64, least: u64) -> u64 {
+    (WORK_PER_CHANNEL * channels).min(WORK + MORE_WORK_PER_CHANNEL * channels).max(least)
 }
 
 /// The decomposition and its buffers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gang {
+pub(super) struct Decomposition {
     form: Form,
     limits: Limits,
     pricing: Pricing,
@@ -127,7 +82,7 @@ pub(super) struct Gang {
     relaxation: Relaxation,
     region: region::Region,
     /// The solver of parts of a problem.
-    part: Option<Box<Gang>>,
+    part: Option<Box<Decomposition>>,
     start: Vec<f64>,
     order: Vec<(f64, u32)>,
     root: prices::Point,
@@ -137,16 +92,21 @@ pub(super) struct Gang {
     best_value: f64,
     best_copies: Vec<u32>,
     root_copies: Vec<f64>,
+    /// Whether servers' knapsacks bound the problem better than the relaxation does.
+    sharper_by_servers: bool,
     /// Nodes of the tree so far.
     nodes: u64,
+    /// Whether the budget is the default one.
+    is_default: bool,
     /// For each job, whether it is known not to run.
     left_out: Vec<bool>,
 }
 
-impl Gang {
+impl Decomposition {
     /// Solves within a budget of visits, if one is given.
     pub fn solve(&mut self, problem: &Problem<'_>, budget: Option<u64>, solution: &mut Solution) {
-        let mut budget = budget.unwrap_or_else(|| default_budget(problem.len() as u64));
+        self.is_default = budget.is_none();
+        let mut budget = budget.unwrap_or_else(|| default_budget(problem.len() as u64, LEAST_WORK));
         self.leave_none_out(problem);
         solution.work = 0;
         loop {
@@ -209,11 +169,23 @@ impl Gang {
         self.place_tasks();
         self.ruin.reset();
         let visits = budget / WORK_PER_VISIT;
-        let by_servers = (newton::has_many_servers(&self.form) || self.has_tree(visits))
+        // Cluster-wide rows tie all servers: prices of capacities see that, prices of tasks hardly.
+        let by_servers = self.form.rows.is_empty()
+            && (newton::has_many_servers(&self.form) || self.has_tree(visits))
             && newton::cost(&self.form).is_some_and(|cost| cost <= visits / 4 * 3);
-        let bound = if !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / 2 {
+        let has_tree = self.has_tree(visits);
+        // A relaxation alone is no decision: of little work, most must be left for one.
+        let part = if LITTLE_WORK.contains(&budget) { 8 } else { 2 };
+        let is_relaxed = !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / part;
+        let budget = match self.is_default && is_relaxed {
+            true => budget.min(default_budget(self.form.len() as u64, LEAST_WORK_RELAXED)),
+            false => budget,
+        };
+        let visits = budget / WORK_PER_VISIT;
+        let bound = if is_relaxed {
             // A tree needs its own.
-            let bound = self.search_relaxed(if self.has_tree(visits) { budget / 2 } else { budget });
+            let relaxed = if has_tree { budget / 10 * RELAXED_TENTHS } else { budget };
+            let bound = self.search_relaxed(relaxed);
             self.pricing.work /= WORK_PER_VISIT;
             bound
         } else {
@@ -223,7 +195,7 @@ impl Gang {
         if !self.beats(bound) {
             return self.best_value;
         }
-        if !self.has_tree(visits) {
+        if !has_tree {
             return bound;
         }
         self.fix();

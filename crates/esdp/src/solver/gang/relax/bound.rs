@@ -13,8 +13,8 @@
 use super::cuts::Cuts;
 use super::interior::Interior;
 use super::open::{Open, Source};
-use crate::solver::gang::form::{Form, NO_GROUP};
-use crate::solver::gang::limits::Limits;
+use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::limits::Limits;
 
 /// Prices of everything that is limited.
 #[derive(Debug, Clone, Default)]

@@ -12,20 +12,11 @@
 //! solution breaks most is kept.
 
 use crate::model::Amount;
-use crate::solver::gang::form::Form;
+use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::tuning::cuts::{BROKEN, FULL, KEPT, SMALL, WEIGHTS};
 
-/// A row must be broken by this much, of its capacity, to be kept.
-const BROKEN: f64 = 0.01;
-/// Rows kept for a server in a round.
-const KEPT: usize = 3;
-/// Weights tried for each device, at most.
-const WEIGHTS: usize = 15;
-/// Rooms of at most this many are tried with these weights, ...
-const SMALL: Amount = 64;
 const FRACTIONS: [(u64, u64); 11] =
     [(1, 2), (1, 3), (2, 3), (1, 4), (3, 4), (1, 5), (2, 5), (3, 5), (4, 5), (1, 6), (5, 6)];
-/// ... if they are used to this share.
-const FULL: f64 = 0.8;
 
 /// A row of one server, over all of its channels.
 #[derive(Debug, Clone)]

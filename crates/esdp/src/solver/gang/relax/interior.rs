@@ -7,24 +7,7 @@
 use super::job::Job;
 use super::open::{FREE, Open, PerCopy};
 use super::step::Step;
-
-/// The most steps.
-const STEPS: usize = 40;
-/// The share of the way to the nearest boundary that a step goes.
-const SHORT_OF: f64 = 0.995;
-/// The first product of slack and price, of an objective whose terms are at most about 1.
-const FIRST: f64 = 0.05;
-/// Steps that only centre, at first.
-const CENTRING: usize = 2;
-/// The most times that a step is corrected for products that it leaves far from the others (Gondzio).
-const CORRECTORS: usize = 3;
-/// Products beyond this factor from the others are far.
-const FARTHEST: f64 = 10.0;
-
-/// Steps shorter than this, near the end, are not worth their price.
-const SHORTEST: f64 = 0.05;
-/// A gap of this share of the value is nearly there.
-const NEAR: f64 = 0.1;
+use crate::solver::gang::tuning::interior::{CENTRING, CORRECTORS, FARTHEST, FIRST, NEAR, SHORT_OF, SHORTEST, STEPS};
 
 /// Inequalities: slacks, prices, their steps and what their products aim at.
 #[derive(Debug, Clone, Default)]

@@ -10,17 +10,9 @@
 //! Given the prices `p_g` that the channels pay for tasks, a step moves `T` by `N dp + n`: the inverse of a tiny
 //! matrix. Where a job runs whole or not at all, `T_g = count_g y - low_g` and only `y` moves.
 
-use crate::solver::gang::form::{Form, GroupForm};
-use crate::solver::gang::limits::Limits;
-
-/// Jobs with more groups than this that matter are tied loosely: their minimum is left out of the relaxation.
-const MOST_GROUPS: usize = 24;
-
-/// Of a group that a job needs whole, a little less is asked for here: the method wants room on all sides.
-const NEARLY_WHOLE: f64 = 0.98;
-
-/// What a task of a job that is decided to run is worth beyond its value, in the scaled objective.
-const URGENCY: f64 = 0.5;
+use crate::solver::gang::problem::form::{Form, GroupForm};
+use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::tuning::job::{MOST_GROUPS, NEARLY_WHOLE, URGENCY};
 
 /// The copies that the lower limits need at least.
 fn groups_low(form: &Form, limits: &Limits, l: usize) -> f64 {

@@ -16,6 +16,7 @@
 //! about `sum over servers of channels^2 devices` or the same by job, whichever is less.
 
 mod bound;
+mod choose;
 mod cuts;
 mod interior;
 mod job;
@@ -26,21 +27,10 @@ mod system;
 use self::cuts::Cuts;
 use self::interior::Interior;
 use self::open::Open;
-use super::form::Form;
-use super::limits::Limits;
+use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::tuning::relax::{CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, ROOT_TOLERANCE, TOLERANCE};
 pub(super) use bound::Multipliers;
-
-/// The gap, relative to the value, at which the relaxation of a whole problem counts as solved, ...
-const ROOT_TOLERANCE: f64 = 5e-4;
-/// ... and that of a part of it.
-const TOLERANCE: f64 = 2e-3;
-
-/// Channels whose reduced value is below this, in the scaled objective, are far from use.
-const APART: f64 = -0.3;
-
-/// Rounds of rounded rows, and the least share of the bound that a round must gain for another one.
-const CUT_ROUNDS: usize = 4;
-const LEAST_GAIN: f64 = 3e-4;
 
 /// A relaxation and its solution; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +43,7 @@ pub(super) struct Relaxation {
     pub multipliers: Multipliers,
     trial: Multipliers,
     cuts: Cuts,
-    /// Channels that stay out once there are rounded rows.
+    /// Channels that stay out.
     apart: Vec<bool>,
     /// Units of work so far.
     pub work: u64,
@@ -70,19 +60,21 @@ impl Relaxation {
     /// About what a solution from the start costs, in units of work.
     pub fn cost(&mut self, form: &Form, limits: &Limits) -> u64 {
         self.cuts.reset(form);
-        self.open.fill(form, limits, &self.cuts, false, |_| true);
+        self.choose_first(form);
+        let Self { open, cuts, apart, .. } = self;
+        open.fill(form, limits, cuts, false, |e| !apart[e]);
         let border = self.open.wide.len() + usize::from(!form.linear);
         let (servers, jobs) = self.open.costs(border);
         25 * units(servers.min(jobs) + 60 * self.open.len() as u64)
     }
 
     /// Solves a whole problem, adds rounded rows as long as they help, and leaves the multipliers with the best bound;
-    /// that bound. With rounded rows, channels stay out that the prices of the first solution leave far from use;
-    /// the bound counts them.
+    /// that bound. Channels stay out that the prices of the first solution leave far from use (`choose.rs`); the bound
+    /// counts them.
     pub fn solve(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
         self.cuts.reset(form);
-        self.apart.clear();
-        self.apart.resize(form.len(), false);
+        let is_large = self.choose_first(form);
+        let least_gain = if is_large { LEAST_GAIN_OF_LARGE } else { LEAST_GAIN };
         let end = self.work.saturating_add(work);
         let mut bound = f64::INFINITY;
         for round in 0..=CUT_ROUNDS {
@@ -90,16 +82,16 @@ impl Relaxation {
             let last = self.work;
             bound = bound.min(self.solve_once(form, limits, bound, end));
             if round == 0 {
-                self.reduce(form);
-                let Self { apart, multipliers, .. } = self;
-                for (e, apart) in apart.iter_mut().enumerate() {
-                    *apart = multipliers.score(form, e) < APART;
-                }
+                self.choose_by_prices(form);
             }
             let spent = if round == 0 { 0 } else { self.work - last };
-            let gains = before.is_infinite() || before - bound > LEAST_GAIN * bound;
+            let gains = before.is_infinite() || before - bound > least_gain * bound;
             let affordable = self.work.saturating_add(spent + spent / 2) < end;
-            if round == CUT_ROUNDS || !gains || !affordable || !self.cuts.separate(form, &self.uses, &mut self.work) {
+            if round == CUT_ROUNDS || !gains || !affordable {
+                break;
+            }
+            let is_chosen_anew = is_large && round == 0;
+            if !self.cuts.separate(form, &self.uses, &mut self.work) && !is_chosen_anew {
                 break;
             }
         }

@@ -5,8 +5,8 @@
 
 use super::cuts::{Cut, Cuts};
 use super::job::{Job, Tasks};
-use crate::solver::gang::form::{Form, NO_GROUP};
-use crate::solver::gang::limits::Limits;
+use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::limits::Limits;
 
 /// A channel without a group that counts.
 pub(super) const FREE: u32 = u32::MAX;
@@ -135,13 +135,12 @@ impl Open {
     /// About what eliminating the servers costs, and what eliminating the jobs does, in multiplications.
     pub fn costs(&self, border: usize) -> (u64, u64) {
         let cube = |size: usize| (size as u64).pow(3) / 6;
-        let border = border + self.shared_count;
-        let mut by_servers = cube(self.groups.len() + border);
+        let mut by_servers = cube(self.groups.len() + border + self.shared_count);
         for server in &self.servers {
-            let columns = (server.channels().len().min(self.groups.len()) + border) as u64;
+            let channels = server.channels().len();
+            let columns = (channels.min(self.groups.len()) + channels.min(self.shared_count) + border) as u64;
             by_servers += columns * columns * u64::from(server.rows) / 2;
         }
-        let border = border - self.shared_count;
         let mut by_jobs = cube(self.rows + border);
         for (place, job) in self.jobs.iter().enumerate() {
             let channels = self.channels_of(place);

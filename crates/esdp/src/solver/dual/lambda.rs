@@ -1,0 +1,37 @@
+//! The search for the multiplier of the widths.
+
+/// The search for `lambda`: the best of `max over known points (S, W) of S + lambda W, plus t / (4 lambda)`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Search {
+    /// The known points with the largest and the smallest `lambda` below and above the best one.
+    below: Option<(f64, f64)>,
+    above: Option<(f64, f64)>,
+}
+
+impl Search {
+    /// Takes a point that is best at `lambda`; returns the next `lambda` and the model's value there.
+    pub(super) fn next(&mut self, lambda: f64, (mean, width): (f64, f64), tangent: f64) -> (f64, f64) {
+        let ideal = |width: f64| 0.5 * (tangent / width.max(1e-18)).sqrt();
+        if ideal(width) < lambda {
+            self.above = Some((mean, width));
+        } else {
+            self.below = Some((mean, width));
+        }
+        let model = |lambda: f64, point: (f64, f64)| point.0 + lambda * point.1 + 0.25 * tangent / lambda;
+        let (Some(below), Some(above)) = (self.below, self.above) else {
+            let next = ideal(width);
+            return (next, model(next, (mean, width)));
+        };
+        let cross = (below.0 - above.0) / (above.1 - below.1).max(1e-18);
+        let (low, high) = (ideal(below.1), ideal(above.1));
+        let next = if low < cross {
+            low
+        } else if high > cross {
+            high
+        } else {
+            cross
+        };
+        let next = if next.is_finite() && next > 0.0 { next } else { lambda };
+        (next, model(next, below).max(model(next, above)))
+    }
+}

@@ -1,0 +1,95 @@
+//! Improves a decision by regions: a few jobs are taken out, the others stay where they are, and the few are decided on anew, with
+//! some that wait, as a problem of their own (`part.rs`).
+
+use crate::solver::gang::Decomposition;
+use crate::solver::gang::improve::sequence::Sequence;
+use crate::solver::gang::tuning::region::{PATIENCE, RUNNING, WAITING, WIDER, WIDEST, WORK};
+use crate::solver::gang::tuning::search::CLOSE;
+
+/// The search's buffers.
+#[derive(Debug, Clone, Default)]
+pub(in crate::solver::gang) struct Region {
+    jobs: Vec<u32>,
+    free: Vec<bool>,
+    sequence: Sequence,
+}
+
+impl Region {
+    fn next(&mut self, limit: usize) -> usize {
+        self.sequence.next(limit as u64) as usize
+    }
+}
+
+impl Decomposition {
+    /// Takes turns until many of them in a row gain nothing, the bound is near, or the work is spent.
+    pub(in crate::solver::gang) fn improve_regions(&mut self, bound: f64, work: u64) {
+        let end = self.pricing.work.saturating_add(work);
+        self.region.sequence.reset();
+        self.take_up_best();
+        let mut idle = 0;
+        while idle < PATIENCE && self.pricing.work < end {
+            let before = self.best_value;
+            if bound - before <= CLOSE * bound || !self.choose_region(idle / WIDER % WIDEST) {
+                return;
+            }
+            self.decide_region(end.saturating_sub(self.pricing.work));
+            idle = if self.best_value > before * (1.0 + 1e-9) { 0 } else { idle + 1 };
+        }
+    }
+
+    /// Chooses jobs: one, those that share its servers, and some that wait.
+    fn choose_region(&mut self, more: usize) -> bool {
+        let Self { form, region, best, builder, root_copies, pricing, .. } = self;
+        let jobs = form.jobs.len();
+        if jobs == 0 {
+            return false;
+        }
+        region.free.clear();
+        region.free.resize(jobs, false);
+        // Jobs of which the relaxation is not sure come first, in turn with all others.
+        let seed = builder.jobs[region.next(jobs)] as usize;
+        region.free[seed] = true;
+        let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
+        let mut running = 0;
+        let most = 2 + region.next(RUNNING - 1 + more);
+        let spread = 1 + region.next(3);
+        'found: for &e in channels.iter().step_by(spread).take(24 + 4 * more) {
+            for other in form.channels(form.server[e as usize] as usize) {
+                let job = form.job[other] as usize;
+                if best[other] > 0 && !region.free[job] {
+                    region.free[job] = true;
+                    running += 1;
+                    if running >= most {
+                        break 'found;
+                    }
+                }
+            }
+        }
+        let offset = region.next(jobs);
+        let mut waiting = 0;
+        for place in 0..jobs {
+            let l = builder.jobs[(offset + place) % jobs] as usize;
+            let share = root_copies[l];
+            if !region.free[l] && share < 0.999 * f64::from(form.jobs[l].copies) && form.jobs[l].is_gang() {
+                region.free[l] = true;
+                waiting += 1;
+                if waiting >= WAITING + more {
+                    break;
+                }
+            }
+        }
+        pricing.work += 4 * jobs as u64;
+        region.jobs.clear();
+        region.jobs.extend((0..jobs as u32).filter(|&l| region.free[l as usize]));
+        true
+    }
+
+    /// Decides on the chosen jobs anew.
+    fn decide_region(&mut self, work: u64) {
+        let jobs = std::mem::take(&mut self.region.jobs);
+        if self.decide_anew(&jobs, work.min(WORK)) {
+            self.keep();
+        }
+        self.region.jobs = jobs;
+    }
+}

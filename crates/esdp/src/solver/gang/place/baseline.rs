@@ -1,0 +1,60 @@
+//! Task-by-task placement, the baseline: it knows nothing of whole jobs until the end.
+
+use crate::solver::gang::dual::descent::Stop;
+use crate::solver::gang::smooth::newton;
+use crate::solver::gang::tuning::baseline::ROUNDS;
+use crate::solver::gang::tuning::search::{LEAST_WORK, STEPS, WORK_PER_VISIT};
+use crate::solver::gang::{Decomposition, default_budget};
+use crate::solver::{Guarantee, Problem, Solution};
+
+impl Decomposition {
+    /// Places tasks one by one by what they add, drops jobs that are short of their minimum, and
+    /// certifies with the dual's bound.
+    pub fn solve_greedily(&mut self, problem: &Problem<'_>, solution: &mut Solution) {
+        self.leave_none_out(problem);
+        let is_open = self.begin(problem, u64::MAX);
+        let mut bound = 0.0;
+        if is_open {
+            self.place_tasks();
+            let budget = default_budget(self.form.len() as u64, LEAST_WORK) / WORK_PER_VISIT;
+            self.price(budget, newton::cost(&self.form).is_some_and(|cost| cost <= budget / 4));
+            let stop = Stop { steps: ROUNDS * STEPS, work: budget / 2, target: self.best_value };
+            self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
+            self.root.prices.clone_from(&self.descent.best.prices);
+            bound = self.pricing.certify(&self.form, &self.limits, &mut self.root);
+        }
+        self.write(solution);
+        solution.work = self.pricing.work.saturating_mul(WORK_PER_VISIT);
+        solution.seal(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
+    }
+
+    pub(in crate::solver::gang) fn place_tasks(&mut self) {
+        let Self { form, placement, scratch, .. } = self;
+        placement.reset(form);
+        placement.copies.iter_mut().zip(&form.jobs).for_each(|(copies, job)| *copies = job.copies);
+        scratch.clear();
+        scratch.extend(0..form.len() as u32);
+        let alone = |e: u32| form.v[e as usize] + form.w[e as usize].sqrt();
+        scratch.sort_by(|&a, &b| alone(b).total_cmp(&alone(a)).then(a.cmp(&b)));
+        for &e in &*scratch {
+            let e = e as usize;
+            if placement.gain(form, e) > 0.0 {
+                placement.set(form, e, placement.most_more(form, e));
+            }
+        }
+        for l in (0..form.jobs.len()).filter(|&l| form.jobs[l].is_gang()) {
+            let needed =
+                form.groups_of_job(l).map(|g| placement.group[g].div_ceil(u64::from(form.groups[g].count).max(1)));
+            placement.copies[l] = needed.max().unwrap_or(0) as u32;
+            // What a job cannot do without, though it gains nothing or little.
+            for &e in form.channels_of_job(l) {
+                placement.add(form, e as usize, placement.missing_of_group(form, form.group[e as usize] as usize));
+            }
+            // Copies that are short give their tasks back, one after the other.
+            while placement.copies[l] > 0 && !placement.is_whole(form, l) {
+                placement.keep_copies(form, form.channels_of_job(l), 0, placement.copies[l] - 1);
+            }
+        }
+        self.keep();
+    }
+}

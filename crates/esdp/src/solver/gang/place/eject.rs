@@ -1,0 +1,102 @@
+//! Makes room for a task by moving others: what one server is short of, another has.
+//!
+//! Tasks leave gaps that are too small for the next one: two servers with one free device each hold no task that
+//! needs two. A task is placed on a server from which a few tasks of one other group can move to servers with
+//! room for them. Of all such moves among the best channels, the one with the best objective is taken.
+
+use crate::solver::gang::place::build::Builder;
+use crate::solver::gang::place::placement::Placement;
+use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::tuning::eject::{CHANNELS, MOVED};
+
+impl Builder {
+    /// Places one more task of a group of a running job, others moved if need be; whether it did. Counts visits.
+    pub fn place_by_moving(&self, form: &Form, placement: &mut Placement, g: usize, work: &mut u64) -> bool {
+        let l = form.groups[g].job as usize;
+        let own = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+        let all = u64::from(form.groups[g].count) * u64::from(placement.copies[l]);
+        if placement.group[g] >= all {
+            return false;
+        }
+        let mark = placement.mark();
+        let mut best: Option<(f64, usize, usize)> = None;
+        for &e in own.iter().filter(|&&e| form.group[e as usize] as usize == g).take(CHANNELS) {
+            let e = e as usize;
+            for f in form.channels(form.server[e] as usize) {
+                *work += 1;
+                if placement.uses[f] == 0 || form.group[f] as usize == g {
+                    continue;
+                }
+                if self.swap_in(form, placement, e, f, work) && best.is_none_or(|(value, ..)| placement.value() > value)
+                {
+                    best = Some((placement.value(), e, f));
+                }
+                placement.undo_to(form, mark);
+            }
+        }
+        match best {
+            Some((_, e, f)) => self.swap_in(form, placement, e, f, work),
+            None => false,
+        }
+    }
+
+    /// Moves tasks of one channel away until another fits once; false, with some of it done, when that fails.
+    fn swap_in(&self, form: &Form, placement: &mut Placement, e: usize, f: usize, work: &mut u64) -> bool {
+        let mut moved = 0;
+        while !placement.fits_more(form, e) {
+            if moved >= MOVED || placement.uses[f] == 0 {
+                return false;
+            }
+            placement.set(form, f, placement.uses[f] - 1);
+            moved += 1;
+        }
+        placement.set(form, e, placement.uses[e] + 1);
+        let (server, group, l) = (form.server[f], form.group[f], form.job[f] as usize);
+        let others = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+        for &other in others {
+            if moved == 0 {
+                break;
+            }
+            let other = other as usize;
+            *work += 1;
+            if form.group[other] == group && form.server[other] != server {
+                let more = placement.most_more(form, other).min(moved);
+                placement.set(form, other, placement.uses[other] + more);
+                moved -= more;
+            }
+        }
+        moved == 0
+    }
+
+    /// One more copy of a job that does not fit as things are, others moved; kept only if the objective rises.
+    pub fn insert_by_moving(&self, form: &Form, placement: &mut Placement, l: usize, work: &mut u64) -> bool {
+        let job = &form.jobs[l];
+        if !job.is_gang() || placement.copies[l] >= job.copies {
+            return false;
+        }
+        let (mark, before) = (placement.mark(), placement.value());
+        placement.copies[l] += 1;
+        self.complete_by_moving(form, placement, l, work);
+        if placement.is_whole(form, l) && placement.value() > before {
+            return true;
+        }
+        placement.copies[l] -= 1;
+        placement.undo_to(form, mark);
+        false
+    }
+
+    /// Brings a running job as close to its minima as it gets.
+    pub fn complete_by_moving(&self, form: &Form, placement: &mut Placement, l: usize, work: &mut u64) {
+        if placement.is_whole(form, l) {
+            return;
+        }
+        *work += u64::from(form.job_start[l + 1] - form.job_start[l]);
+        self.add_needed(form, placement, l);
+        for g in form.groups_of_job(l) {
+            while placement.missing_of_group(form, g) > 0 && self.place_by_moving(form, placement, g, work) {}
+        }
+        for g in form.groups_of_job(l) {
+            while placement.missing(form, l) > 0 && self.place_by_moving(form, placement, g, work) {}
+        }
+    }
+}

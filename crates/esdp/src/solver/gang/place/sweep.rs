@@ -1,0 +1,72 @@
+//! Builds a decision server by server: each one's own knapsack at the relaxation's prices, for the
+//! tasks that are still to be placed; then jobs short of their minimum are completed or cut.
+//!
+//! Packs servers better than job by job (`build.rs`), and jobs worse; the better of the two is kept.
+
+use crate::solver::gang::Decomposition;
+use crate::solver::gang::dual::knapsack::Item;
+use crate::solver::gang::tuning::sweep::{LIKELY, WORK_OF_A_MOVE};
+
+impl Decomposition {
+    /// Sweeps over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
+    pub(in crate::solver::gang) fn sweep(&mut self, first: usize) {
+        let Self { form, pricing, placement, descent, scratch, .. } = self;
+        placement.reset(form);
+        for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
+            placement.copies[l] = ((descent.copies[l] + 0.5) as u32).min(job.copies);
+        }
+        let servers = form.servers();
+        for server in (first..servers).chain(0..first.min(servers)) {
+            pricing.knapsack.items.clear();
+            for e in form.channels(server) {
+                scratch[e] = 0;
+                if pricing.r[e] > 0.0 {
+                    let more = placement.most_more(form, e);
+                    if more > 0 {
+                        pricing.knapsack.items.push(Item::new(pricing.r[e], more, e));
+                    }
+                }
+            }
+            if pricing.knapsack.items.is_empty() {
+                continue;
+            }
+            let before = pricing.knapsack.visits;
+            let room = placement.room(form, server);
+            pricing.knapsack.solve(&form.requests, room, &[], pricing.server_limit, scratch);
+            pricing.work += 2 * (pricing.knapsack.visits - before);
+            for e in form.channels(server) {
+                // Several channels of a group share its tasks, and all servers the cluster's rows.
+                let uses = scratch[e].min(placement.most_more(form, e));
+                placement.set(form, e, uses);
+            }
+        }
+        pricing.work += 4 * form.len() as u64;
+        self.finish();
+    }
+
+    /// Completes or cuts jobs that are short of their minimum, then adds whatever fits.
+    pub(in crate::solver::gang) fn finish(&mut self) {
+        let Self { form, builder, placement, pricing, root_copies, .. } = self;
+        // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving others.
+        let relaxed = !root_copies.is_empty();
+        let mut work = 0;
+        for place in 0..builder.jobs.len() {
+            let l = builder.jobs[place] as usize;
+            if form.jobs[l].is_gang() && placement.copies[l] > 0 {
+                if relaxed {
+                    builder.complete_by_moving(form, placement, l, &mut work);
+                }
+                builder.complete(form, placement, l);
+            }
+        }
+        for &l in &builder.jobs {
+            while builder.insert(form, placement, l as usize, 0) {}
+            if relaxed && root_copies[l as usize] > LIKELY {
+                while builder.insert_by_moving(form, placement, l as usize, &mut work) {}
+            }
+        }
+        pricing.work += WORK_OF_A_MOVE * work;
+        builder.fill(form, placement);
+        placement.commit();
+    }
+}

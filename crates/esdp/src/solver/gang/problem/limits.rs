@@ -1,0 +1,190 @@
+//! What a part of the search tree still allows: how many copies of a job, how many uses of a
+//! channel. Rows are propagated until nothing moves.
+
+use crate::model::Amount;
+use crate::solver::gang::problem::form::{Form, NO_GROUP};
+
+/// Bounds on every variable, and what the lower bounds leave free.
+#[derive(Debug, Clone, Default)]
+pub(in crate::solver::gang) struct Limits {
+    /// Uses of each channel.
+    pub low: Vec<u32>,
+    pub high: Vec<u32>,
+    /// Running copies of each job.
+    pub fewest: Vec<u32>,
+    pub most: Vec<u32>,
+    /// Server after server, what the lower bounds leave.
+    pub room: Vec<Amount>,
+    /// What they leave of each cluster-wide row.
+    pub cluster: Vec<Amount>,
+    /// Whether jobs may stay short of their minimum for now: a dive completes them in the end.
+    pub lenient: bool,
+    /// The job that allowed nothing, if one did.
+    pub failed: Option<usize>,
+    /// The lower bounds of each group's channels together, as last propagated.
+    pub group_low: Vec<u64>,
+    group_high: Vec<u64>,
+}
+
+impl Limits {
+    /// The whole problem.
+    pub fn reset(&mut self, form: &Form) {
+        self.low.clear();
+        self.low.resize(form.len(), 0);
+        self.high.clone_from(&form.most);
+        self.most.clear();
+        self.most.extend(form.jobs.iter().map(|job| job.copies));
+        self.fewest.clear();
+        self.fewest.extend(form.jobs.iter().map(|job| if job.is_gang() { 0 } else { job.copies }));
+    }
+
+    /// Whether every variable is decided.
+    pub fn is_decided(&self) -> bool {
+        self.low == self.high && self.fewest == self.most
+    }
+
+    /// Tightens all bounds; false when they allow nothing.
+    pub fn propagate(&mut self, form: &Form) -> bool {
+        self.failed = None;
+        loop {
+            let before = self.mark();
+            if !self.take_low(form) || !self.jobs(form) {
+                return false;
+            }
+            self.channels(form);
+            if let Some(e) = self.low.iter().zip(&self.high).position(|(low, high)| low > high) {
+                self.failed = Some(form.job[e] as usize);
+                return false;
+            }
+            if self.mark() == before {
+                return true;
+            }
+        }
+    }
+
+    /// Changes whenever a bound does: bounds only ever tighten.
+    fn mark(&self) -> [u64; 4] {
+        [&self.low, &self.high, &self.fewest, &self.most].map(|list| list.iter().map(|&value| u64::from(value)).sum())
+    }
+
+    /// Takes the lower bounds out of every capacity; false when they do not fit.
+    fn take_low(&mut self, form: &Form) -> bool {
+        self.room.clone_from(&form.room);
+        self.cluster.clear();
+        self.cluster.extend(form.rows.iter().map(|row| row.capacity));
+        for e in 0..form.len() {
+            let low = u64::from(self.low[e]);
+            if low == 0 {
+                continue;
+            }
+            let request = form.request(e);
+            let room = &mut self.room[form.server[e] as usize * form.devices..];
+            for (room, &a) in room.iter_mut().zip(request) {
+                match a.checked_mul(low).and_then(|need| room.checked_sub(need)) {
+                    Some(left) => *room = left,
+                    None => return false,
+                }
+            }
+            for (room, row) in self.cluster.iter_mut().zip(&form.rows) {
+                match request[row.device].checked_mul(low).and_then(|need| room.checked_sub(need)) {
+                    Some(left) => *room = left,
+                    None => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Group sums bound the copies, and copies are bounded by what can run.
+    fn jobs(&mut self, form: &Form) -> bool {
+        self.group_low.clear();
+        self.group_low.resize(form.groups.len(), 0);
+        self.group_high.clone_from(&self.group_low);
+        for e in 0..form.len() {
+            if form.group[e] != NO_GROUP {
+                self.group_low[form.group[e] as usize] += u64::from(self.low[e]);
+                self.group_high[form.group[e] as usize] += u64::from(self.high[e]);
+            }
+        }
+        for (l, job) in form.jobs.iter().enumerate() {
+            let over = |g: usize| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
+            if form.groups_of_job(l).any(over) {
+                self.failed = Some(l);
+                return false;
+            }
+            if !job.is_gang() || self.lenient {
+                continue;
+            }
+            for g in form.groups_of_job(l) {
+                let needed = self.group_low[g].div_ceil(u64::from(form.groups[g].count).max(1));
+                self.fewest[l] = self.fewest[l].max(u32::try_from(needed).unwrap_or(u32::MAX));
+            }
+            // The largest number of copies for which enough tasks can run. What can run is concave in
+            // the copies and 0 at none, so the numbers that are possible are the small ones.
+            let possible = |copies: u32| {
+                let run = |g: usize| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
+                let reaches = |g: usize| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
+                form.groups_of_job(l).map(run).sum::<u64>() >= u64::from(job.minimum) * u64::from(copies)
+                    && form.groups_of_job(l).all(reaches)
+            };
+            if !possible(self.most[l]) {
+                let (mut yes, mut no) = (0, self.most[l]);
+                while no - yes > 1 {
+                    let middle = yes + (no - yes) / 2;
+                    if possible(middle) { yes = middle } else { no = middle }
+                }
+                self.most[l] = yes;
+            }
+            if self.fewest[l] > self.most[l] {
+                self.failed = Some(l);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Rows bound the uses of each channel from above, and job minima from below.
+    fn channels(&mut self, form: &Form) {
+        for e in 0..form.len() {
+            if self.low[e] >= self.high[e] {
+                continue;
+            }
+            let low = self.low[e];
+            let mut more = u64::from(self.high[e] - low);
+            let request = form.request(e);
+            for (&a, &room) in request.iter().zip(&self.room[form.server[e] as usize * form.devices..]) {
+                if let Some(uses) = room.checked_div(a) {
+                    more = more.min(uses);
+                }
+            }
+            for (row, &room) in form.rows.iter().zip(&self.cluster) {
+                if let Some(uses) = room.checked_div(request[row.device]) {
+                    more = more.min(uses);
+                }
+            }
+            if form.group[e] != NO_GROUP {
+                let g = form.group[e] as usize;
+                let all = u64::from(form.groups[g].count) * u64::from(self.most[form.job[e] as usize]);
+                more = more.min(all.saturating_sub(self.group_low[g]));
+                let others = self.group_high[g] - u64::from(self.high[e]);
+                let l = form.job[e] as usize;
+                let job = &form.jobs[l];
+                if job.is_gang() && self.fewest[l] > 0 && !self.lenient {
+                    // What the job lacks when everything else that can run does.
+                    let need = u64::from(job.minimum) * u64::from(self.fewest[l]);
+                    let elsewhere: u64 = form
+                        .groups_of_job(l)
+                        .map(|h| {
+                            let high = if h == g { others } else { self.group_high[h] };
+                            high.min(u64::from(form.groups[h].count) * u64::from(self.most[l]))
+                        })
+                        .sum();
+                    let of_group = u64::from(form.groups[g].minimum) * u64::from(self.fewest[l]);
+                    let least = need.saturating_sub(elsewhere).max(of_group.saturating_sub(others));
+                    self.low[e] = low.max(u32::try_from(least).unwrap_or(u32::MAX));
+                }
+            }
+            self.high[e] = self.high[e].min(low.saturating_add(more as u32));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! One step of the interior-point method: the system, built from the channels, and what follows from its solution.
+//!
+//! With `D_e` the inverse curvature of a channel, `A` its shares of its server's rows and `E` its group,
+//!
+//! ```text
+//! dx = D (rho - A^T du - E^T dp - B^T db)
+//! [A D A' + s/u    A D E'        A D B'   ] [du]
+//! [E D A'          E D E' + N    E D B'   ] [dp]  =  rhs
+//! [B D A'          B D E'        B D B' + s/b] [db]
+//! ```
+//!
+//! where `B` are the cluster-wide rows and, last, the square root's own curvature, of rank one. The first diagonal block
+//! falls apart by server, the second by job (`job.rs`); one of them is eliminated (`system.rs`). A job of which some channels
+//! can take only a part of a copy's tasks (`PerCopy`) has one more unknown, minus the step of its copies, which those channels
+//! follow; its pivot is negative.
+
+mod eliminate;
+mod solve;
+
+use super::interior::Interior;
+use super::open::{FREE, Open};
+use super::system::System;
+use crate::solver::gang::cholesky::{factorise, solve};
+
+/// The system's parts; buffers are reused.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Step {
+    system: System,
+    inverse: Vec<f64>,
+    rho: Vec<f64>,
+    /// The square root's curvature, channel after channel.
+    root: Vec<f64>,
+    /// Job after job, the factor of its own matrix, and `N`.
+    job_factor: Vec<f64>,
+    job_factor_at: Vec<u32>,
+    job_n: Vec<f64>,
+    job_n_at: Vec<u32>,
+    by_group: Vec<f64>,
+    /// What each channel of [`Open::per_copy`] follows the copies by.
+    pull: Vec<f64>,
+    /// For each job with such channels, its tasks' and copies' own part: `q` by group, and the pivot.
+    shared_q: Vec<f64>,
+    shared_pivot: Vec<f64>,
+    /// The steps of those copies, negative.
+    shared: Vec<f64>,
+    eliminated: Vec<f64>,
+    /// Whether servers are eliminated, or jobs.
+    servers_go: bool,
+    server_price: Vec<f64>,
+    pub task_price: Vec<f64>,
+    border: Vec<f64>,
+    kept: Vec<f64>,
+    local: Vec<f64>,
+    stamp: Vec<u32>,
+    shared_stamp: Vec<u32>,
+    list: Vec<u32>,
+    columns: Vec<f64>,
+    border_columns: Vec<f64>,
+    block: Vec<f64>,
+    right: Vec<f64>,
+    work: u64,
+}
+
+impl Step {
+    pub fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.work) + std::mem::take(&mut self.system.work)
+    }
+
+    /// How far the tasks of all groups are from the uses of their channels.
+    pub fn off(&mut self, open: &Open, at: &Interior) -> f64 {
+        self.by_group.clear();
+        self.by_group.extend((0..open.groups.len()).map(|g| at.tasks(open, g)));
+        for (e, &g) in open.group.iter().enumerate().filter(|(_, g)| **g != FREE) {
+            self.by_group[g as usize] -= at.x[e];
+        }
+        self.by_group.iter().map(|off| off.abs()).sum()
+    }
+
+    /// Builds and factorises the system at a point.
+    pub fn factorise(&mut self, open: &Open, at: &Interior, linear: bool) {
+        let n = open.len();
+        self.inverse.clear();
+        self.inverse.extend((0..n).map(|e| {
+            let curvature = at.low.price[e] / at.low.slack[e] + at.high.price[e] / at.high.slack[e];
+            match open.per_copy_at[e] {
+                FREE => 1.0 / curvature,
+                place => 1.0 / (curvature + at.per_copy.price[place as usize] / at.per_copy.slack[place as usize]),
+            }
+        }));
+        self.pull.clear();
+        self.pull.extend(
+            open.per_copy
+                .iter()
+                .enumerate()
+                .map(|(place, row)| at.per_copy.price[place] / at.per_copy.slack[place] * row.most),
+        );
+        self.root.clear();
+        if !linear {
+            let width = at.width(open);
+            let factor = 0.5 / (width.sqrt() * width.sqrt().sqrt());
+            self.root.extend(open.w.iter().map(|w| w * factor));
+        }
+        self.work += 8 * n as u64;
+        self.jobs(open, at);
+        let border = open.wide.len() + usize::from(!linear);
+        let (by_servers, by_jobs) = open.costs(border);
+        self.servers_go = by_servers <= by_jobs;
+        if self.servers_go {
+            self.eliminate_servers(open, at, border);
+        } else {
+            self.eliminate_jobs(open, at, border);
+        }
+        self.system.finish();
+    }
+
+    /// Every job's own matrix and `N`. Of a job with a shared unknown, only the tasks are eliminated here.
+    fn jobs(&mut self, open: &Open, at: &Interior) {
+        self.job_factor.clear();
+        self.job_factor_at.clear();
+        self.job_n.clear();
+        self.job_n_at.clear();
+        self.shared_q.clear();
+        self.shared_q.resize(open.groups.len(), 0.0);
+        self.shared_pivot.clear();
+        self.shared_pivot.resize(open.shared_count, 0.0);
+        for (place, row) in open.per_copy.iter().enumerate() {
+            self.shared_pivot[open.shared[row.job as usize] as usize] += self.pull[place] * row.most;
+        }
+        for (place, job) in open.jobs.iter().enumerate() {
+            let (count, groups) = (job.unknowns(), job.groups().len());
+            let from = self.job_factor.len();
+            self.job_factor_at.push(from as u32);
+            self.job_factor.resize(from + count * count, 0.0);
+            let matrix = &mut self.job_factor[from..];
+            for row in 0..open.rows_of(job) {
+                let entries = &open.entries[job.entry as usize + row * count..][..count];
+                let i = job.row as usize + row;
+                let weight = at.job.price[i] / at.job.slack[i];
+                for (a, x) in entries.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                    for (b, y) in entries.iter().enumerate() {
+                        matrix[a * count + b] += weight * x * y;
+                    }
+                }
+            }
+            let n_from = self.job_n.len();
+            self.job_n_at.push(n_from as u32);
+            self.job_n.resize(n_from + groups * groups, 0.0);
+            if count == 0 {
+                continue;
+            }
+            let shared = open.shared[place];
+            // The unknowns that are eliminated here: all, or all but the copies.
+            let own = if shared == FREE { count } else { count - 1 };
+            if shared != FREE {
+                let last = count - 1;
+                self.shared_pivot[shared as usize] += matrix[last * count + last];
+                self.local.clear();
+                self.local.extend((0..own).map(|a| matrix[a * count + last]));
+                // Close up: the factor is of the tasks alone.
+                for a in 0..own {
+                    for b in 0..own {
+                        matrix[a * own + b] = matrix[a * count + b];
+                    }
+                }
+            }
+            let matrix = &mut self.job_factor[from..];
+            factorise(matrix, own);
+            if shared != FREE {
+                self.right.clear();
+                self.right.extend_from_slice(&self.local);
+                solve(matrix, own, &mut self.right);
+                let pivot = &mut self.shared_pivot[shared as usize];
+                *pivot -= self.right.iter().zip(&self.local).map(|(x, y)| x * y).sum::<f64>();
+                for (at_group, g) in job.groups().enumerate() {
+                    self.shared_q[g] = if job.tied { open.tasks[g].count } else { -self.right[at_group] };
+                }
+            }
+            if own == 0 {
+                continue;
+            }
+            for g in 0..groups {
+                self.local.clear();
+                self.local.resize(own, 0.0);
+                if job.tied {
+                    self.local[0] = open.tasks[job.first as usize + g].count;
+                } else {
+                    self.local[g] = 1.0;
+                }
+                solve(&self.job_factor[from..], own, &mut self.local);
+                for h in 0..groups {
+                    self.job_n[n_from + h * groups + g] =
+                        if job.tied { open.tasks[job.first as usize + h].count * self.local[0] } else { self.local[h] };
+                }
+            }
+        }
+    }
+
+    /// The pull of a channel, and the shared unknown that it follows.
+    #[inline]
+    fn pull_of(&self, open: &Open, e: usize) -> Option<(usize, f64)> {
+        let place = open.per_copy_at[e];
+        (place != FREE).then(|| {
+            let place = place as usize;
+            (open.shared[open.per_copy[place].job as usize] as usize, self.pull[place])
+        })
+    }
+}

@@ -1,0 +1,7 @@
+//! Searches with a proof: the relaxation, trees, and what is fixed before them.
+
+pub(super) mod copies;
+pub(super) mod doubt;
+pub(super) mod fixing;
+pub(super) mod relaxed;
+pub(super) mod tree;

@@ -1,0 +1,119 @@
+//! Decisions guided by the linear relaxation (`relax/`).
+
+use crate::solver::gang::Decomposition;
+use crate::solver::gang::dual::prices::{Layout, project};
+use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::relax::Multipliers;
+use crate::solver::gang::tuning::region;
+use crate::solver::gang::tuning::relaxed::{JOBS_PER_NODE, LEAST_NODES, TREE_PART, WANTED};
+use crate::solver::gang::tuning::search::{CLOSE, WIDE};
+
+impl Decomposition {
+    /// The linear relaxation, and decisions from it; a bound.
+    pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64) -> f64 {
+        let relaxed = self.relax(budget / 3 * 2);
+        let by_servers = self.certify();
+        let mut bound = relaxed.min(by_servers);
+        self.sharper_by_servers = by_servers < relaxed;
+        self.build_relaxed();
+        self.root_copies.clone_from(&self.relaxation.copies);
+        let left = |gang: &Self| budget.saturating_sub(gang.pricing.work);
+        let gap = |gang: &Self, bound: f64| (bound - gang.best_value) / bound.abs().max(f64::MIN_POSITIVE);
+        if gap(self, bound) > CLOSE {
+            self.dive_within_root(left(self) / 2);
+        }
+        let tree = left(self) / TREE_PART;
+        let nodes = LEAST_NODES.max(self.form.jobs.len() as u64 / JOBS_PER_NODE);
+        let has_tree = self.relaxation.last_cost.saturating_mul(nodes) <= tree;
+        if gap(self, bound) > CLOSE && has_tree {
+            bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
+        }
+        // Where the whole problem is no larger than a region, the tree has looked for all that regions could find.
+        if gap(self, bound) > CLOSE && (!has_tree || self.form.jobs.len() > region::JOBS) {
+            let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
+            self.improve_regions(bound, work as u64);
+        }
+        bound
+    }
+
+    /// Solves the relaxation; its bound. The dual starts from its prices.
+    pub(in crate::solver::gang) fn relax(&mut self, budget: u64) -> f64 {
+        let Self { form, limits, relaxation, pricing, descent, start, .. } = self;
+        let bound = relaxation.solve(form, limits, budget);
+        pricing.work += std::mem::take(&mut relaxation.work);
+        task_prices(form, &relaxation.multipliers, start);
+        pricing.server_prices.clone_from(&relaxation.multipliers.server);
+        descent.start(form, limits, pricing, start);
+        bound
+    }
+
+    /// Scores every channel by its reduced value at the relaxation's prices, and ranks.
+    pub(in crate::solver::gang) fn score_relaxed(&mut self) {
+        let Self { form, relaxation, builder, .. } = self;
+        relaxation.reduce(form);
+        let multipliers = &relaxation.multipliers;
+        builder.score.clear();
+        builder.score.extend((0..form.len()).map(|e| multipliers.score(form, e)));
+        builder.rank(form, &relaxation.copies);
+    }
+
+    /// Builds a decision by the relaxation's ranks.
+    pub(in crate::solver::gang) fn build_relaxed(&mut self) {
+        self.score_relaxed();
+        self.builder.build(&self.form, &mut self.placement);
+        self.pricing.work += 4 * self.form.len() as u64;
+        self.keep();
+    }
+
+    /// Dives from the relaxation's solution of the whole problem.
+    pub(in crate::solver::gang) fn dive_within_root(&mut self, work: u64) {
+        let limits = std::mem::take(&mut self.limits);
+        self.dive_from_relaxation(&limits, work);
+        self.limits = limits;
+    }
+
+    /// Dives within limits from the relaxation's solution there; channels are wanted by their scores.
+    pub(in crate::solver::gang) fn dive_from_relaxation(&mut self, limits: &Limits, work: u64) {
+        let Self { form, relaxation, dive, builder, .. } = self;
+        let wanted = |e: usize| builder.score[e] > WANTED;
+        dive.run_relaxed(form, limits, relaxation, wanted, work);
+        self.pricing.work += std::mem::take(&mut self.relaxation.work);
+        self.place_dive();
+        self.keep();
+    }
+
+    /// The best decision becomes the one at hand.
+    pub(in crate::solver::gang) fn take_up_best(&mut self) {
+        let Self { form, placement, best, best_copies, .. } = self;
+        placement.reset(form);
+        placement.copies.clone_from(best_copies);
+        best.iter().enumerate().for_each(|(e, &uses)| placement.set(form, e, uses));
+        placement.commit();
+    }
+}
+
+/// The prices of tasks, minima and rows that the dual of `prices.rs` has for the relaxation's.
+pub(in crate::solver::gang) fn task_prices(form: &Form, from: &Multipliers, prices: &mut Vec<f64>) {
+    let layout = Layout::of(form);
+    prices.clear();
+    prices.resize(layout.len, 0.0);
+    for (l, job) in form.jobs.iter().enumerate() {
+        // A task's price is what it costs its group less what it does for the minimum; both are at least 0, but for groups
+        // with a minimum of their own.
+        let groups = form.groups_of_job(l);
+        let bound = groups.clone().filter(|&g| !form.groups[g].is_needed());
+        let lowest = bound.map(|g| from.task[g]).fold(0.0, f64::min);
+        let minimum = if job.is_gang() { -lowest } else { 0.0 };
+        prices[layout.jobs + l] = minimum;
+        for g in groups {
+            prices[g] = project(form, g, from.task[g] + minimum);
+        }
+    }
+    for (place, row) in form.rows.iter().enumerate() {
+        prices[layout.rows + place] = from.wide[place] * row.unit;
+    }
+    if !form.linear {
+        prices[layout.lambda] = libm::log(from.lambda);
+    }
+}

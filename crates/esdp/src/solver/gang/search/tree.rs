@@ -1,0 +1,183 @@
+//! Branch and bound on the copies of jobs, then on the uses of channels.
+//!
+//! Depth first. Every node tightens its limits, goes down its own dual from its parent's prices,
+//! fixes what would cost more than the gap, and is left when its bound is no better than the
+//! best decision. What is not visited when the work is spent is bounded by its parent's bound.
+
+use crate::solver::gang::Decomposition;
+use crate::solver::gang::dual::descent::Stop;
+use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::tuning::tree::{NODES_PER_DECISION, STEPS};
+
+/// What is kept of a node while its children are searched.
+#[derive(Debug, Clone, Default)]
+struct Node {
+    limits: Limits,
+    prices: Vec<f64>,
+    bound: f64,
+    /// The second child's change, until it is taken.
+    other: Option<Change>,
+}
+
+/// One side of a branching.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    MostCopies(usize, u32),
+    FewestCopies(usize, u32),
+    MostUses(usize, u32),
+    FewestUses(usize, u32),
+}
+
+impl Change {
+    fn apply(self, limits: &mut Limits) {
+        match self {
+            Self::MostCopies(job, most) => limits.most[job] = most,
+            Self::FewestCopies(job, fewest) => limits.fewest[job] = fewest,
+            Self::MostUses(e, high) => limits.high[e] = high,
+            Self::FewestUses(e, low) => limits.low[e] = low,
+        }
+    }
+}
+
+/// The open nodes on the current path; buffers are reused.
+#[derive(Debug, Clone, Default)]
+pub(in crate::solver::gang) struct Tree {
+    path: Vec<Node>,
+    spare: Vec<Node>,
+}
+
+impl Decomposition {
+    /// Searches from the root, whose descent is done; returns what is proved: no decision is
+    /// better than this, in scaled units.
+    pub(in crate::solver::gang) fn branch(&mut self, budget: u64) -> f64 {
+        let mut tree = std::mem::take(&mut self.tree);
+        let proved = self.walk(&mut tree, budget);
+        tree.spare.append(&mut tree.path);
+        self.tree = tree;
+        proved
+    }
+
+    fn walk(&mut self, tree: &mut Tree, budget: u64) -> f64 {
+        let mut bound = self.descent.best.value;
+        loop {
+            // The node's own descent is done; `bound` is its bound.
+            if self.pricing.work > budget {
+                let open = tree.path.iter().filter(|node| node.other.is_some()).map(|node| node.bound);
+                return open.fold(bound, f64::max);
+            }
+            if self.nodes.is_multiple_of(NODES_PER_DECISION) {
+                self.candidate();
+            }
+            self.nodes += 1;
+            let change = if self.beats(bound) { self.choose() } else { None };
+            if let Some((first, other)) = change {
+                let mut node = tree.spare.pop().unwrap_or_default();
+                node.limits.clone_from(&self.limits);
+                node.prices.clone_from(&self.descent.best.prices);
+                node.bound = bound;
+                node.other = Some(other);
+                tree.path.push(node);
+                first.apply(&mut self.limits);
+            } else if !self.back(tree) {
+                return self.best_value;
+            }
+            loop {
+                if let Some(own) = self.enter(tree, budget) {
+                    bound = own;
+                    break;
+                }
+                if !self.back(tree) {
+                    return self.best_value;
+                }
+            }
+        }
+    }
+
+    /// Goes to the next open node; false when there is none.
+    fn back(&mut self, tree: &mut Tree) -> bool {
+        while let Some(node) = tree.path.last_mut() {
+            if let Some(change) = node.other.take()
+                && node.bound > self.best_value + self.tolerance()
+            {
+                self.limits.clone_from(&node.limits);
+                change.apply(&mut self.limits);
+                return true;
+            }
+            tree.spare.extend(tree.path.pop());
+        }
+        false
+    }
+
+    /// Propagates and descends at a node that was just made; `None` when nothing better is in it.
+    fn enter(&mut self, tree: &Tree, budget: u64) -> Option<f64> {
+        let parent = tree.path.last()?;
+        self.pricing.work += self.form.len() as u64;
+        if !self.is_open() {
+            return None;
+        }
+        self.descent.start(&self.form, &self.limits, &mut self.pricing, &parent.prices);
+        let target = self.best_value;
+        let stop = Stop { steps: STEPS, work: budget, target };
+        self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
+        let bound = self.descent.best.value.min(parent.bound);
+        if !self.beats(bound) || (self.fix() && !self.is_open()) {
+            return None;
+        }
+        Some(bound)
+    }
+
+    /// Propagates the limits; whether they leave anything to decide. The only decision that they
+    /// leave, if so, is taken note of.
+    pub(in crate::solver::gang) fn is_open(&mut self) -> bool {
+        if !self.limits.propagate(&self.form) {
+            return false;
+        }
+        if !self.limits.is_decided() {
+            return true;
+        }
+        let mut sums = (0.0, 0.0);
+        for (e, &uses) in self.limits.low.iter().enumerate() {
+            sums.0 += self.form.v[e] * f64::from(uses);
+            sums.1 += self.form.w[e] * f64::from(uses);
+        }
+        let value = crate::solver::gang::problem::form::Form::value(sums.0, sums.1);
+        if value > self.best_value {
+            self.best_value = value;
+            self.best.clone_from(&self.limits.low);
+        }
+        false
+    }
+
+    /// The variable to branch on and the two sides, the likelier one first.
+    fn choose(&self) -> Option<(Change, Change)> {
+        let limits = &self.limits;
+        let jobs = most_doubtful(&limits.fewest, &limits.most, &self.descent.copies);
+        if let Some((job, floor, up)) = jobs {
+            return Some(sides(Change::MostCopies(job, floor), Change::FewestCopies(job, floor + 1), up));
+        }
+        let (e, floor, up) = most_doubtful(&limits.low, &limits.high, &self.descent.uses)?;
+        Some(sides(Change::MostUses(e, floor), Change::FewestUses(e, floor + 1), up))
+    }
+}
+
+fn sides(less: Change, more: Change, up: bool) -> (Change, Change) {
+    if up { (more, less) } else { (less, more) }
+}
+
+/// The open variable whose average is farthest from a whole number, the whole number below it,
+/// and whether the one above is nearer.
+fn most_doubtful(low: &[u32], high: &[u32], average: &[f64]) -> Option<(usize, u32, bool)> {
+    let mut best = None;
+    let mut most = -1.0;
+    for (place, (&low, &high)) in low.iter().zip(high).enumerate().filter(|(_, (low, high))| low < high) {
+        let share = average[place].clamp(f64::from(low), f64::from(high));
+        let floor = (share as u32).min(high - 1);
+        let part = share - f64::from(floor);
+        let doubt = 0.5 - (part - 0.5).abs();
+        if doubt > most {
+            most = doubt;
+            best = Some((place, floor, part > 0.5));
+        }
+    }
+    best
+}
