@@ -136,7 +136,7 @@ fn exploration_stays_below_its_limit() {
         assert_eq!(again(&live).exploration(), live.exploration());
     }
     let rejected = live(1).apply(&Event::Directed { mode: Mode::Place, most_exploration: Some(1.5) });
-    assert!(matches!(&rejected[..], [Effect::Rejected { why }] if why.contains("from 0 to 1")), "{rejected:?}");
+    assert!(matches!(&rejected[..], [Effect::Rejected { why, .. }] if why.contains("from 0 to 1")), "{rejected:?}");
 }
 
 #[test]

@@ -249,7 +249,21 @@ pub enum Effect {
     Rejected {
         /// Why, for people.
         why: String,
+        /// Why, for programs.
+        #[serde(default)]
+        cause: Rejection,
     },
+}
+
+/// Why an event does not fit, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rejection {
+    /// It names something that is not there.
+    Unknown,
+    /// It contradicts the state or itself.
+    #[default]
+    Conflict,
 }
 
 /// A job to be started.
@@ -324,6 +338,16 @@ pub enum EventError {
     /// The state was not merged.
     #[error(transparent)]
     State(#[from] RestoreError),
+}
+
+impl EventError {
+    /// The kind of error, for programs.
+    pub fn cause(&self) -> Rejection {
+        match self {
+            Self::Unknown { .. } | Self::Ticket(TicketError::Unknown(_)) => Rejection::Unknown,
+            _ => Rejection::Conflict,
+        }
+    }
 }
 
 /// An event in a journal.

@@ -2,8 +2,10 @@
 
 use super::{Live, Placement, Start};
 use crate::model::{Amount, ChannelId, ChannelKey, Cluster, PortId, ServerId, Ticket};
+use crate::scheduler::Waiting;
 use crate::solver::Stopped;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashSet};
 
 /// What is believed of a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +54,15 @@ pub struct HeldJob {
     pub reason: HeldReason,
     /// The same as a sentence, such as `gpu: 2 free on n3, 4 needed`.
     pub detail: String,
+}
+
+/// Some of the jobs that wait.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Held {
+    /// Those that are listed.
+    pub jobs: Vec<HeldJob>,
+    /// How many more wait.
+    pub more: u64,
 }
 
 /// Why a job waits.
@@ -166,15 +177,57 @@ impl Live {
         (0..cluster.ports().len()).map(PortId::at).flat_map(move |port| {
             let mut waiting = self.book.waiting(port).peekable();
             let why = waiting.peek().is_some().then(|| self.why_not(cluster, port));
-            let slot = self.scheduler.slot();
             waiting.filter_map(move |job| {
                 let named = self.jobs.get(&job.job)?;
-                let (reason, detail) = why.clone()?;
-                let undecided = (HeldReason::NotDecided, "submitted after the last slot".to_owned());
-                let (reason, detail) = if job.submitted >= slot { undecided } else { (reason, detail) };
+                let (reason, detail) = match self.was_decided(job) {
+                    true => why.clone()?,
+                    false => (HeldReason::NotDecided, "submitted after the last slot".to_owned()),
+                };
                 Some(HeldJob { job: named.name.clone(), port: named.port.clone(), reason, detail })
             })
         })
+    }
+
+    /// Right after a slot: these jobs as far as they wait, and at most `others` more. However long the queue is, it is
+    /// not walked.
+    pub fn held_after_slot<'a>(&self, named: impl Iterator<Item = &'a str>, others: usize) -> Held {
+        let cluster = self.scheduler.cluster();
+        let mut reasons: BTreeMap<PortId, (HeldReason, String)> = BTreeMap::new();
+        let (mut held, mut listed) = (Held::default(), HashSet::new());
+        for name in named.filter(|name| self.waits(name)) {
+            let job = &self.jobs[&self.by_name[name]];
+            let Ok(port) = self.names.port(&job.port) else { continue };
+            if listed.insert(name) {
+                let (reason, detail) = reasons.entry(port).or_insert_with(|| self.why_not(cluster, port)).clone();
+                held.jobs.push(HeldJob { job: job.name.clone(), port: job.port.clone(), reason, detail });
+            }
+        }
+        let others = self.held().filter(|other| !listed.contains(other.job.as_str())).take(others);
+        held.jobs.extend(others);
+        let all: usize = (0..cluster.ports().len()).map(|port| self.book.waiting(PortId::at(port)).len()).sum();
+        held.more = (all - held.jobs.len()) as u64;
+        held
+    }
+
+    /// How many jobs wait for each reason.
+    pub fn held_by_reason(&self) -> BTreeMap<HeldReason, u64> {
+        let cluster = self.scheduler.cluster();
+        let mut counts = BTreeMap::new();
+        for port in (0..cluster.ports().len()).map(PortId::at) {
+            let all = self.book.waiting(port).len();
+            let decided = self.book.waiting(port).filter(|job| self.was_decided(job)).count();
+            if decided > 0 {
+                *counts.entry(self.why_not(cluster, port).0).or_default() += decided as u64;
+            }
+            if all > decided {
+                *counts.entry(HeldReason::NotDecided).or_default() += (all - decided) as u64;
+            }
+        }
+        counts
+    }
+
+    fn was_decided(&self, job: &Waiting) -> bool {
+        job.submitted < self.scheduler.slot()
     }
 
     /// Why another job of a port was not started in the last slot.

@@ -66,13 +66,21 @@ impl Live {
         self.book.end(ticket)?;
         self.forget_job(id);
         if self.directed && self.book.started(ticket).is_ok() {
-            self.ended.insert(job.to_owned(), ticket);
+            self.ended.add(job, ticket);
             if self.ended.len() > REMEMBERED_NAMES {
-                let book = &self.book;
-                self.ended.retain(|_, ticket| book.started(*ticket).is_ok());
+                self.give_up_on_old();
             }
         }
         Ok(())
+    }
+
+    /// Jobs that have ended and of which nobody reports: the older half is given up, or they would be kept for ever.
+    fn give_up_on_old(&mut self) {
+        for ticket in self.ended.oldest(REMEMBERED_NAMES / 2) {
+            let censored = self.book.give_up(ticket);
+            self.censor(&censored);
+            self.ended.remove(ticket);
+        }
     }
 
     /// A job that neither waits nor runs any more.

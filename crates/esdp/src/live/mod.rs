@@ -19,6 +19,7 @@
 //! | `event.rs` | what comes in, what goes out |
 //! | `mod.rs` | the state, and which event goes where |
 //! | `jobs.rs` | what becomes of a job |
+//! | `ended.rs` | jobs that have ended while outcomes were open |
 //! | `slots.rs` | a slot that is due |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
 //! | `speeds.rs` | speeds in any unit |
@@ -32,6 +33,7 @@
 
 mod advice;
 mod driver;
+mod ended;
 mod event;
 mod explain;
 mod exploration;
@@ -47,18 +49,21 @@ mod speeds;
 
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
-pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, SpeedReport, Start, WhichTasks};
-pub use explain::{ChannelBelief, HeldJob, HeldReason, StartReason};
+pub use event::{
+    EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, Rejection, SpeedReport, Start, WhichTasks,
+};
+pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use memory::REMEMBERED_NAMES;
 pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
 
-use crate::model::{Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Ticket};
+use crate::model::{Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId};
 use crate::policy::Policy;
 use crate::scheduler::{Book, Scheduler, TicketError};
 use advice::Advice;
+use ended::Ended;
 use exploration::Explored;
 use memory::Memory;
 use names::Names;
@@ -92,7 +97,7 @@ pub struct Live {
     explored: Explored,
     advice: Advice,
     /// Jobs that have ended while outcomes were open.
-    ended: BTreeMap<String, Ticket>,
+    ended: Ended,
     /// What was free in the last slot, less what it has started.
     left: Capacity,
     closed: Vec<ServerId>,
@@ -152,7 +157,7 @@ impl Live {
             most_exploration: None,
             explored: Explored::default(),
             advice: Advice::default(),
-            ended: BTreeMap::new(),
+            ended: Ended::default(),
             closed: Vec::new(),
         };
         live.scale_ports();
@@ -173,7 +178,7 @@ impl Live {
             )) => effects.push(self.duplicate(error.to_string())),
             Err(error) => {
                 self.counts.rejected += 1;
-                effects.push(Effect::Rejected { why: error.to_string() });
+                effects.push(Effect::Rejected { why: error.to_string(), cause: error.cause() });
             }
         }
         effects

@@ -71,6 +71,9 @@ impl Live {
                 None => self.counts.homeless += 1,
             }
         }
+        if self.book.started(ticket).is_err() {
+            self.ended.remove(ticket);
+        }
         effects.push(Effect::Learned { uses });
         Ok(())
     }

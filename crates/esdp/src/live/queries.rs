@@ -35,7 +35,7 @@ impl Live {
     pub fn ticket_of(&self, job: &str) -> Option<Ticket> {
         match self.by_name.get(job) {
             Some(&id) => self.book.ticket_of(id),
-            None => self.ended.get(job).copied().filter(|&ticket| self.book.started(ticket).is_ok()),
+            None => self.ended.ticket(job).filter(|&ticket| self.book.started(ticket).is_ok()),
         }
     }
 
@@ -87,7 +87,7 @@ impl Live {
     }
 
     /// The jobs that wait or run, in the order of their submission.
-    pub fn jobs(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn jobs(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.jobs.values().map(|job| (job.name.as_str(), job.port.as_str()))
     }
 

@@ -1,11 +1,12 @@
 //! The whole state as a text: a shortcut past the journal.
 
 use super::advice::Advice;
+use super::ended::Ended;
 use super::exploration::Explored;
 use super::memory::Memory;
 use super::names::Names;
 use super::{EventCounts, Job, Live, Mode, SpeedScale};
-use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId, Ticket};
+use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
 use crate::scheduler::{Book, Checkpoint, RestoreError, Scheduler};
@@ -43,7 +44,7 @@ struct Snapshot<'a> {
     #[serde(default, skip_serializing_if = "is_default")]
     advice: Cow<'a, Advice>,
     #[serde(default, skip_serializing_if = "is_default")]
-    ended: Cow<'a, BTreeMap<String, Ticket>>,
+    ended: Cow<'a, Ended>,
     scheduler: Checkpoint,
 }
 

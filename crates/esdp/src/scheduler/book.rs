@@ -164,7 +164,7 @@ impl Book {
     }
 
     /// The jobs that wait at a port, in the order in which they start.
-    pub fn waiting(&self, port: PortId) -> impl Iterator<Item = &Waiting> {
+    pub fn waiting(&self, port: PortId) -> impl ExactSizeIterator<Item = &Waiting> {
         self.waiting[port.index()].iter()
     }
 

@@ -21,6 +21,9 @@ pub struct SimulatedCluster {
     seed: u64,
     mail: Mail<Event>,
     slot: Slot,
+    /// From one slot that is played to the next.
+    stride: u64,
+    next: Slot,
     arrived: Arrivals,
     /// How many jobs have come to each port.
     came: Vec<u64>,
@@ -53,6 +56,8 @@ impl SimulatedCluster {
             seed: setting.seed(),
             mail: Mail::new(setting.delay(), setting.seed()),
             slot: Slot(0),
+            stride: 1,
+            next: Slot::FIRST,
             arrived: Arrivals::everywhere(cluster.ports().len()),
             came: vec![0; cluster.ports().len()],
             passing: BTreeSet::new(),
@@ -60,6 +65,17 @@ impl SimulatedCluster {
             events: Vec::new(),
             cluster,
         }
+    }
+
+    /// Plays every `stride`-th slot only, from `first` on. Several such clusters play all slots between them.
+    #[must_use]
+    pub fn with_stride(self, first: Slot, stride: u64) -> Self {
+        Self { next: first, stride, ..self }
+    }
+
+    /// Whether jobs last for more than a slot.
+    pub fn has_lasting_jobs(&self) -> bool {
+        self.held.is_some()
     }
 
     /// The cluster, as a live scheduler wants it described.
@@ -146,7 +162,8 @@ impl Driver for SimulatedCluster {
     fn poll(&mut self) -> Result<Vec<Event>, DriverError> {
         let mut events = std::mem::take(&mut self.events);
         events.extend(std::mem::take(&mut self.passing).into_iter().map(|job| Event::Cancelled { job }));
-        self.slot = self.slot.next();
+        self.slot = self.next;
+        self.next = Slot(self.slot.0 + self.stride);
         self.workload.arrivals(self.slot, &mut self.arrived);
         for (index, port) in self.cluster.ports().iter().enumerate() {
             for _ in 0..self.arrived.jobs(PortId::at(index)) {

@@ -105,3 +105,20 @@ fn urgent_jobs_and_heavy_ports_come_first() {
         assert!(matches!(&refused[..], [Effect::Rejected { .. }]));
     }
 }
+
+/// What is listed after a slot: the named jobs, some others, and how many more wait; the same reasons as in the whole list.
+#[test]
+fn some_of_a_long_queue_are_listed() {
+    let mut live = live();
+    (0..1000).for_each(|job| drop(submit(&mut live, &format!("j{job}"))));
+    slot(&mut live, 1);
+    let all: Vec<_> = live.held().collect();
+    let held = live.held_after_slot(["j999", "nobody", "j999", "j0"].into_iter(), 3);
+    let names: Vec<&str> = held.jobs.iter().map(|held| held.job.as_str()).collect();
+    assert_eq!(names[0], "j999", "those that were named come first, once, and only as far as they wait");
+    assert_eq!((names.len(), held.more as usize), (4, all.len() - 4));
+    assert_eq!(held.jobs[1..], all[..3]);
+    submit(&mut live, "late");
+    let counts: Vec<(HeldReason, u64)> = live.held_by_reason().into_iter().collect();
+    assert_eq!(counts, [(HeldReason::NotDecided, 1), (all[0].reason, all.len() as u64)]);
+}

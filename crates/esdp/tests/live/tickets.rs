@@ -1,7 +1,7 @@
 //! Tickets count once, whatever is said of them, how often and in which order.
 
 use super::cluster::{live, outcomes, pending, policy, report, single, slot, submit};
-use esdp::live::{Effect, Event, Live, SpeedReport, WhichTasks};
+use esdp::live::{Effect, Event, Live, Mode, REMEMBERED_NAMES, Rejection, SpeedReport, WhichTasks};
 use esdp::model::{ChannelId, Slot, Ticket};
 
 #[test]
@@ -26,7 +26,7 @@ fn a_ticket_counts_once() {
     let closed = live.apply(&report(ticket, SpeedReport::Utility(0.9)));
     assert!(matches!(&closed[..], [Effect::Duplicate { .. }]), "{closed:?}");
     let unknown = live.apply(&report(Ticket(99), SpeedReport::Utility(0.9)));
-    assert_eq!(unknown, [Effect::Rejected { why: "ticket 99 was never handed out".into() }]);
+    assert_eq!(unknown, [Effect::Rejected { why: "ticket 99 was never handed out".into(), cause: Rejection::Unknown }]);
     assert_eq!((outcomes(&live), live.counts().duplicates, live.counts().rejected), (2.0, 6, 1));
     assert!(
         matches!(&submit(&mut live, "j1")[..], [Effect::Duplicate { .. }]),
@@ -58,8 +58,31 @@ fn what_is_refused_waits_again_and_what_never_reports_expires() {
     assert!(matches!(&late[..], [Effect::Duplicate { .. } | Effect::Rejected { .. }]), "{late:?}");
     live.apply(&Event::Ended { job: "j2".into() });
     let late = live.apply(&report(starts[2].ticket, SpeedReport::Utility(0.5)));
-    assert_eq!(late, [Effect::Rejected { why: "ticket 3 has expired".into() }]);
+    assert_eq!(late, [Effect::Rejected { why: "ticket 3 has expired".into(), cause: Rejection::Conflict }]);
     assert_eq!(outcomes(&live), 0.0);
+}
+
+/// Jobs that end without a report do not pile up: the oldest are given up, and what is pending is taken back.
+#[test]
+fn jobs_that_nobody_reports_on_are_given_up() {
+    let mut live = Live::new(single(), policy("hauf")).unwrap();
+    live.apply(&Event::Directed { mode: Mode::Place, most_exploration: None });
+    let mut tickets = Vec::new();
+    for number in 1..=REMEMBERED_NAMES as u64 / 3 + 2 {
+        (0..3).for_each(|job| drop(submit(&mut live, &format!("{number}-{job}"))));
+        for start in slot(&mut live, number) {
+            tickets.push(start.ticket);
+            live.apply(&Event::Ended { job: start.job });
+        }
+    }
+    assert!(tickets.len() > REMEMBERED_NAMES);
+    let open = live.book().starts().count();
+    assert!((REMEMBERED_NAMES / 2..REMEMBERED_NAMES / 2 + 10).contains(&open), "{open}");
+    assert_eq!(pending(&live) as usize, open);
+    let late = live.apply(&report(tickets[0], SpeedReport::Utility(0.5)));
+    assert!(matches!(&late[..], [Effect::Rejected { why, .. }] if why.contains("expired")), "{late:?}");
+    let newest = live.apply(&report(*tickets.last().unwrap(), SpeedReport::Utility(0.5)));
+    assert_eq!(newest, [Effect::Learned { uses: 1 }]);
 }
 
 #[test]

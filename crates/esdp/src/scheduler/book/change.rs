@@ -19,16 +19,25 @@ impl Book {
                 continue;
             }
             if started.tasks.iter().any(|task| task.open) {
-                self.censor(ticket, &mut expired.censored);
+                expired.censored.extend(self.give_up(ticket));
                 expired.tickets.push(ticket);
-                self.expired.insert(ticket);
-                if self.expired.len() > REMEMBERED {
-                    self.expired.pop_first();
-                }
-                self.close_if_done(ticket);
             }
         }
         expired
+    }
+
+    /// Gives up on the open outcomes of one start that was accepted; its uses. A ticket that is not open has none.
+    pub fn give_up(&mut self, ticket: Ticket) -> Vec<ClosedUse> {
+        let mut censored = Vec::new();
+        if self.starts.contains_key(&ticket) {
+            self.censor(ticket, &mut censored);
+            self.expired.insert(ticket);
+            if self.expired.len() > REMEMBERED {
+                self.expired.pop_first();
+            }
+            self.close_if_done(ticket);
+        }
+        censored
     }
 
     /// Carries the book to the next version of its cluster. What runs on a server that left is lost; jobs that wait at a

@@ -8,7 +8,7 @@
 //! takes the port's place. Servers that lack a label where others have one form a group of their own,
 //! since less is known of them and they differ more.
 
-use crate::model::{ChannelId, Cluster};
+use crate::model::{ChannelId, Cluster, PortId};
 use std::collections::HashMap;
 
 /// The label of servers that have none where others do.
@@ -51,34 +51,32 @@ impl Tree {
         let labels = |server| if labelled { cluster.labels(server) } else { &[] };
         let depth = cluster.channels().iter().map(|channel| labels(channel.server).len()).max().unwrap_or(0);
         let mut groups = vec![Group { parent: 0, level: 0, name: "everything".to_owned() }];
-        let mut known: HashMap<(usize, String), usize> = HashMap::new();
+        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
         let mut levels = 1;
-        let mut child = |parent: usize, name: String| {
-            let next = groups.len();
-            let found = *known.entry((parent, name.clone())).or_insert(next);
-            if found == next {
-                let level = groups[parent].level + 1;
-                groups.push(Group { parent, level, name });
-                levels = levels.max(level + 1);
-            }
-            found
+        let mut child = |parent: usize, name: &str| {
+            let level = groups[parent].level + 1;
+            groups.push(Group { parent, level, name: name.to_owned() });
+            levels = levels.max(level + 1);
+            groups.len() - 1
         };
+        // A large cluster has far more channels than families: names are put together once for each of these.
+        let mut families: HashMap<(PortId, Option<usize>), usize> = HashMap::new();
         let mut places = Vec::with_capacity(cluster.channels().len());
         for (index, channel) in cluster.channels().iter().enumerate() {
             let id = ChannelId::at(index);
             let port = &cluster.ports()[channel.port.index()];
-            let family = match cluster.is_gang(channel.port) {
-                true => format!("{port}, tasks {}", cluster.group_name(cluster.task_group(id))),
-                false => port.clone(),
-            };
-            let mut group = child(0, family);
+            let tasks = cluster.is_gang(channel.port).then(|| cluster.task_group(id));
+            let family = families.entry((channel.port, tasks)).or_insert_with(|| match tasks {
+                Some(tasks) => child(0, &format!("{port}, tasks {}", cluster.group_name(tasks))),
+                None => child(0, port),
+            });
             let own = labels(channel.server);
-            for label in own {
-                group = child(group, label.clone());
-            }
-            if own.len() < depth {
-                group = child(group, UNLABELLED.to_owned());
-            }
+            let unlabelled = (own.len() < depth).then_some(UNLABELLED);
+            let group = own
+                .iter()
+                .map(String::as_str)
+                .chain(unlabelled)
+                .fold(*family, |group, label| *known.entry((group, label)).or_insert_with(|| child(group, label)));
             places.push(Place { group: group as u32, server: channel.server.0, cost: cluster.cost(id) });
         }
         Self { groups, places, levels, servers: cluster.servers().len() }
