@@ -52,6 +52,43 @@ fn a_scenario_is_played_measured_and_cleared_away() {
 }
 
 #[test]
+fn slots_come_in_batches_from_several_clients_and_over_tls() {
+    let data = tempfile::tempdir().unwrap();
+    let fixture = |name: &str| format!("{}/../esdp-serve/tests/fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (certificate, key) = (fixture("cert.pem"), fixture("key.pem"));
+    let args = ["--synchronous", "OFF", "--tls-certificate", &certificate, "--tls-key", &key];
+    let service = Service::start(data.path(), &args);
+    let target = format!("https://localhost:{}", service.address.port());
+    let play = |args: &[&str]| {
+        let mut command = esdp();
+        command.args([
+            "load",
+            "--target",
+            &target,
+            "--tls-certificate",
+            &certificate,
+            "--duration",
+            "2",
+            "--format",
+            "json",
+        ]);
+        figures(&command.args(args).output().unwrap())
+    };
+    let batches = play(&["--rate", "100", "--batch", "10"]);
+    let (slots, rounds) = (batches["slots"].as_u64().unwrap(), batches["rounds"].as_u64().unwrap());
+    assert_eq!((slots, batches["requests"]["latency"]["decision"]["count"].as_u64()), (10 * rounds, Some(rounds)));
+    // All but the outcomes of the last batch were reported and learned.
+    let learned = batches["learned"]["outcomes"].as_f64().unwrap();
+    assert!(rounds > 1 && learned > 3.0 * (slots - 10) as f64, "{batches}");
+    let several = play(&["--rate", "40", "--clients", "4", "--outcomes", "500"]);
+    assert_eq!(several["requests"]["errors"], json!({}));
+    assert!(several["learned"]["outcomes"].as_f64().unwrap() > learned + 100.0, "{several}");
+    let lasting =
+        esdp().args(["load", "--target", "localhost:1", "--batch", "2", "--preset", "gang-queue"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&lasting.stderr).contains("--batch 2"));
+}
+
+#[test]
 fn a_service_that_is_not_there_or_does_not_decide_is_told_in_a_sentence() {
     let data = tempfile::tempdir().unwrap();
     let service = Service::start(data.path(), &["--mode", "observe"]);
@@ -64,5 +101,5 @@ fn a_service_that_is_not_there_or_does_not_decide_is_told_in_a_sentence() {
     assert_eq!(gone.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&gone.stderr).lines().count(), 1);
     let secure = esdp().args(["load", "--target", "https://localhost:1"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&secure.stderr).contains("`https` is not spoken here"));
+    assert!(String::from_utf8_lossy(&secure.stderr).contains("https needs --tls-certificate"));
 }

@@ -1,4 +1,8 @@
 //! Clients that are broken, greedy or slow: they get an answer or lose their connection, and a good client goes on.
+//!
+//! `cargo xtask hostile` sets `ESDP_HOSTILE`, the number of bad requests while a good client is measured.
+
+#![allow(clippy::print_stdout, reason = "the long form is run to see figures")]
 
 mod service;
 
@@ -7,6 +11,8 @@ use service::{Client, Service, cluster, read_answer};
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 fn started(data: &Path, settings: &str) -> (Service, Client) {
     let config = data.join("serve.toml");
@@ -142,4 +148,105 @@ fn wrong_tokens_open_nothing() {
     }
     client.token = Some(token);
     assert_eq!(client.send("GET", "/v1/status", "").status, 200);
+}
+
+/// Slots of a good client, one every few milliseconds until `enough` says so: the 99th percentile of its times.
+fn good_client(client: &mut Client, name: &str, enough: impl Fn(usize) -> bool) -> Duration {
+    let mut times = Vec::new();
+    while !enough(times.len()) {
+        let job = format!("{name}-{}", times.len());
+        let started = Instant::now();
+        client.post("/v1/slots", &json!({"key": job, "jobs": [{"id": job, "port": "train"}]}));
+        times.push(started.elapsed());
+        client.ok("DELETE", &format!("/v1/jobs/{job}"), "");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    times.sort_unstable();
+    times[(times.len() * 99).div_ceil(100) - 1]
+}
+
+/// A bad request: malformed, oversized, with a wrong token, or broken off; whether it gets an answer.
+fn bad_request(number: u64, token: &str) -> (Vec<u8>, bool) {
+    let send = |path: &str, more: &str, body: &[u8]| {
+        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{more}\r\n");
+        [head.as_bytes(), body].concat()
+    };
+    let whole = |path: &str, body: &[u8]| send(path, &format!("content-length: {}\r\n", body.len()), body);
+    match number % 8 {
+        0 => (whole("/v1/slots", br#"{"key":"k","jobs":[{"id":7}]}"#), true),
+        1 => (whole("/v1/observations", &[b'['; 10_000]), true),
+        2 => (whole("/v1/slots", &vec![b'x'; 150_000]), true),
+        3 => (send("/v1/slots", "content-length: 99999999999\r\n", b"{"), false),
+        4 => (send("/v1/slots", &format!("x: {}\r\n", "a".repeat(200_000)), b""), true),
+        5 => (post(&format!("/v1/slots?wrong-token={number}"), b"{}"), true),
+        6 => (vec![(number % 251) as u8; 500], false),
+        _ => (send("/v1/observations", "transfer-encoding: chunked\r\n", b"fffffff\r\n["), false),
+    }
+}
+
+/// Ten thousand bad requests and a thousand connections that trickle byte by byte, in the long form: a good client is
+/// served all the while, within three times of what it is used to.
+#[test]
+fn a_good_client_does_not_notice_bad_ones() {
+    let asked: Option<u64> =
+        std::env::var("ESDP_HOSTILE").ok().map(|count| count.parse().expect("a number of requests"));
+    let (requests, slow) = asked.map_or((400, 60), |requests| (requests, requests / 10));
+    let data = tempfile::tempdir().unwrap();
+    let directory = data.path().join("data");
+    let token = service::output(&["token", "create", "o", "--role", "operator"], &directory).trim().to_owned();
+    let config = data.path().join("serve.toml");
+    std::fs::write(&config, "max_body_bytes = 100000\nrequest_seconds = 5.0").unwrap();
+    let service = Service::start(&directory, &["--config", config.to_str().unwrap()]);
+    let mut client = service.client();
+    client.token = Some(token.clone());
+    client.ok("PUT", "/v1/cluster", &cluster(3).to_string());
+    let usual = good_client(&mut client, "before", |count| count >= if asked.is_some() { 1000 } else { 50 });
+    let (over, served) = (AtomicBool::new(false), AtomicU64::new(0));
+    let meanwhile = std::thread::scope(|scope| {
+        // Slowloris: a byte of a head now and then, and a new connection for each that is closed.
+        for part in 0..slow.div_ceil(50) {
+            let (over, service) = (&over, &service);
+            scope.spawn(move || {
+                let open = || TcpStream::connect(service.address).ok();
+                let mut streams: Vec<_> = (0..50.min(slow - part * 50)).map(|_| open()).collect();
+                while !over.load(Relaxed) {
+                    for stream in &mut streams {
+                        if stream.as_mut().is_none_or(|stream| stream.write_all(b"G").is_err()) {
+                            *stream = open();
+                        }
+                    }
+                    std::thread::sleep(Duration::from_millis(500));
+                }
+            });
+        }
+        let workers: Vec<_> = (0..4)
+            .map(|worker| {
+                let (service, served, token) = (&service, &served, &token);
+                scope.spawn(move || {
+                    for number in (worker..requests).step_by(4) {
+                        let (sent, answered) = bad_request(number, token);
+                        if answered {
+                            let status = status(service, &sent);
+                            assert!(status.is_none_or(|status| (400..500).contains(&status)), "{number}: {status:?}");
+                        } else {
+                            // Who has broken off does not wait.
+                            let _ = TcpStream::connect(service.address).and_then(|mut stream| stream.write_all(&sent));
+                        }
+                        served.fetch_add(1, Relaxed);
+                    }
+                })
+            })
+            .collect();
+        let done = |count| count > 0 && workers.iter().all(std::thread::ScopedJoinHandle::is_finished);
+        let meanwhile = good_client(&mut client, "meanwhile", done);
+        over.store(true, Relaxed);
+        meanwhile
+    });
+    assert_eq!(served.into_inner(), requests);
+    println!(
+        "a good client's p99: {usual:?} alone, {meanwhile:?} beside {requests} bad requests and {slow} slow connections"
+    );
+    // Times are for the long form: a machine that runs other tests says nothing.
+    assert!(asked.is_none() || meanwhile <= 3 * usual, "{meanwhile:?} is more than three times {usual:?}");
+    assert_eq!(client.get("/readyz")["status"], "ready");
 }

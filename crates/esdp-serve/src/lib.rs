@@ -87,6 +87,9 @@ pub enum ServeError {
         /// What the system says.
         cause: io::Error,
     },
+    /// The driver in the same process.
+    #[error("{0}")]
+    Driver(String),
     /// The engine has ended by itself: a bug.
     #[error("the engine has stopped: {0}")]
     Engine(String),
@@ -125,6 +128,25 @@ fn policy_note(spec: &PolicySpec, seed: u64) -> String {
 /// # Errors
 /// When it cannot start, or the engine stops.
 pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+    serve(settings, ready, None)
+}
+
+/// What drives a service from a thread of its own in the same process; the service stops when it returns.
+type Driver = Box<dyn FnOnce(&engine::Client) -> Result<(), String> + Send>;
+
+/// Runs a service with a driver in the same process, until either is told to stop.
+///
+/// # Errors
+/// When the service cannot start, the engine stops, or the driver fails.
+pub fn run_with(
+    settings: &Settings,
+    ready: impl FnOnce(SocketAddr),
+    driver: impl FnOnce(&engine::Client) -> Result<(), String> + Send + 'static,
+) -> Result<(), ServeError> {
+    serve(settings, ready, Some(Box::new(driver)))
+}
+
+fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr), driver: Option<Driver>) -> Result<(), ServeError> {
     std::fs::create_dir_all(&settings.data).map_err(io_error(settings.data.display().to_string()))?;
     raise_file_limit();
     let _lock = DataLock::take(&settings.data)?;
@@ -161,6 +183,7 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
     tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(), "state loaded");
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
+    let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
     let app = http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
@@ -174,6 +197,7 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
             ended
         })
     };
+    let mut driven = None;
     runtime.block_on(async {
         let listener = TcpListener::bind(settings.listen).await.map_err(io_error(settings.listen.to_string()))?;
         let address = listener.local_addr().map_err(io_error(settings.listen.to_string()))?;
@@ -181,10 +205,19 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
         // Before anybody is told that we are there, so that no signal comes too early.
         let signalled = signals().map_err(io_error("signals"))?;
         ready(address);
+        let driver_gone = Arc::new(tokio::sync::Notify::new());
+        let gone = Arc::clone(&driver_gone);
+        driven = client.map(|(driver, client)| {
+            std::thread::spawn(move || {
+                let _told = Told(gone);
+                driver(&client)
+            })
+        });
         tokio::spawn(async move {
             tokio::select! {
                 () = signalled => tracing::info!("stopping"),
                 () = engine_gone.notified() => tracing::error!("the engine has stopped"),
+                () = driver_gone.notified() => {}
             }
             let _ = stop.send(true);
         });
@@ -192,13 +225,23 @@ pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Se
     })?;
     // Handlers hold the last ways to the engine; without them it writes its snapshot and ends.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    let driven = driven.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
     match watcher.join() {
         Ok(Ok(Ok(()))) => {
             tracing::info!("stopped");
-            Ok(())
+            driven.unwrap_or_else(|_| Err("the driver panicked".to_owned())).map_err(ServeError::Driver)
         }
         Ok(Ok(Err(error))) => Err(ServeError::Storage(error)),
         Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
+    }
+}
+
+/// Tells that a thread has ended, however it did.
+struct Told(Arc<tokio::sync::Notify>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.notify_one();
     }
 }
 

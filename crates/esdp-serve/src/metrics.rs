@@ -35,8 +35,8 @@ pub struct Tally {
     pub decision_seconds: Vec<f64>,
     /// Placements that were told.
     pub placements: u64,
-    /// Why jobs were held, one entry for each.
-    pub held: Vec<String>,
+    /// How many jobs were held, by reason.
+    pub held: BTreeMap<&'static str, u64>,
     /// Reports, jobs and slots that were known.
     pub duplicates: u64,
     /// Outcomes that were learned.
@@ -54,7 +54,7 @@ pub struct Tally {
 pub struct Metrics {
     decisions: Histogram,
     placements: AtomicU64,
-    held: Mutex<BTreeMap<String, u64>>,
+    held: Mutex<BTreeMap<&'static str, u64>>,
     duplicates: AtomicU64,
     learned: AtomicU64,
     refused: AtomicU64,
@@ -89,11 +89,8 @@ impl Metrics {
             counter.fetch_add(more, Relaxed);
         }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        for reason in &tally.held {
-            match held.get_mut(reason) {
-                Some(count) => *count += 1,
-                None => drop(held.insert(reason.clone(), 1)),
-            }
+        for (reason, count) in &tally.held {
+            *held.entry(reason).or_default() += count;
         }
         *self.regret.lock().unwrap_or_else(PoisonError::into_inner) += tally.regret;
     }
@@ -138,6 +135,9 @@ impl Metrics {
         page.histogram("esdp_journal_commit_seconds", "Time to commit a batch.", &self.commit);
         page.one("esdp_journal_queue_requests", "gauge", "Requests that wait for the journal.", count(&self.queue));
         page.one("esdp_journal_degraded", "gauge", "1 while the journal cannot be written.", count(&self.degraded));
+        if let Some(bytes) = memory() {
+            page.one("process_resident_memory_bytes", "gauge", "Resident memory of the process.", bytes as f64);
+        }
         page.one("esdp_http_connections", "gauge", "Open connections.", count(&self.connections));
         page.family("esdp_http_requests_total", "counter", "Requests by class of status.");
         for (class, counter) in self.requests.iter().enumerate().skip(1) {
@@ -148,6 +148,14 @@ impl Metrics {
         }
         page.finish()
     }
+}
+
+/// The resident memory of this process in bytes; none where the system has no `/proc`.
+pub fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 /// Figures of the state.

@@ -174,7 +174,7 @@ impl SettingsFile {
             tls,
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             log_json: self.log_json.unwrap_or(false),
-            snapshot_events: self.snapshot_events.unwrap_or(200_000).max(1),
+            snapshot_events: self.snapshot_events.unwrap_or(400_000).max(1),
             kept_slots: self.kept_slots.unwrap_or(20_000),
             limits,
             synchronous,

@@ -119,6 +119,8 @@ pub fn revoke(directory: &Path, name: &str) -> io::Result<()> {
 struct Known {
     looked: Option<Instant>,
     changed: Option<SystemTime>,
+    /// Whether a token is needed.
+    any: bool,
     hashes: Vec<(Role, [u8; 32])>,
 }
 
@@ -147,9 +149,9 @@ impl Tokens {
         [None, Some(Role::Reader), Some(Role::Reporter), Some(Role::Operator)][found as usize]
     }
 
-    /// Whether there is any.
+    /// Whether there is any, as far as can be told: a file that cannot be read may hold some.
     pub fn any(&self) -> bool {
-        !self.fresh().hashes.is_empty()
+        self.fresh().any
     }
 
     fn fresh(&self) -> std::sync::MutexGuard<'_, Known> {
@@ -161,7 +163,9 @@ impl Tokens {
         let changed = fs::metadata(path(&self.directory)).and_then(|file| file.modified()).ok();
         if changed != known.changed || changed.is_none() {
             // A file that cannot be read lets nobody in.
-            let tokens = read(&self.directory).map(|file| file.tokens).unwrap_or_default();
+            let read = read(&self.directory).map(|file| file.tokens);
+            known.any = read.as_ref().map_or(true, |tokens| !tokens.is_empty());
+            let tokens = read.unwrap_or_default();
             let hash = |token: &TokenEntry| HEXLOWER.decode(token.hash.as_bytes()).ok()?.try_into().ok();
             known.hashes = tokens.iter().filter_map(|token| Some((token.role, hash(token)?))).collect();
             known.changed = changed;
@@ -190,5 +194,16 @@ mod tests {
         assert!(revoke(dir.path(), "grafana").is_err());
         assert_eq!(Tokens::new(dir.path()).role(&reader), None);
         assert_eq!(list(dir.path()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_lets_nobody_in() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!Tokens::new(dir.path()).any());
+        let token = create(dir.path(), "ops", Role::Operator).unwrap();
+        assert!(Tokens::new(dir.path()).any());
+        fs::write(path(dir.path()), "{").unwrap();
+        let tokens = Tokens::new(dir.path());
+        assert_eq!((tokens.any(), tokens.role(&token)), (true, None));
     }
 }

@@ -93,14 +93,14 @@ fn introduction(url: &str, pace: f64) -> String {
 
 /// Plays slots at a steady pace until told to stop.
 fn play(url: &str, pace: f64, stop: &AtomicBool) -> anyhow::Result<()> {
-    let target = Target::parse(url, None)?;
-    let mut player = Player::new(&cluster::setting(), &target, "", 2)?.with_units(cluster::units());
+    let target = Target::parse(url, None, None)?;
+    let mut player = Player::new(&cluster::setting(), &target, "", 1)?.with_units(cluster::units());
     player.describe_to_service(&cluster::described(), false)?;
     let step = Duration::from_secs_f64(1.0 / pace);
     let mut due = Instant::now();
     while !stop.load(Relaxed) {
         player.play()?;
-        *player.tally() = Default::default();
+        player.tally = Default::default();
         // A slot that took long does not make the next ones hurry.
         due = (due + step).max(Instant::now());
         while !stop.load(Relaxed) && Instant::now() < due {

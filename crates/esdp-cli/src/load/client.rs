@@ -1,10 +1,11 @@
-//! A small HTTP client: one connection, opened again when it is gone. Plain HTTP only; a service behind TLS is played against
-//! from its own machine.
+//! A small HTTP client: one connection, opened again when it is gone, with TLS or without.
 
 use anyhow::{Context, bail};
+use esdp_serve::tls::Trust;
 use serde_json::Value;
-use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long an answer may take.
@@ -13,36 +14,50 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST: usize = 1 << 30;
 
 /// Where a service is, and who asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Target {
     /// Host and port.
     host: String,
     token: Option<String>,
+    tls: Option<Trust>,
 }
 
 impl Target {
-    /// Reads `http://host:port`.
+    /// Reads `http://host:port` or `https://host:port`; for the latter, a certificate that is trusted.
     ///
     /// # Errors
     /// When it is anything else.
-    pub(crate) fn parse(url: &str, token: Option<String>) -> anyhow::Result<Self> {
-        let host = match url.split_once("://") {
-            Some(("http", host)) => host,
-            Some((scheme, _)) => bail!("--target {url}: `{scheme}` is not spoken here, expected http://HOST:PORT"),
-            None => url,
+    pub(crate) fn parse(url: &str, token: Option<String>, certificate: Option<&Path>) -> anyhow::Result<Self> {
+        let expected = "expected http://HOST:PORT or https://HOST:PORT";
+        let (secure, host) = match url.split_once("://") {
+            Some(("http", host)) => (false, host),
+            Some(("https", host)) => (true, host),
+            Some((scheme, _)) => bail!("--target {url}: `{scheme}` is not spoken here, {expected}"),
+            None => (false, url),
         };
         let host = host.trim_end_matches('/');
         if host.is_empty() || host.contains(['/', '?', '#', ' ']) {
-            bail!("--target {url}: expected http://HOST:PORT");
+            bail!("--target {url}: {expected}");
         }
         let port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let host = if port { host.to_owned() } else { format!("{host}:80") };
+        let host = if port { host.to_owned() } else { format!("{host}:{}", if secure { 443 } else { 80 }) };
         if let Some(token) = token.as_ref().filter(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             bail!("a token of {} characters has some that no token has", token.chars().count());
         }
-        Ok(Self { host, token })
+        let tls = match (secure, certificate) {
+            (false, None) => None,
+            (true, Some(certificate)) => Some(Trust::read(certificate)?),
+            (true, None) => bail!("--target {url}: https needs --tls-certificate, the certificate to trust"),
+            (false, Some(_)) => bail!("--target {url}: --tls-certificate needs https"),
+        };
+        Ok(Self { host, token, tls })
     }
 }
+
+/// A connection, with TLS or without.
+trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,10 +79,15 @@ impl Answer {
 }
 
 /// One connection.
-#[derive(Debug)]
 pub(crate) struct Client {
     target: Target,
-    stream: Option<BufReader<TcpStream>>,
+    stream: Option<BufReader<Box<dyn Stream>>>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("host", &self.target.host).finish_non_exhaustive()
+    }
 }
 
 impl Client {
@@ -94,14 +114,14 @@ impl Client {
     /// # Errors
     /// When it is not.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> anyhow::Result<Value> {
-        let answer = self.send(method, path, body).with_context(|| format!("http://{}{path}", self.target.host))?;
+        let answer = self.send(method, path, body).with_context(|| format!("{}{path}", self.target.host))?;
         if answer.status != 200 {
-            bail!("{method} http://{}{path}: {}", self.target.host, answer.complaint());
+            bail!("{method} {}{path}: {}", self.target.host, answer.complaint());
         }
         answer.json()
     }
 
-    fn connect(&self) -> io::Result<BufReader<TcpStream>> {
+    fn connect(&self) -> io::Result<BufReader<Box<dyn Stream>>> {
         let mut last = io::Error::new(ErrorKind::NotFound, "the host has no address");
         for address in self.target.host.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, PATIENCE) {
@@ -109,7 +129,11 @@ impl Client {
                     stream.set_nodelay(true)?;
                     stream.set_read_timeout(Some(PATIENCE))?;
                     stream.set_write_timeout(Some(PATIENCE))?;
-                    return Ok(BufReader::new(stream));
+                    let host = self.target.host.rsplit_once(':').map_or("", |(host, _)| host);
+                    return Ok(BufReader::new(match &self.target.tls {
+                        None => Box::new(stream),
+                        Some(trust) => Box::new(trust.secure(host.trim_matches(['[', ']']), stream)?),
+                    }));
                 }
                 Err(error) => last = error,
             }
@@ -132,6 +156,7 @@ impl Client {
         request += "\r\n";
         request += body.unwrap_or_default();
         stream.get_mut().write_all(request.as_bytes())?;
+        stream.get_mut().flush()?;
         let (answer, last) = read(stream)?;
         if last {
             self.stream = None;
@@ -185,15 +210,17 @@ mod tests {
 
     #[test]
     fn targets_are_hosts_with_a_port() {
-        let host = |url: &str| Target::parse(url, None).map(|target| target.host).map_err(|error| error.to_string());
+        let host =
+            |url: &str| Target::parse(url, None, None).map(|target| target.host).map_err(|error| error.to_string());
         assert_eq!(host("http://127.0.0.1:7070/").as_deref(), Ok("127.0.0.1:7070"));
         assert_eq!(host("localhost:7070").as_deref(), Ok("localhost:7070"));
         assert_eq!(host("http://node").as_deref(), Ok("node:80"));
-        assert!(host("https://node:1").unwrap_err().contains("`https` is not spoken here"));
+        assert!(host("ftp://node:1").unwrap_err().contains("`ftp` is not spoken here"));
+        assert!(host("https://node:1").unwrap_err().contains("--tls-certificate"));
         for url in ["", "http://", "http://a:1/v1", "http://a b"] {
             assert!(host(url).is_err(), "{url}");
         }
-        assert!(Target::parse("a:1", Some("a\r\nb".to_owned())).is_err());
+        assert!(Target::parse("a:1", Some("a\r\nb".to_owned()), None).is_err());
     }
 
     #[test]

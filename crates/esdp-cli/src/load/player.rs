@@ -1,8 +1,11 @@
 //! A simulated cluster behind a service: what [`SimulatedCluster`] says in events goes over HTTP, and what the service
 //! decides comes back as starts.
+//!
+//! With a batch, a request decides several slots in a row. Each slot of the batch has a simulated cluster of its own that plays
+//! every so many slots, and together they play all of them; what one slot has started is over when the next one is
+//! decided, as in the scenario, and outcomes are reported with the next batch.
 
-use super::client::{Target, escaped};
-use super::connections::{Connections, Request};
+use super::client::{Client, Target, escaped};
 use super::tally::{Kind, Tally};
 use anyhow::{Context, bail};
 use esdp::live::{Driver, Event, Placement, SpeedReport, Start, WhichTasks};
@@ -10,42 +13,60 @@ use esdp::model::{ClusterDescription, Slot};
 use esdp::sim::{Setting, SimulatedCluster};
 use esdp_serve::wire::{ClusterWire, TicketName};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
 
 /// The ports of how many starts are kept.
 const MOST_TICKETS: usize = 10_000;
 /// The time over which a speed is reported, in seconds; any number will do.
 const REPORTED_SECONDS: f64 = 10.0;
+/// How often something that failed is sent again. Sending twice is harmless.
+const TRIES: usize = 20;
+/// The pause before it.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Plays a setting against a service.
 pub(crate) struct Player {
-    driver: SimulatedCluster,
-    /// Names of this run's jobs and slots begin with it, so that none is taken for one of an earlier run.
-    run: String,
+    /// One for each slot of a batch.
+    clusters: Vec<SimulatedCluster>,
+    /// Names of this player's jobs and slots begin with it, so that none is taken for one of another or of an earlier run.
+    name: String,
     slot: u64,
     /// The ports of jobs that wait or run.
     ports: HashMap<String, String>,
+    /// Jobs of the slot before, if slots come in batches.
+    last: Vec<String>,
     /// Speeds at a utility of 1 by port; utilities are reported for ports without.
     units: HashMap<String, f64>,
     /// The ports of the last starts, if their outcomes are reported in units.
     tickets: BTreeMap<u64, String>,
-    connections: Connections,
+    client: Client,
+    /// What was sent and how long it took.
+    pub(crate) tally: Tally,
 }
 
 impl Player {
-    /// A player with some connections.
+    /// A player that decides so many slots at once.
     ///
     /// # Errors
-    /// When there are no threads for them.
-    pub(crate) fn new(setting: &Setting, target: &Target, run: &str, connections: usize) -> anyhow::Result<Self> {
+    /// When the scenario's jobs last for more than a slot, and slots shall be decided together.
+    pub(crate) fn new(setting: &Setting, target: &Target, name: &str, batch: u16) -> anyhow::Result<Self> {
+        let stride = u64::from(batch);
+        let cluster = |first| SimulatedCluster::new(setting).with_stride(Slot(first), stride);
+        let clusters: Vec<SimulatedCluster> = (1..=stride).map(cluster).collect();
+        if stride > 1 && clusters[0].has_lasting_jobs() {
+            bail!("--batch {batch}: jobs of this scenario last for several slots, expected 1");
+        }
         Ok(Self {
-            driver: SimulatedCluster::new(setting),
-            run: run.to_owned(),
+            clusters,
+            name: name.to_owned(),
             slot: 0,
             ports: HashMap::new(),
+            last: Vec::new(),
             units: HashMap::new(),
             tickets: BTreeMap::new(),
-            connections: Connections::new(target, connections)?,
+            client: Client::new(target),
+            tally: Tally::default(),
         })
     }
 
@@ -58,24 +79,24 @@ impl Player {
 
     /// The cluster that is played.
     pub(crate) fn describe(&self) -> ClusterDescription {
-        self.driver.describe()
+        self.clusters[0].describe()
     }
 
     /// Asks the service, outside of the game.
     ///
     /// # Errors
     /// When it does not answer with 200.
-    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&str>) -> anyhow::Result<Value> {
-        self.connections.first().ask(method, path, body)
+    pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> anyhow::Result<Value> {
+        self.client.ask(method, path, body)
     }
 
     /// Describes the cluster to the service. One that has another cluster keeps it, unless it may be replaced.
     ///
     /// # Errors
     /// When the service has another cluster, or does not decide.
-    pub(crate) fn describe_to_service(&self, described: &ClusterDescription, replace: bool) -> anyhow::Result<()> {
+    pub(crate) fn describe_to_service(&mut self, described: &ClusterDescription, replace: bool) -> anyhow::Result<()> {
         let cluster = serde_json::to_string(&ClusterWire::of(described))?;
-        let known = self.connections.first().send("GET", "/v1/cluster", None).context("the service does not answer")?;
+        let known = self.client.send("GET", "/v1/cluster", None).context("the service does not answer")?;
         let same = || -> anyhow::Result<bool> { Ok(known.json()? == serde_json::from_str::<Value>(&cluster)?) };
         match known.status {
             404 => {}
@@ -91,52 +112,82 @@ impl Player {
         Ok(())
     }
 
-    /// What was sent and how long it took.
-    pub(crate) fn tally(&mut self) -> &mut Tally {
-        &mut self.connections.tally
-    }
-
-    /// Plays a slot: ends and outcomes, then new jobs and a decision.
+    /// Plays a batch of slots: outcomes, then new jobs and decisions.
     ///
     /// # Errors
     /// When the service does not answer, however often it is asked.
     pub(crate) fn play(&mut self) -> anyhow::Result<()> {
-        let (jobs, requests) = self.told()?;
-        self.connections.send_all(&requests)?;
-        self.slot += 1;
-        let body = json!({"key": format!("{}{}", self.run, self.slot), "jobs": jobs}).to_string();
-        let request = Request { kind: Kind::Slot, method: "POST", path: "/v1/slots".to_owned(), body: Some(body) };
-        let answers = self.connections.send_all(&[request])?;
-        let starts = self.starts(&answers[0])?;
-        self.driver.start(&starts);
+        let (mut slots, mut reports) = (Vec::new(), Vec::new());
+        for at in 0..self.clusters.len() {
+            slots.push(self.poll(at, &mut reports)?);
+        }
+        if !reports.is_empty() {
+            self.tally.outcomes += reports.len() as u64;
+            self.send(Kind::Outcomes, "POST", "/v1/observations", Some(&Value::Array(reports).to_string()))?;
+        }
+        let answers = match &slots[..] {
+            [one] => vec![self.send(Kind::Slot, "POST", "/v1/slots", Some(&one.to_string()))?],
+            _ => {
+                let answer = self.send(Kind::Slot, "POST", "/v1/slots", Some(&Value::Array(slots).to_string()))?;
+                answer["slots"].as_array().context("an answer without `slots`")?.clone()
+            }
+        };
+        for (at, answer) in answers.iter().enumerate() {
+            let starts = self.starts(answer)?;
+            self.clusters[at].start(&starts);
+        }
         Ok(())
     }
 
-    /// What the cluster says: new jobs, and requests for the rest.
-    fn told(&mut self) -> anyhow::Result<(Vec<Value>, Vec<Request>)> {
-        let (mut jobs, mut reports, mut requests) = (Vec::new(), Vec::new(), Vec::new());
-        for event in self.driver.poll()? {
+    /// A job's name as the service knows it: clusters of a batch count their jobs alike.
+    fn full_name(&self, at: usize, job: &str) -> String {
+        match self.clusters.len() {
+            1 => format!("{}{job}", self.name),
+            _ => format!("{}{at}/{job}", self.name),
+        }
+    }
+
+    /// A job's name as its cluster knows it.
+    fn own_name<'a>(&self, job: &'a str) -> Option<&'a str> {
+        let job = job.strip_prefix(&self.name)?;
+        match self.clusters.len() {
+            1 => Some(job),
+            _ => job.split_once('/').map(|(_, job)| job),
+        }
+    }
+
+    /// The request for the next slot, and reports of outcomes.
+    fn poll(&mut self, at: usize, reports: &mut Vec<Value>) -> anyhow::Result<Value> {
+        let batch = self.clusters.len() > 1;
+        let (mut jobs, mut names) = (Vec::new(), Vec::new());
+        let mut ended: Vec<String> = std::mem::take(&mut self.last);
+        for event in self.clusters[at].poll()? {
             match event {
                 Event::Reported { ticket, tasks: WhichTasks::One(task), report: SpeedReport::Utility(utility) } => {
                     reports.push(self.report(TicketName { ticket, first: Some(task) }, utility));
                 }
                 Event::Ended { job } | Event::Cancelled { job } => {
-                    self.ports.remove(&job);
-                    requests.push(self.end(&job));
+                    let name = self.full_name(at, &job);
+                    self.ports.remove(&name);
+                    // In a batch, the slot after it has said so.
+                    if !batch {
+                        ended.push(name);
+                    }
                 }
                 Event::Submitted { job, port, .. } => {
-                    jobs.push(json!({"id": format!("{}{job}", self.run), "port": port}));
-                    self.ports.insert(job, port);
+                    let name = self.full_name(at, &job);
+                    jobs.push(json!({"id": name, "port": port}));
+                    names.push(name.clone());
+                    self.ports.insert(name, port);
                 }
                 other => bail!("a simulated cluster does not say {other:?}"),
             }
         }
-        if !reports.is_empty() {
-            let body = Some(Value::Array(reports).to_string());
-            let path = "/v1/observations".to_owned();
-            requests.insert(0, Request { kind: Kind::Outcomes, method: "POST", path, body });
+        if batch {
+            self.last = names;
         }
-        Ok((jobs, requests))
+        self.slot += 1;
+        Ok(json!({"key": format!("{}{}", self.name, self.slot), "jobs": jobs, "ended": ended}))
     }
 
     fn report(&self, name: TicketName, utility: f64) -> Value {
@@ -150,32 +201,26 @@ impl Player {
         }
     }
 
-    fn end(&self, job: &str) -> Request {
-        let path = format!("/v1/jobs/{}", escaped(&format!("{}{job}", self.run)));
-        Request { kind: Kind::End, method: "DELETE", path, body: None }
-    }
-
     /// The starts of an answer, as the cluster knows their jobs. Those of others are not ours to run.
     fn starts(&mut self, answer: &Value) -> anyhow::Result<Vec<Start>> {
         let mut starts: Vec<Start> = Vec::new();
         for placement in answer["placements"].as_array().into_iter().flatten() {
             let text = |key: &str| placement[key].as_str().with_context(|| format!("a placement without `{key}`"));
-            let Some(job) = text("job")?.strip_prefix(&self.run) else { continue };
-            let name = text("ticket")?.parse::<TicketName>().map_err(|error| anyhow::anyhow!(error.message))?;
+            let name = text("job")?;
+            let (Some(port), Some(job)) = (self.ports.get(name), self.own_name(name)) else { continue };
+            let ticket = text("ticket")?.parse::<TicketName>().map_err(|error| anyhow::anyhow!(error.message))?;
             let place = Placement {
                 group: text("group")?.to_owned(),
                 server: text("server")?.to_owned(),
                 count: placement["count"].as_u64().context("a placement without `count`")? as u32,
-                first: name.first.context("a ticket without its first task")?,
+                first: ticket.first.context("a ticket without its first task")?,
             };
-            // Without a run's name, others are told by their names alone.
-            let Some(port) = self.ports.get(job) else { continue };
             match starts.last_mut() {
-                Some(last) if last.ticket == name.ticket => last.placements.push(place),
+                Some(last) if last.ticket == ticket.ticket => last.placements.push(place),
                 _ => {
                     let (port, job) = (port.clone(), job.to_owned());
                     // The cluster counts slots by itself: the service may have seen others.
-                    let (ticket, slot) = (name.ticket, Slot(self.slot));
+                    let (ticket, slot) = (ticket.ticket, Slot(self.slot));
                     starts.push(Start { ticket, job, port, slot, placements: vec![place] });
                 }
             }
@@ -194,8 +239,36 @@ impl Player {
     /// # Errors
     /// When the service does not answer.
     pub(crate) fn clear(&mut self) -> anyhow::Result<()> {
-        let jobs: BTreeSet<String> = std::mem::take(&mut self.ports).into_keys().collect();
-        let requests: Vec<Request> = jobs.iter().map(|job| self.end(job)).collect();
-        self.connections.send_all(&requests).map(drop)
+        let jobs: Vec<String> = std::mem::take(&mut self.ports).into_keys().collect();
+        for job in jobs {
+            self.send(Kind::End, "DELETE", &format!("/v1/jobs/{}", escaped(&job)), None)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a request, again and again if it fails; its time counts.
+    fn send(&mut self, kind: Kind, method: &str, path: &str, body: Option<&str>) -> anyhow::Result<Value> {
+        let mut last = String::new();
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            let started = Instant::now();
+            last = match self.client.send(method, path, body) {
+                Ok(answer) if answer.status == 200 => {
+                    self.tally.count(kind, Ok(started.elapsed()));
+                    return answer.json();
+                }
+                // Only a service that is overloaded or gone may think otherwise later.
+                Ok(answer) if answer.status < 500 => {
+                    self.tally.count(kind, Err(answer.complaint()));
+                    bail!("{method} {path}: {}", answer.complaint());
+                }
+                Ok(answer) => answer.complaint(),
+                Err(error) => error.to_string(),
+            };
+            self.tally.count(kind, Err(last.clone()));
+        }
+        bail!("{method} {path}: {last}, {TRIES} times")
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// A slot, from when it was due to its decision, all of its requests included.
+    /// A slot or a batch of them, from when it was due to its decision, all of its requests included.
     Round,
     /// `POST /v1/slots`.
     Slot,
@@ -43,6 +43,8 @@ impl Kind {
 pub(crate) struct Tally {
     times: BTreeMap<Kind, Vec<f64>>,
     errors: BTreeMap<String, u64>,
+    /// Outcomes that were reported.
+    pub(crate) outcomes: u64,
 }
 
 /// The smallest time that is not below this share of all: the nearest rank. The times are ascending.
@@ -57,6 +59,17 @@ impl Tally {
             Ok(time) => self.times.entry(kind).or_default().push(time.as_secs_f64() * 1e6),
             Err(error) => *self.errors.entry(error).or_default() += 1,
         }
+    }
+
+    /// Adds what another has counted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (kind, times) in other.times {
+            self.times.entry(kind).or_default().extend(times);
+        }
+        for (error, count) in other.errors {
+            *self.errors.entry(error).or_default() += count;
+        }
+        self.outcomes += other.outcomes;
     }
 
     pub(crate) fn errors(&self) -> u64 {

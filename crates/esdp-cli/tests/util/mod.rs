@@ -16,6 +16,7 @@ pub struct Run {
 }
 
 /// Runs `esdp` with arguments and a standard input.
+#[allow(dead_code)] // tests of Slurm run it in a directory of their own
 pub fn esdp(args: &[&str], stdin: &[u8]) -> Run {
     esdp_in(Path::new("."), args, stdin)
 }
@@ -47,6 +48,7 @@ fn run(mut command: Command, stdin: &[u8]) -> Run {
 
 impl Run {
     /// Exit code 0, nothing on standard error, and the result.
+    #[allow(dead_code)] // demos tell their progress on standard error
     pub fn fine(self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{}", self.stdout);
         self.stdout

@@ -1,7 +1,7 @@
 //! What the engine is asked.
 
 use super::View;
-use crate::wire::{ApiError, Code, Observations, SlotWire, StartWire, TrainerWire};
+use crate::wire::{ApiError, Code, ObservationWire, OneOrMany, SlotWire, StartWire, TrainerWire};
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use tokio::sync::{mpsc, oneshot};
 pub enum Command {
     /// The cluster is this one from now on.
     Cluster(ClusterDescription),
-    /// Decide a slot.
-    Slot(SlotWire),
+    /// Decide a slot, or several one after the other.
+    Slots(OneOrMany<SlotWire>),
     /// What became of starts.
-    Starts(Vec<StartWire>),
+    Starts(OneOrMany<StartWire>),
     /// How tasks went.
-    Observe(Observations),
+    Observe(OneOrMany<ObservationWire>),
     /// A trainer's status of a job.
     Trainer {
         /// The job.
@@ -56,6 +56,8 @@ pub enum Command {
     SlotRow(u64),
     /// The last slots.
     LastSlots(u32),
+    /// The jobs that were started and those that wait.
+    Jobs,
     /// The state, as readers see it.
     View,
 }
@@ -63,7 +65,7 @@ pub enum Command {
 impl Command {
     /// Whether it may change the state.
     pub fn writes(&self) -> bool {
-        !matches!(self, Self::State | Self::SlotRow(_) | Self::LastSlots(_) | Self::View)
+        !matches!(self, Self::State | Self::SlotRow(_) | Self::LastSlots(_) | Self::Jobs | Self::View)
     }
 }
 
@@ -107,14 +109,18 @@ impl Handle {
         Self { sender }
     }
 
-    async fn send(&self, command: Command) -> Result<Answer, ApiError> {
+    /// Puts a command into the queue; its answer comes through what is returned.
+    pub(super) fn post(&self, command: Command) -> Result<oneshot::Receiver<Result<Answer, ApiError>>, ApiError> {
         let (reply, answer) = oneshot::channel();
-        let gone = || ApiError::new(Code::Unavailable, "the service is stopping; try again");
         self.sender.try_send(Waiting { command, reply, since: Instant::now() }).map_err(|error| match error {
             TrySendError::Full(_) => ApiError::new(Code::Overloaded, "too many requests wait; try again"),
-            TrySendError::Closed(_) => gone(),
+            TrySendError::Closed(_) => stopping(),
         })?;
-        answer.await.map_err(|_| gone())?
+        Ok(answer)
+    }
+
+    async fn send(&self, command: Command) -> Result<Answer, ApiError> {
+        self.post(command)?.await.map_err(|_| stopping())?
     }
 
     /// Asks the engine.
@@ -138,4 +144,8 @@ impl Handle {
             Answer::Body(_) => Err(ApiError::new(Code::Internal, "a body is not a view")),
         }
     }
+}
+
+pub(super) fn stopping() -> ApiError {
+    ApiError::new(Code::Unavailable, "the service is stopping; try again")
 }

@@ -2,9 +2,9 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
-use crate::wire::{ApiError, Code, StartWire, TicketName};
+use crate::wire::{ApiError, Code, JobsAnswer, OneOrMany, StartWire, StartedWire, TicketName};
 use esdp::live::{Effect, Event};
-use esdp::model::ClusterDescription;
+use esdp::model::{ClusterDescription, Ticket};
 use esdp::scheduler::Checkpoint;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn ok(value: &serde_json::Value) -> Reply {
 fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
     for effect in effects {
         match effect {
-            Effect::Rejected { why } => return Err(ApiError::new(Code::NotFound, why.clone())),
+            Effect::Rejected { why, cause } => return Err(super::rejected(why, *cause)),
             Effect::Duplicate { .. } => return Ok(false),
             _ => {}
         }
@@ -36,7 +36,9 @@ impl Engine {
             let directed = (self.settings.mode, self.settings.most_exploration);
             for effect in self.core.describe(cluster, directed)? {
                 match effect {
-                    Effect::Rejected { why } => return Err(ApiError::clash("", why, "a cluster that fits together")),
+                    Effect::Rejected { why, .. } => {
+                        return Err(ApiError::clash("", why, "a cluster that fits together"));
+                    }
                     Effect::Lost { job, why } => lost.push(json!({ "job": job, "why": why })),
                     _ => {}
                 }
@@ -48,10 +50,14 @@ impl Engine {
     }
 
     /// `POST /v1/starts`.
-    pub(super) fn answer_starts(&mut self, starts: &[StartWire]) -> Reply {
+    pub(super) fn answer_starts(&mut self, starts: &OneOrMany<StartWire>) -> Reply {
+        let tickets = starts.list.iter().enumerate().map(|(index, start)| {
+            let name = start.ticket.parse::<TicketName>();
+            name.map(|name| name.ticket).map_err(|error| starts.at(index, error))
+        });
+        let tickets: Vec<Ticket> = tickets.collect::<Result<_, _>>()?;
         let mut answers = Vec::new();
-        for start in starts {
-            let ticket = start.ticket.parse::<TicketName>()?.ticket;
+        for (start, ticket) in starts.list.iter().zip(tickets) {
             let event = match start.accepted {
                 true => Event::Accepted { ticket },
                 false => Event::Refused { ticket, why: start.why.clone() },
@@ -60,27 +66,48 @@ impl Engine {
             self.tally.revoked += u64::from(fresh && !start.accepted);
             answers.push(json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh }));
         }
-        match &answers[..] {
-            [one] => ok(one),
+        match (starts.single, &answers[..]) {
+            (true, [one]) => ok(one),
             _ => ok(&json!({ "starts": answers })),
         }
     }
 
     /// `DELETE /v1/jobs/{id}`.
     pub(super) fn end_job(&mut self, job: &str) -> Reply {
-        let live = self.core.live()?;
-        let was = match (live.has_job(job), live.waits(job), live.is_over(job)) {
-            (true, false, _) => "running",
-            (true, true, _) => "waiting",
-            (false, _, true) => "over",
-            _ => return Err(ApiError::missing("job", job)),
-        };
-        match was {
-            "running" => drop(self.core.apply(Event::Ended { job: job.to_owned() })?),
-            "waiting" => drop(self.core.apply(Event::Cancelled { job: job.to_owned() })?),
-            _ => self.tally.duplicates += 1,
-        }
+        let was = self.end(job)?.ok_or_else(|| ApiError::missing("job", job))?;
         ok(&json!({ "job": job, "was": was }))
+    }
+
+    /// Ends a job; what it did until then, or none if nobody knows it.
+    pub(super) fn end(&mut self, job: &str) -> Result<Option<&'static str>, ApiError> {
+        let live = self.core.live()?;
+        let (was, event) = match (live.has_job(job), live.waits(job), live.is_over(job)) {
+            (true, false, _) => ("running", Event::Ended { job: job.to_owned() }),
+            (true, true, _) => ("waiting", Event::Cancelled { job: job.to_owned() }),
+            (false, _, true) => {
+                self.tally.duplicates += 1;
+                return Ok(Some("over"));
+            }
+            _ => return Ok(None),
+        };
+        self.core.apply(event)?;
+        Ok(Some(was))
+    }
+
+    /// What was started and what waits, for a driver that must find out after a restart.
+    pub(super) fn jobs(&mut self) -> Reply {
+        // Before the first cluster there is no job.
+        let Ok(live) = self.core.live() else { return ok(&json!(JobsAnswer::default())) };
+        let started = live.starts().map(|start| StartedWire {
+            ticket: TicketName { ticket: start.ticket, first: None }.to_string(),
+            servers: start.placements.into_iter().map(|place| place.server).collect(),
+            job: start.job,
+            port: start.port,
+        });
+        let started: Vec<StartedWire> = started.collect();
+        let waiting = live.jobs().filter(|(job, _)| live.waits(job));
+        let waiting = waiting.map(|(job, port)| (job.to_owned(), port.to_owned())).collect();
+        ok(&json!(JobsAnswer { started, waiting }))
     }
 
     /// `POST /v1/channels/{port}/{server}/reset` and `POST /v1/servers/{name}/reset`.
@@ -130,7 +157,7 @@ impl Engine {
         for effect in effects {
             match effect {
                 Effect::Merged { channels: found } => channels = found,
-                Effect::Rejected { why } => return Err(ApiError::clash("", why, "a state of GET /v1/state")),
+                Effect::Rejected { why, .. } => return Err(ApiError::clash("", why, "a state of GET /v1/state")),
                 _ => {}
             }
         }

@@ -9,6 +9,7 @@
 //! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the state is
 //! rebuilt from the journal, callers are told to try again, and no further batch is applied until a probe can be written.
 
+mod client;
 mod command;
 mod core;
 mod manage;
@@ -16,17 +17,20 @@ mod observe;
 mod slot;
 mod trainer;
 mod view;
+mod why;
 
+pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker, ReplayError, replay};
 pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
 
 use crate::feed::{Feed, News};
 use crate::metrics::{Metrics, Tally};
-use crate::storage::{Batch, SlotRow, SnapshotRow, Storage, StorageError};
+use crate::storage::{Batch, SnapshotRow, Storage, StorageError};
 use crate::wire::{ApiError, Code};
 use command::{Answer, Waiting};
-use esdp::live::Mode;
+use esdp::live::{Mode, Rejection};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -62,6 +66,8 @@ pub struct Engine {
     metrics: Arc<Metrics>,
     feed: Arc<Feed>,
     batch: Batch,
+    /// The slots of the batch by key.
+    batch_keys: HashMap<String, usize>,
     tally: Tally,
     news: Vec<News>,
     /// Why nothing can be written, if so.
@@ -94,6 +100,7 @@ impl Engine {
             metrics,
             feed,
             batch: Batch::default(),
+            batch_keys: HashMap::new(),
             tally: Tally::default(),
             news: Vec::new(),
             degraded: None,
@@ -190,7 +197,7 @@ impl Engine {
     fn carry_out(&mut self, command: Command) -> Reply {
         match command {
             Command::Cluster(described) => self.put_cluster(described),
-            Command::Slot(request) => self.decide(&request),
+            Command::Slots(requests) => self.decide(&requests),
             Command::Starts(starts) => self.answer_starts(&starts),
             Command::Observe(observations) => self.observe(&observations),
             Command::Trainer { job, status } => self.trainer(&job, &status),
@@ -201,6 +208,7 @@ impl Engine {
             Command::State => self.state(),
             Command::SlotRow(slot) => self.slot_row(slot),
             Command::LastSlots(limit) => self.last_slots(limit),
+            Command::Jobs => self.jobs(),
             Command::View => Err(ApiError::new(Code::Internal, "a view is not carried out")),
         }
     }
@@ -223,6 +231,7 @@ impl Engine {
         self.feed.send(self.news.drain(..));
         self.batch.frames.clear();
         self.batch.slots.clear();
+        self.batch_keys.clear();
         self.view = None;
         Ok(())
     }
@@ -230,6 +239,7 @@ impl Engine {
     /// Goes back to what is on the disk.
     fn rebuild(&mut self, error: &StorageError) {
         self.batch = Batch::default();
+        self.batch_keys.clear();
         self.tally = Tally::default();
         self.news.clear();
         self.view = None;
@@ -243,7 +253,6 @@ impl Engine {
                 std::process::exit(2);
             }
         }
-        // A directive of the start may be among what is kept; if not, it is said again once writing works.
     }
 
     /// Where writing has failed, tries whether it works again.
@@ -309,12 +318,22 @@ impl Engine {
     }
 
     /// An answer that is kept or will be with this batch.
-    fn kept_answer(&mut self, key: &str) -> Result<Option<SlotRow>, ApiError> {
-        if let Some(row) = self.batch.slots.iter().find(|row| row.key == key) {
-            return Ok(Some(row.clone()));
+    fn kept_answer(&mut self, key: &str) -> Result<Option<String>, ApiError> {
+        if let Some(&place) = self.batch_keys.get(key) {
+            return Ok(Some(self.batch.slots[place].answer.clone()));
         }
-        self.storage.slot_by_key(key).map_err(|error| unavailable(&error.to_string()))
+        let kept = self.storage.slot_by_key(key).map_err(|error| unavailable(&error.to_string()))?;
+        Ok(kept.map(|row| row.answer))
     }
+}
+
+/// An event that the core refused, as callers are told.
+fn rejected(why: &str, cause: Rejection) -> ApiError {
+    let code = match cause {
+        Rejection::Unknown => Code::NotFound,
+        Rejection::Conflict => Code::Conflict,
+    };
+    ApiError::new(code, why)
 }
 
 fn unavailable(cause: &str) -> ApiError {

@@ -2,7 +2,7 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
-use crate::wire::{ApiError, Code, ObservationWire, Observations, ObservedAnswer, RefusedObservation, TicketName};
+use crate::wire::{ApiError, Code, ObservationWire, ObservedAnswer, OneOrMany, RefusedObservation, TicketName};
 use esdp::live::{Effect, Event, Live, Mode, SpeedReport, Start, WhichTasks};
 use esdp::model::{Slot, Ticket};
 use serde_json::json;
@@ -16,8 +16,7 @@ pub(super) struct Taken {
 
 impl Engine {
     /// `POST /v1/observations`.
-    pub(super) fn observe(&mut self, observations: &Observations) -> Reply {
-        observations.check()?;
+    pub(super) fn observe(&mut self, observations: &OneOrMany<ObservationWire>) -> Reply {
         self.core.live()?;
         self.let_time_pass(observations.list.iter().any(|one| one.ticket.is_none() && one.port.is_some()))?;
         let mut answer = ObservedAnswer::default();
@@ -199,10 +198,7 @@ pub(super) fn told(effects: &[Effect]) -> Result<Taken, ApiError> {
         match effect {
             Effect::Learned { uses } => taken.learned += *uses as u64,
             Effect::Duplicate { .. } => taken.duplicate = true,
-            Effect::Rejected { why } if why.starts_with("there is no") || why.contains("never handed out") => {
-                return Err(ApiError::new(Code::NotFound, why.clone()));
-            }
-            Effect::Rejected { why } => return Err(ApiError::clash("", why.clone(), "a report that fits the state")),
+            Effect::Rejected { why, cause } => return Err(super::rejected(why, *cause)),
             _ => {}
         }
     }

@@ -1,10 +1,13 @@
 //! Slots: jobs in, placements out, with the reasons that are kept beside them.
 
+use super::why::{StartWhy, reason_name};
 use super::{Body, Engine, Reply};
 use crate::feed::News;
 use crate::storage::SlotRow;
-use crate::wire::{ApiError, Code, HeldWire, IgnoredWire, PlacementWire, SlotAnswer, SlotWire, TicketName};
-use esdp::live::{Effect, Event, HeldReason, Live, Mode, Start, StartReason};
+use crate::wire::{
+    ApiError, Code, HeldWire, IgnoredWire, JobWire, OneOrMany, PlacementWire, SlotAnswer, SlotWire, TicketName,
+};
+use esdp::live::{Effect, Event, HeldJob, Live, Mode, Start};
 use esdp::model::Slot;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -12,17 +15,44 @@ use std::time::Instant;
 
 /// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are kept, and a
 /// long queue would be kept with each of them.
-const MOST_HELD: u64 = 100;
+const MOST_HELD: usize = 20;
+/// The most jobs that wait or run.
+const MOST_JOBS: usize = 1_000_000;
 
 impl Engine {
-    /// `POST /v1/slots`.
-    pub(super) fn decide(&mut self, request: &SlotWire) -> Reply {
-        if let Some(kept) = self.kept_answer(&request.key)? {
-            self.tally.duplicates += 1;
-            return Ok(Body { status: 200, text: kept.answer });
+    /// `POST /v1/slots`: one slot, or several one after the other.
+    pub(super) fn decide(&mut self, requests: &OneOrMany<SlotWire>) -> Reply {
+        // All are looked at before the first is decided, so that a list is not carried out by half.
+        let mut known = Vec::with_capacity(requests.list.len());
+        for (index, request) in requests.list.iter().enumerate() {
+            let kept = self.kept_answer(&request.key)?;
+            if kept.is_none() {
+                self.check_slot(request).map_err(|error| requests.at(index, error))?;
+            }
+            known.push(kept);
         }
-        self.check_slot(request)?;
-        let ignored = self.submit(request)?;
+        let mut texts = Vec::with_capacity(requests.list.len());
+        for (request, known) in requests.list.iter().zip(known) {
+            let again = || self.batch_keys.get(&request.key).map(|&place| self.batch.slots[place].answer.clone());
+            match known.or_else(again) {
+                Some(kept) => {
+                    self.tally.duplicates += 1;
+                    texts.push(kept);
+                }
+                None => texts.push(self.decide_one(request)?),
+            }
+        }
+        let text = match requests.single {
+            true => texts.concat(),
+            false => format!("{{\"slots\":[{}]}}", texts.join(",")),
+        };
+        Ok(Body { status: 200, text })
+    }
+
+    /// The answer to a slot as JSON.
+    fn decide_one(&mut self, request: &SlotWire) -> Result<String, ApiError> {
+        let mut ignored = self.end_all(&request.ended)?;
+        ignored.extend(self.submit(&request.jobs)?);
         let slot = self.core.slot() + 1;
         let event = Event::SlotDue {
             slot: Slot(slot),
@@ -37,42 +67,49 @@ impl Engine {
         for effect in effects {
             match effect {
                 Effect::Started(start) => starts.push(start),
-                Effect::Rejected { why } => return Err(ApiError::new(Code::Conflict, why)),
+                Effect::Rejected { why, cause } => return Err(super::rejected(&why, cause)),
                 _ => {}
             }
         }
         let live = self.core.live()?;
         let advice = live.mode() == Mode::Advise;
-        let why: Vec<Value> = starts.iter().flat_map(|start| reasons(live, start)).collect();
+        let why: Vec<StartWhy<'_>> = starts.iter().flat_map(|start| StartWhy::all(live, start)).collect();
         let placements: Vec<PlacementWire> = starts.iter().flat_map(placements).collect();
         let (held, held_more) = held(live, request);
-        for start in &starts {
-            if !advice {
+        self.tally.regret += why.iter().filter_map(StartWhy::regret).sum::<f64>();
+        self.tally.placements += placements.len() as u64;
+        for held in &held {
+            *self.tally.held.entry(held.reason).or_default() += 1;
+        }
+        let internal = |error: serde_json::Error| ApiError::new(Code::Internal, error.to_string());
+        let answer = SlotAnswer { slot, placements, held, held_more, ignored, advice };
+        let text = serde_json::to_string(&answer).map_err(internal)?;
+        let why = serde_json::to_string(&why).map_err(internal)?;
+        if !advice {
+            for start in &starts {
                 // Who is told to start a job and does not revoke it runs it.
                 self.core.apply(Event::Accepted { ticket: start.ticket })?;
             }
         }
-        self.tally.regret += why.iter().filter_map(regret).sum::<f64>();
-        self.tally.placements += placements.len() as u64;
-        self.tally.held.extend(held.iter().map(|held| held.reason.clone()));
-        let answer = SlotAnswer { slot, placements, held, held_more, ignored, advice };
-        self.keep(request, &answer, &why)
+        self.keep(slot, &request.key, &text, why);
+        Ok(text)
     }
 
-    fn keep(&mut self, request: &SlotWire, answer: &SlotAnswer, why: &[Value]) -> Reply {
-        let internal = |error: serde_json::Error| ApiError::new(Code::Internal, error.to_string());
-        let text = serde_json::to_string(answer).map_err(internal)?;
-        let why = serde_json::to_string(why).map_err(internal)?;
-        let (key, at) = (request.key.clone(), crate::clock::now());
-        self.news.push(News::new("slot", self.core.sequence(), &text));
-        self.batch.slots.push(SlotRow { slot: answer.slot, key, at, answer: text.clone(), why });
-        Ok(Body { status: 200, text })
+    fn keep(&mut self, slot: u64, key: &str, answer: &str, why: String) {
+        self.news.push(News::new("slot", self.core.sequence(), answer));
+        self.batch_keys.insert(key.to_owned(), self.batch.slots.len());
+        let (key, answer, at) = (key.to_owned(), answer.to_owned(), crate::clock::now());
+        self.batch.slots.push(SlotRow { slot, key, at, answer, why });
     }
 
     /// What the core would refuse is found before anything changes.
     fn check_slot(&self, request: &SlotWire) -> Result<(), ApiError> {
-        request.check()?;
-        let cluster = self.core.live()?.scheduler().cluster();
+        let live = self.core.live()?;
+        if live.jobs().len() + request.jobs.len() > MOST_JOBS {
+            let message = format!("{} jobs wait or run, at most {MOST_JOBS} are taken", live.jobs().len());
+            return Err(ApiError::new(Code::Overloaded, message));
+        }
+        let cluster = live.scheduler().cluster();
         for (index, job) in request.jobs.iter().enumerate() {
             if !cluster.ports().contains(&job.port) {
                 let accepted = shortened(cluster.ports());
@@ -99,19 +136,30 @@ impl Engine {
         Ok(())
     }
 
+    /// Ends jobs; those that nobody knows are told.
+    fn end_all(&mut self, jobs: &[String]) -> Result<Vec<IgnoredWire>, ApiError> {
+        let mut ignored = Vec::new();
+        for job in jobs {
+            if self.end(job)?.is_none() {
+                ignored.push(IgnoredWire { job: job.clone(), why: "there is no such job" });
+            }
+        }
+        Ok(ignored)
+    }
+
     /// Lets jobs in that are new; those that are over are told.
-    fn submit(&mut self, request: &SlotWire) -> Result<Vec<IgnoredWire>, ApiError> {
+    fn submit(&mut self, jobs: &[JobWire]) -> Result<Vec<IgnoredWire>, ApiError> {
         let mut ignored = Vec::new();
         if self.core.live()?.mode() == Mode::Observe {
             return Ok(ignored);
         }
-        for job in &request.jobs {
+        for job in jobs {
             let live = self.core.live()?;
             if live.has_job(&job.id) {
                 self.tally.duplicates += 1;
             } else if live.is_over(&job.id) {
                 self.tally.duplicates += 1;
-                ignored.push(IgnoredWire { job: job.id.clone(), why: "the job is over".to_owned() });
+                ignored.push(IgnoredWire { job: job.id.clone(), why: "the job is over" });
             } else {
                 let (port, weight) = (job.port.clone(), job.weight.unwrap_or(1.0));
                 self.core.apply(Event::Submitted { job: job.id.clone(), port, weight })?;
@@ -162,57 +210,15 @@ fn placements(start: &Start) -> impl Iterator<Item = PlacementWire> {
     })
 }
 
-/// Why a start was made as it was.
-fn reasons(live: &Live, start: &Start) -> Vec<Value> {
-    let reason = |reason: StartReason| {
-        let belief = reason.belief;
-        json!({
-            "job": start.job, "port": start.port, "group": belief.channel.group, "server": belief.channel.server,
-            "count": reason.tasks, "estimate": belief.estimate, "bonus": belief.radius, "cost": belief.cost,
-            "outcomes": belief.count, "pending": belief.pending, "binding": reason.binding,
-            "runner_up": reason.runner_up.map(|(server, estimate)| json!({"server": server, "estimate": estimate})),
-            "sentence": reason.sentence,
-        })
-    };
-    live.why_start(start).into_iter().map(reason).collect()
-}
-
-/// By how much the estimate of a start is below that of the best other server of its port: what exploring, or a lack of
-/// room, may have cost.
-fn regret(why: &Value) -> Option<f64> {
-    let missed = why["runner_up"]["estimate"].as_f64()? - why["estimate"].as_f64()?;
-    Some(missed.max(0.0) * why["count"].as_f64()?)
-}
-
-/// The name of a reason on the wire.
-pub(super) fn reason_name(reason: HeldReason) -> &'static str {
-    match reason {
-        HeldReason::NotDecided => "not-decided",
-        HeldReason::NoServer => "no-server",
-        HeldReason::Closed => "closed",
-        HeldReason::Capacity => "capacity",
-        HeldReason::Passed => "passed",
-    }
-}
-
+/// The jobs that wait, as far as an answer lists them, and how many more.
 fn held(live: &Live, request: &SlotWire) -> (Vec<HeldWire>, u64) {
     if live.mode() == Mode::Observe {
-        let observing = |job: &crate::wire::JobWire| HeldWire {
-            job: job.id.clone(),
-            reason: "observing".to_owned(),
-            detail: "the service observes and places nothing".to_owned(),
-        };
+        let detail = "the service observes and places nothing";
+        let observing =
+            |job: &JobWire| HeldWire { job: job.id.clone(), reason: "observing", detail: detail.to_owned() };
         return (request.jobs.iter().map(observing).collect(), 0);
     }
-    let sent: HashSet<&str> = request.jobs.iter().map(|job| job.id.as_str()).collect();
-    let (mut listed, mut others) = (Vec::new(), 0);
-    for held in live.held() {
-        let known = sent.contains(held.job.as_str());
-        others += u64::from(!known);
-        if known || others <= MOST_HELD {
-            let reason = reason_name(held.reason).to_owned();
-            listed.push(HeldWire { job: held.job, reason, detail: held.detail });
-        }
-    }
-    (listed, others.saturating_sub(MOST_HELD))
+    let held = live.held_after_slot(request.jobs.iter().map(|job| job.id.as_str()), MOST_HELD);
+    let wire = |held: HeldJob| HeldWire { job: held.job, reason: reason_name(held.reason), detail: held.detail };
+    (held.jobs.into_iter().map(wire).collect(), held.more)
 }

@@ -30,10 +30,14 @@ impl Engine {
         };
         let progress = status.progress();
         let now = Instant::now();
-        if self.progress.0.len() < MOST_JOBS
-            && let Some(percent) = progress
-        {
-            self.progress.0.entry(job.to_owned()).or_insert((percent, now));
+        if let Some(percent) = progress {
+            if self.progress.0.len() >= MOST_JOBS {
+                // Those that never came to 100 %.
+                self.progress.0.retain(|job, _| live.ticket_of(job).is_some());
+            }
+            if self.progress.0.len() < MOST_JOBS {
+                self.progress.0.entry(job.to_owned()).or_insert((percent, now));
+            }
         }
         if progress.is_none_or(|percent| percent < 100.0) {
             return Ok(answer(0, false));

@@ -1,8 +1,9 @@
 //! The state as readers see it: a copy of what is believed, made once for each state and shared.
 
 use super::Core;
+use super::why::reason_name;
 use crate::wire::ClusterWire;
-use esdp::live::{AdviceWorth, ChannelBelief, EventCounts, Live, Mode, ServerBelief, Verdict};
+use esdp::live::{AdviceWorth, ChannelBelief, EventCounts, HeldJob, Live, Mode, ServerBelief, Verdict};
 use esdp::model::{Amount, Amounts, Cluster, ServerId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,13 +159,13 @@ impl View {
         let row = |(index, belief): (usize, ServerBelief)| server(live, &drained, ServerId::at(index), belief);
         self.servers = live.server_beliefs().into_iter().enumerate().map(row).collect();
         self.devices = devices(live, cluster);
-        for held in live.held() {
-            let reason = super::slot::reason_name(held.reason);
-            *self.waiting.entry(reason.to_owned()).or_default() += 1;
-            if self.waiting_jobs.len() < MOST_JOBS {
-                self.waiting_jobs.push(JobRow { job: held.job, port: held.port, reason, detail: held.detail });
-            }
-        }
+        let reasons = live.held_by_reason().into_iter();
+        self.waiting = reasons.map(|(reason, count)| (reason_name(reason).to_owned(), count)).collect();
+        let row = |held: HeldJob| {
+            let reason = reason_name(held.reason);
+            JobRow { job: held.job, port: held.port, reason, detail: held.detail }
+        };
+        self.waiting_jobs = live.held().take(MOST_JOBS).map(row).collect();
         self.running = live.book().starts().filter(|(_, started)| !started.over).count() as u64;
         self.exploration = live.exploration();
         self.max_exploration = live.most_exploration();

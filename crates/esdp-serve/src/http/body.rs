@@ -1,7 +1,7 @@
 //! Bodies in, within their limits, with errors that say where.
 
 use super::App;
-use crate::wire::{ApiError, Code, Object, Observations};
+use crate::wire::{ApiError, Code, Object, OneOrMany, check_length};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -61,20 +61,20 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// Reads one value or a list of them; whether it was one.
-pub(super) fn one_or_many<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Vec<T>, bool), ApiError> {
+/// Reads one value or a list of them, at most `most`.
+pub(super) fn one_or_many<T: DeserializeOwned>(
+    bytes: &[u8],
+    what: &str,
+    most: usize,
+) -> Result<OneOrMany<T>, ApiError> {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[') => {
             let objects: Vec<Object<T>> = read_json(bytes)?;
-            Ok((objects.into_iter().map(|Object(value)| value).collect(), false))
+            check_length(what, objects.len(), most)?;
+            Ok(OneOrMany { list: objects.into_iter().map(|Object(value)| value).collect(), single: false })
         }
-        _ => Ok((vec![parse(bytes)?], true)),
+        _ => Ok(OneOrMany { list: vec![parse(bytes)?], single: true }),
     }
-}
-
-pub(super) fn observations(bytes: &[u8]) -> Result<Observations, ApiError> {
-    let (list, single) = one_or_many(bytes)?;
-    Ok(Observations { list, single })
 }
 
 #[cfg(test)]

@@ -81,8 +81,8 @@ const PATHS: &[Operation] = &[
         body: Some("Cluster"), answer: "ClusterChange", errors: SENT, ..WRITE },
     Operation { path: "/v1/slots", id: "lastSlots", summary: "The last slots, newest first.", parameters: &[("limit", "query", "Limit")],
         answer: "Slots", errors: &[Code::InvalidValue], ..READ },
-    Operation { path: "/v1/slots", id: "decide", summary: "Decides a slot. The same key returns the same answer.",
-        body: Some("SlotRequest"), answer: "Slot", errors: SENT, ..WRITE },
+    Operation { path: "/v1/slots", id: "decide", summary: "Decides a slot, or a list of slots in order. The same key returns the same answer.",
+        body: Some("SlotRequest"), answer: "Decided", errors: SENT, ..WRITE },
     Operation { path: "/v1/slots/{slot}", id: "slot", summary: "A slot and why it was decided so.", parameters: &[("slot", "path", "SlotNumber")],
         answer: "SlotWhy", errors: &[Code::NotFound, Code::InvalidValue], ..READ },
     Operation { path: "/v1/starts", id: "starts", summary: "What became of starts; `accepted: false` revokes.",
@@ -139,11 +139,40 @@ impl Operation {
             "parameters": self.parameters.iter().map(parameter).collect::<Vec<_>>(),
             "responses": answers,
         });
+        if let Some(links) = links(self.id) {
+            operation["responses"]["200"]["links"] = links;
+        }
         if let Some(body) = self.body {
             let content = json!({ "application/json": { "schema": schema(body) } });
             operation["requestBody"] = json!({ "required": body != "ExtenderArgs", "content": content });
         }
         operation
+    }
+}
+
+/// Where an answer leads: the operations that take what is in it.
+fn links(id: &str) -> Option<Value> {
+    let slot = json!({ "operationId": "slot", "parameters": { "slot": "$response.body#/slot" } });
+    let named =
+        |operation: &str| json!({ "operationId": operation, "parameters": { "job": "$request.body#/jobs/0/id" } });
+    let ticket = json!({ "ticket": "$response.body#/placements/0/ticket", "utility": 0.5 });
+    let revoked = json!({ "ticket": "$response.body#/placements/0/ticket", "accepted": false });
+    let server = |operation: &str| json!({ "operationId": operation, "parameters": { "server": "$response.body#/servers/0/name" } });
+    match id {
+        "decide" => Some(json!({
+            "why": slot, "end": named("endJob"), "status": named("trainerStatus"),
+            "outcome": { "operationId": "observe", "requestBody": ticket },
+            "revoke": { "operationId": "starts", "requestBody": revoked },
+        })),
+        "servers" => Some(json!({ "reset": server("resetServer"), "drain": server("drain") })),
+        "drain" => Some(json!({
+            "undrain": { "operationId": "undrain", "parameters": { "server": "$response.body#/server" } },
+        })),
+        "channels" => Some(json!({ "reset": { "operationId": "resetChannel", "parameters": {
+            "port": "$response.body#/channels/0/port", "server": "$response.body#/channels/0/server",
+        } } })),
+        "getState" => Some(json!({ "merge": { "operationId": "putState", "requestBody": "$response.body" } })),
+        _ => None,
     }
 }
 

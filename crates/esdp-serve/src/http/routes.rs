@@ -3,7 +3,7 @@
 use super::answer::{reply, value};
 use super::{App, body, guard, openapi, prioritize, sse};
 use crate::engine::Command;
-use crate::wire::{ApiError, ClusterWire, Code, SlotWire, StartWire, check_length, check_name};
+use crate::wire::{ApiError, ClusterWire, Code, SlotWire, StartWire, check_name};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -19,8 +19,11 @@ type Shared = State<Arc<App>>;
 type Name = Result<Path<String>, PathRejection>;
 type Answered = Result<Response, ApiError>;
 
-/// The most starts in a request.
+/// The most starts in a request, and the most observations.
 const MOST_STARTS: usize = 10_000;
+const MOST_OBSERVATIONS: usize = 10_000;
+/// The most slots that a request decides.
+const MOST_DECISIONS: usize = 1_000;
 /// The most slots that are listed.
 const MOST_SLOTS: u32 = 500;
 
@@ -135,9 +138,11 @@ async fn put_cluster(State(app): Shared, request: Request<Body>) -> Answered {
 
 async fn decide(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
-    let slot: SlotWire = body::parse(&bytes)?;
-    slot.check()?;
-    Ok(reply(app.engine.ask(Command::Slot(slot)).await))
+    let slots = body::one_or_many::<SlotWire>(&bytes, "slots", MOST_DECISIONS)?;
+    for (index, slot) in slots.list.iter().enumerate() {
+        slot.check().map_err(|error| slots.at(index, error))?;
+    }
+    Ok(reply(app.engine.ask(Command::Slots(slots)).await))
 }
 
 async fn slot(State(app): Shared, slot: Name) -> Answered {
@@ -156,14 +161,13 @@ async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
 
 async fn starts(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
-    let (starts, _) = body::one_or_many::<StartWire>(&bytes)?;
-    check_length("starts", starts.len(), MOST_STARTS)?;
+    let starts = body::one_or_many::<StartWire>(&bytes, "starts", MOST_STARTS)?;
     Ok(reply(app.engine.ask(Command::Starts(starts)).await))
 }
 
 async fn observe(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
-    let observations = body::observations(&bytes)?;
+    let observations = body::one_or_many(&bytes, "observations", MOST_OBSERVATIONS)?;
     Ok(reply(app.engine.ask(Command::Observe(observations)).await))
 }
 
@@ -234,6 +238,7 @@ async fn status(State(app): Shared) -> Answered {
         status.insert("decisions".to_owned(), json!(app.metrics.decisions()));
         status.insert("estimated_regret".to_owned(), json!(app.metrics.regret()));
         status.insert("uptime_seconds".to_owned(), json!(app.started.elapsed().as_secs()));
+        status.insert("memory_bytes".to_owned(), json!(crate::metrics::memory()));
         status.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
     }
     Ok(value(&status))

@@ -13,9 +13,30 @@ pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
 pub use error::{ApiError, Code};
 pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
 pub(crate) use object::Object;
-pub use observation::{ObservationWire, Observations, ObservedAnswer, RefusedObservation};
-pub use slot::{HeldWire, IgnoredWire, JobWire, PlacementWire, SlotAnswer, SlotWire, StartWire, TicketName};
+pub use observation::{ObservationWire, ObservedAnswer, RefusedObservation};
+pub use slot::{
+    HeldWire, IgnoredWire, JobWire, JobsAnswer, PlacementWire, SlotAnswer, SlotWire, StartWire, StartedWire, TicketName,
+};
 pub use trainer::TrainerWire;
+
+/// One thing alone or a list of them. One that is refused alone is refused by the status of the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneOrMany<T> {
+    /// All of them.
+    pub list: Vec<T>,
+    /// Whether it was one alone.
+    pub single: bool,
+}
+
+impl<T> OneOrMany<T> {
+    /// The place of an error in the request, given where it is in one of the list.
+    pub fn at(&self, index: usize, error: ApiError) -> ApiError {
+        match (self.single, &error.field) {
+            (false, Some(field)) => ApiError { field: Some(format!("[{index}].{field}")), ..error },
+            _ => error,
+        }
+    }
+}
 
 /// The longest name in characters, as long as those of DNS.
 pub const LONGEST_NAME: usize = 253;

@@ -1,10 +1,8 @@
 //! Outcomes over the wire, in every form.
 
-use super::{ApiError, Code, check_length, check_name};
+use super::{ApiError, Code, check_name};
 use esdp::live::SpeedReport;
 use serde::{Deserialize, Serialize};
-
-const MOST_OBSERVATIONS: usize = 10_000;
 
 /// One outcome. Whose: a `ticket`; or a `job`, with its `server` if it runs on several; or a `port` and a `server`, with an
 /// `id`, if others have placed it. How it went: `utility`; or `rate`; or `work` and `seconds`; or `outcome`.
@@ -35,25 +33,6 @@ pub struct ObservationWire {
     pub unit: Option<String>,
     /// `lost`: it tells nothing about speed.
     pub outcome: Option<String>,
-}
-
-/// `POST /v1/observations`: one or a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Observations {
-    /// All of them.
-    pub list: Vec<ObservationWire>,
-    /// Whether it was one alone, which is then refused by the status of the answer.
-    pub single: bool,
-}
-
-impl Observations {
-    /// Checks lengths and names.
-    ///
-    /// # Errors
-    /// With the field that is wrong.
-    pub fn check(&self) -> Result<(), ApiError> {
-        check_length("observations", self.list.len(), MOST_OBSERVATIONS)
-    }
 }
 
 impl ObservationWire {

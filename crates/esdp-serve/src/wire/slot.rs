@@ -18,6 +18,9 @@ pub struct SlotWire {
     /// Jobs that wait; those that were sent before may be sent again.
     #[serde(default, deserialize_with = "object::list")]
     pub jobs: Vec<JobWire>,
+    /// Jobs that are over, as by `DELETE /v1/jobs/{id}`, before the slot is decided.
+    #[serde(default)]
+    pub ended: Vec<String>,
     /// What is free by server; what no job of ours holds if left out.
     #[serde(default, deserialize_with = "whole::free")]
     pub free: BTreeMap<String, Amounts>,
@@ -50,6 +53,10 @@ impl SlotWire {
     pub fn check(&self) -> Result<(), ApiError> {
         check_name(|| "key".to_owned(), &self.key)?;
         check_length("jobs", self.jobs.len(), MOST_JOBS)?;
+        check_length("ended", self.ended.len(), MOST_JOBS)?;
+        for (index, server) in self.closed.iter().enumerate() {
+            check_name(|| format!("closed[{index}]"), server)?;
+        }
         for (index, job) in self.jobs.iter().enumerate() {
             check_name(|| format!("jobs[{index}].id"), &job.id)?;
             if let Some(weight) = job.weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
@@ -62,7 +69,7 @@ impl SlotWire {
 }
 
 /// The answer to a slot.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SlotAnswer {
     /// The slot's number.
     pub slot: u64,
@@ -71,13 +78,13 @@ pub struct SlotAnswer {
     /// What waits, and why.
     pub held: Vec<HeldWire>,
     /// How many more wait than `held` lists.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub held_more: u64,
-    /// Jobs that were sent and are over.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Jobs that were sent and are over, or ended and not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredWire>,
     /// Whether this is advice and nothing was started.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub advice: bool,
 }
 
@@ -101,23 +108,45 @@ pub struct PlacementWire {
 }
 
 /// A job that waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeldWire {
     /// The job.
     pub job: String,
     /// Why, for programs.
-    pub reason: String,
+    pub reason: &'static str,
     /// Why, for people.
     pub detail: String,
 }
 
-/// A job that was sent for nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A job that was named for nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IgnoredWire {
     /// The job.
     pub job: String,
     /// Why, for people.
-    pub why: String,
+    pub why: &'static str,
+}
+
+/// What was started and what waits.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct JobsAnswer {
+    /// Jobs that were started and have not ended.
+    pub started: Vec<StartedWire>,
+    /// Jobs that wait, each with its port.
+    pub waiting: Vec<(String, String)>,
+}
+
+/// A job that was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartedWire {
+    /// The start.
+    pub ticket: String,
+    /// The job.
+    pub job: String,
+    /// Its port.
+    pub port: String,
+    /// Where its tasks were put.
+    pub servers: Vec<String>,
 }
 
 /// `POST /v1/starts`.

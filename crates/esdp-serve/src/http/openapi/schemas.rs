@@ -113,12 +113,16 @@ pub(super) fn schemas() -> Value {
         ]),
     });
     let more = json!({
-        "SlotRequest": strict(1, &[
-            ("key", name()), ("jobs", list("Job")),
+        "SlotRequest": { "anyOf": [schema("OneSlot"), {
+            "type": "array", "items": schema("OneSlot"), "maxItems": 1000,
+        }] },
+        "OneSlot": strict(1, &[
+            ("key", name()), ("jobs", list("Job")), ("ended", list("Text")),
             ("free", json!({ "type": "object", "additionalProperties": schema("Amounts") })),
             ("closed", list("Name")), ("work", or_null(&json!({ "type": "integer", "minimum": 0, "maximum": 1_u64 << 53 }))),
         ]),
         "Job": strict(2, &[("id", name()), ("port", name()), ("weight", or_null(&above_zero))]),
+        "Decided": { "anyOf": [schema("Slot"), open(1, &[("slots", list("Slot"))])] },
         "Slot": open(3, &[
             ("slot", whole(1)), ("placements", list("Placement")), ("held", list("Held")), ("held_more", whole(0)),
             ("ignored", list("Anything")), ("advice", boolean.clone()),

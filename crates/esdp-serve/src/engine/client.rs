@@ -1,0 +1,62 @@
+//! A caller in the same process: a driver that feeds the engine from a thread of its own.
+
+use super::command::{Answer, stopping};
+use super::{Command, Handle, Reply, View};
+use crate::wire::{ApiError, Code};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How soon a pause ends when the service is told to stop.
+const STEP: Duration = Duration::from_millis(20);
+
+/// The way to the engine for a thread that may wait. The service ends after the last client has gone.
+#[derive(Debug)]
+pub struct Client {
+    engine: Handle,
+    stop: watch::Receiver<bool>,
+}
+
+impl Client {
+    pub(crate) fn new(engine: Handle, stop: watch::Receiver<bool>) -> Self {
+        Self { engine, stop }
+    }
+
+    fn wait(&self, command: Command) -> Result<Answer, ApiError> {
+        self.engine.post(command)?.blocking_recv().map_err(|_| stopping())?
+    }
+
+    /// Asks the engine and waits for its answer.
+    ///
+    /// # Errors
+    /// With what any caller would be told.
+    pub fn ask(&self, command: Command) -> Reply {
+        match self.wait(command)? {
+            Answer::Body(body) => Ok(body),
+            Answer::View(_) => Err(ApiError::new(Code::Internal, "a view is not a body")),
+        }
+    }
+
+    /// The present state.
+    ///
+    /// # Errors
+    /// With what any caller would be told.
+    pub fn view(&self) -> Result<Arc<View>, ApiError> {
+        match self.wait(Command::View)? {
+            Answer::View(view) => Ok(view),
+            Answer::Body(_) => Err(ApiError::new(Code::Internal, "a body is not a view")),
+        }
+    }
+
+    /// Whether the service was told to stop.
+    pub fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Waits until a time, or until the service is told to stop.
+    pub fn pause_until(&self, due: Instant) {
+        while !self.is_stopped() && Instant::now() < due {
+            std::thread::sleep(STEP.min(due.saturating_duration_since(Instant::now())));
+        }
+    }
+}
