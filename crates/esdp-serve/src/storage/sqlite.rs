@@ -1,7 +1,7 @@
 //! The journal in SQLite: one writer, a write-ahead log, and an fsync for every commit.
 //!
 //! `synchronous=FULL` in WAL mode means one fsync of the log for each commit, before it returns, and that is what makes
-//! an answer durable; `cargo xtask order` proves the order from system calls. Frames are JSON, so that any SQLite tool
+//! an answer durable; `tests/serve_order.rs` proves the order from system calls. Frames are JSON, so that any SQLite tool
 //! can look inside, also while the service runs.
 
 use super::schema::{self, SCHEMA_VERSION};
@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The name of the database in a data directory.
 const FILE: &str = "esdp.db";
-/// After how many pages of the write-ahead log it is carried over to the database.
-const CHECKPOINT_PAGES: u32 = 4000;
+/// After how many pages of the write-ahead log it is carried over to the database. A commit waits for it, so it is done
+/// often and is short.
+const CHECKPOINT_PAGES: u32 = 1000;
 /// How many snapshots are kept.
 const SNAPSHOTS: u32 = 2;
 
@@ -120,8 +121,10 @@ impl Sqlite {
     }
 
     fn drop_old(&mut self, keep_from: u64, most: u32) -> rusqlite::Result<bool> {
-        let oldest = "SELECT COALESCE(MIN(sequence), 0) FROM snapshots";
-        let oldest: i64 = self.connection.query_row(oldest, [], |row| row.get(0))?;
+        // A state can be had in two ways at any time: from each of two snapshots, or from the one and from the beginning.
+        let oldest = "SELECT sequence FROM snapshots ORDER BY sequence DESC LIMIT 1 OFFSET ?";
+        let oldest: Option<i64> = self.connection.query_row(oldest, [SNAPSHOTS - 1], |row| row.get(0)).optional()?;
+        let oldest = oldest.unwrap_or(0);
         let frames = "DELETE FROM journal WHERE sequence IN
             (SELECT sequence FROM journal WHERE sequence + count - 1 <= ?1 ORDER BY sequence LIMIT ?2)";
         let frames = self.connection.prepare_cached(frames)?.execute(params![oldest, most])?;
