@@ -10,6 +10,7 @@
 //! | [`solve`] | `esdp solve`: one slot's problem as JSON |
 //! | [`bench`](mod@bench) | `esdp bench`: what a decision costs on this machine |
 //! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
+//! | [`slurm`] | `esdp slurm`, `esdp report`: learned speeds on a Slurm cluster |
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
 //! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
 //! | [`expect`] | thresholds for scripts |
@@ -41,6 +42,7 @@ pub mod reproduce;
 pub mod rows;
 pub mod run;
 pub mod serve;
+pub mod slurm;
 pub mod solve;
 pub mod source;
 pub mod sweep;
@@ -64,6 +66,7 @@ Examples:
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
   esdp serve                              the live scheduler as a service
+  esdp slurm doctor                       learned speeds on a Slurm cluster: what it needs
   esdp demo                               a service with a simulated cluster, in your browser
   esdp load --rate 20                     plays a scenario against a service
 
@@ -90,6 +93,8 @@ enum Command {
     Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
     Serve(serve::ServeArgs),
+    Slurm(slurm::SlurmArgs),
+    Report(slurm::ReportArgs),
     Demo(demo::DemoArgs),
     Load(load::LoadArgs),
     Journal(serve::JournalArgs),
@@ -114,6 +119,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Solve(args)) => solve::run(&args),
             Some(Command::Bench(args)) => bench::run(&args),
             Some(Command::Serve(args)) => serve::run(&args),
+            Some(Command::Slurm(args)) => slurm::run(&args),
+            Some(Command::Report(args)) => slurm::run_report(&args),
             Some(Command::Demo(args)) => demo::run(&args),
             Some(Command::Load(args)) => load::run(&args),
             Some(Command::Journal(args)) => serve::run_journal(&args),

@@ -1,0 +1,197 @@
+//! `esdp slurm demo`: Slurm alone, with learned weights, and with `esdp` placing the jobs, on real clusters on this machine.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `workload` | hidden speeds and jobs, the same for every arm |
+//! | `stage` | what a job does on its nodes |
+//! | `arm` | one cluster, its jobs from the first to the last |
+//! | `assistant` | `esdp slurm` as a process beside it |
+//! | `records` | what became of each job |
+//! | `summary`, `comparison` | figures and tables |
+
+mod arm;
+mod assistant;
+mod comparison;
+mod install;
+mod records;
+mod stage;
+mod summary;
+mod workload;
+
+use crate::engine::Cancel;
+use crate::files;
+use crate::output::{self, Format};
+use crate::progress;
+use anyhow::{Context, bail};
+use arm::{Arm, Outcome};
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+use summary::Summary;
+use workload::Workload;
+
+const DETAILS: &str = "\
+Starts real Slurm clusters of 8 nodes on this machine, each with its own slurmctld, 8 slurmd and
+munged, and runs the same jobs on each: under Slurm alone, with the node weights of `esdp slurm
+weights`, and placed by `esdp slurm run`. Jobs have 2, 3 or 4 nodes and sleep for as long as their
+work takes at the hidden speed of each node, from 0.3 to 1.0 by job type. `esdp` begins knowing
+nothing and learns while the jobs run.
+
+The load is the share of CPUs that would be busy if nodes were chosen at random. Clusters run at
+the same time, so all arms see the same machine; with --one-by-one they run one after the other,
+in an order that rotates from repetition to repetition.
+
+Needs root, and Slurm and munge, which it installs with apt if they are missing. Everything is
+ended and removed afterwards, also by Ctrl-C.
+
+Examples:
+  esdp slurm demo                                    about two and a half minutes
+  esdp slurm demo --loads 40,70,95 --repeat 3        about 25 minutes
+  esdp slurm demo --out results --format json        keeps all records of jobs and decisions";
+
+/// Compares Slurm alone, learned weights and placement on real clusters on this machine.
+#[derive(Debug, Args)]
+#[command(after_long_help = DETAILS, after_help = "See `esdp slurm demo --help` for examples.")]
+pub(super) struct DemoArgs {
+    /// Loads in percent, from 1 to 100
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "40")]
+    loads: Vec<f64>,
+    /// Jobs per arm
+    #[arg(long, value_name = "N", default_value_t = 150)]
+    jobs: usize,
+    /// Repetitions, each with other speeds and other jobs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: u64,
+    /// The seed of speeds and jobs; further repetitions take the numbers that follow
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = output::whole)]
+    seed: u64,
+    /// Arms to run
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "slurm,weights,placement")]
+    arms: Vec<Arm>,
+    /// Run one arm after the other instead of all at the same time
+    #[arg(long)]
+    one_by_one: bool,
+    /// Keep the records of jobs, decisions and logs in this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
+    check(args)?;
+    install::require()?;
+    let cancel = Cancel::on_ctrl_c();
+    let mut summaries = Vec::new();
+    for repetition in 0..args.repeat {
+        let seed = args.seed.wrapping_add(repetition);
+        let mut arms = args.arms.clone();
+        arms.sort_unstable();
+        arms.dedup();
+        let turns = repetition as usize % arms.len();
+        arms.rotate_left(turns);
+        for load in &args.loads {
+            let workload = Workload::draw(seed, load / 100.0, args.jobs);
+            let title = format!("load {load} %, repetition {} of {}", repetition + 1, args.repeat);
+            let groups: Vec<&[Arm]> = if args.one_by_one { arms.chunks(1).collect() } else { vec![&arms] };
+            for group in groups {
+                for outcome in together(args, group, &workload, &title, &format!("seed{seed}-load{load}"), cancel)? {
+                    summaries.push(Summary::of(&outcome, &workload, load / 100.0, seed));
+                }
+            }
+        }
+    }
+    let document = json!({ "jobs": args.jobs, "nodes": workload::NODES, "arms": summaries });
+    if let Some(out) = &args.out {
+        files::write(&out.join("summary.json"), format!("{document:#}\n"))?;
+    }
+    match args.format {
+        Format::Json => output::print_json(&document),
+        Format::Table => output::print(&comparison::render(&summaries)),
+    }
+}
+
+fn check(args: &DemoArgs) -> anyhow::Result<()> {
+    if let Some(load) = args.loads.iter().find(|load| !(1.0..=100.0).contains(*load)) {
+        bail!("--loads {load}: expected percentages from 1 to 100");
+    }
+    if !(1..=10_000).contains(&args.jobs) {
+        bail!("--jobs {}: expected a number from 1 to 10000", args.jobs);
+    }
+    if !(1..=100).contains(&args.repeat) {
+        bail!("--repeat {}: expected a number from 1 to 100", args.repeat);
+    }
+    if let Some(out) = &args.out {
+        files::directory(out)?;
+    }
+    Ok(())
+}
+
+/// Runs arms at the same time, each on a cluster of its own.
+fn together(
+    args: &DemoArgs,
+    arms: &[Arm],
+    workload: &Workload,
+    title: &str,
+    name: &str,
+    cancel: &Cancel,
+) -> anyhow::Result<Vec<Outcome>> {
+    let done: Vec<AtomicUsize> = arms.iter().map(|_| AtomicUsize::new(0)).collect();
+    let bar = progress::bar((arms.len() * args.jobs) as u64, args.quiet);
+    let outcomes = std::thread::scope(|scope| {
+        let start = |(&arm, done)| scope.spawn(move || alone(args, arm, workload, name, done, cancel));
+        let threads: Vec<_> = arms.iter().zip(&done).map(start).collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            let counts: Vec<usize> = done.iter().map(|count| count.load(Relaxed)).collect();
+            let shown: Vec<String> =
+                arms.iter().zip(&counts).map(|(arm, count)| format!("{} {count}", arm.name())).collect();
+            bar.set_position(counts.iter().sum::<usize>() as u64);
+            bar.set_message(format!("{title}; jobs done: {}", shown.join(", ")));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let ended =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ended.collect::<Vec<anyhow::Result<Outcome>>>()
+    });
+    bar.finish_and_clear();
+    outcomes.into_iter().collect()
+}
+
+fn alone(
+    args: &DemoArgs,
+    arm: Arm,
+    workload: &Workload,
+    name: &str,
+    done: &AtomicUsize,
+    cancel: &Cancel,
+) -> anyhow::Result<Outcome> {
+    // Not in --out: the directory must be short, for sockets, and open to the users of jobs.
+    let dir = tempfile::Builder::new().prefix("esdp-slurm-").tempdir()?;
+    let outcome = arm::run(arm, workload, dir.path(), done, cancel);
+    if let Some(out) = &args.out {
+        let kept = out.join(format!("{name}-{}", arm.name()));
+        keep(dir.path(), &kept).with_context(|| format!("cannot keep records in {}", kept.display()))?;
+        if let Ok(outcome) = &outcome {
+            files::write(&kept.join("jobs.csv"), records::csv(&outcome.jobs))?;
+        }
+    }
+    outcome.with_context(|| format!("arm {}", arm.name()))
+}
+
+/// Copies what tells how an arm went.
+fn keep(dir: &Path, to: &Path) -> anyhow::Result<()> {
+    files::directory(to)?;
+    for name in ["slurm.conf", "log/jobcomp", "log/slurmctld.log", "log/esdp.log", "data/ledger.csv"] {
+        let from = dir.join(name);
+        if from.is_file() {
+            std::fs::copy(&from, to.join(from.file_name().unwrap_or_default()))?;
+        }
+    }
+    Ok(())
+}
