@@ -5,12 +5,10 @@
 //! own below `target`, and says what to install where it cannot.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::Command;
 
-use crate::Failure;
-use crate::apt::{apt, is_root};
-use crate::cargo::{run, succeeds, workspace_root};
+use crate::cargo::{succeeds, workspace_root};
+use crate::{Failure, pip};
 
 /// The variable by which `esdp` and the tests find another Python than `python3`.
 pub(crate) const VARIABLE: &str = "ESDP_PYTHON";
@@ -28,24 +26,8 @@ pub(crate) fn require() -> Result<OsString, Failure> {
         return Ok(python);
     }
     println!("highspy is not installed: installing it with pip, in target/tools, to compare answers with HiGHS");
-    if run(environment(&home)).is_err() && is_root() && Path::new("/usr/bin/apt-get").exists() {
-        // Debian's Python comes without what makes environments. If the lists of packages cannot be
-        // had, the installation says so.
-        let _ = run(apt(&["update", "--quiet=2"]));
-        run(apt(&["install", "--yes", "--quiet=2", "--no-install-recommends", "python3-venv"]))
-            .and_then(|()| run(environment(&home)))
-            .map_err(|_| Failure::Check(ask()))?;
-    }
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "highspy"]);
-    run(install).map_err(|_| Failure::Check(ask()))?;
+    pip::install(&home, "highspy").map_err(|_| Failure::Check(ask()))?;
     if has_package(&python) { Ok(python) } else { Err(Failure::Check(ask())) }
-}
-
-fn environment(home: &Path) -> Command {
-    let mut command = Command::new("python3");
-    command.args(["-m", "venv", "--clear"]).arg(home);
-    command
 }
 
 fn has_package(python: &OsString) -> bool {

@@ -7,9 +7,12 @@ mod apt;
 mod axe;
 mod cargo;
 mod chromium;
-mod crash;
 mod deny;
 mod highspy;
+mod pip;
+mod schemathesis;
+mod service;
+mod slurm;
 mod strace;
 mod test;
 
@@ -21,9 +24,14 @@ The project's own chores.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test    Runs every check the project has, stopping at the first failure
-  crash   Kills `esdp serve` under load, 1000 times or `--times N`, and checks what is left
-  help    Prints this help
+  test     Runs every check the project has, stopping at the first failure
+  help     Prints this help
+
+Long forms of tests of `esdp serve`, optimised:
+  crash    Kills it under load, 1000 times or `--times N`, and checks what is left
+  hostile  Sends 10000 or `--requests N` broken, oversized and slow requests, and measures a good client
+  schema   Sends 500 or `--examples N` requests to each operation of its OpenAPI document by schemathesis
+  soak     Plays against it for 1200 or `--seconds N`, and measures its memory and its database
 
 Examples:
   cargo xtask test             everything, before you push
@@ -62,10 +70,10 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
-        Some("crash") => crash::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),
-        Some(other) => Err(Failure::Usage(format!("unknown command `{other}`: the commands are `test` and `help`"))),
+        Some(name) => service::main(name, &args[1..])
+            .unwrap_or_else(|| Err(Failure::Usage(format!("unknown command `{name}`: see `cargo xtask --help`")))),
     }
 }

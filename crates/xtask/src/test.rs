@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use crate::cargo::{cargo, run, succeeds};
 use crate::chromium::CHROMIUM;
+use crate::slurm::SLURM;
 use crate::strace::STRACE;
-use crate::{Failure, axe, deny, highspy};
+use crate::{Failure, axe, deny, highspy, schemathesis};
 
 const HELP: &str = "\
 Runs every check the project has, in this order, stopping at the first failure.
@@ -15,10 +16,10 @@ Usage: cargo xtask test [STEP]...
 Steps (all of them when none is named):
   fmt      the code is formatted
   clippy   no lint fires, in any target
-  test     unit and integration tests; benchmarks are left out. Needs Chromium
-           and strace and installs them with apt when run as root; needs highspy
-           (HiGHS for Python) and axe-core, and installs them with pip and npm
-           below target
+  test     unit and integration tests; benchmarks are left out. Needs Chromium,
+           strace and Slurm and installs them with apt when run as root; needs
+           highspy (HiGHS for Python), schemathesis and axe-core, and installs
+           them with pip and npm below target
   doctest  the examples in the documentation
   doc      the documentation builds without a warning
   deny     licences, sources and duplicates of the dependencies, and known
@@ -74,9 +75,11 @@ impl Step {
             Self::Test => {
                 CHROMIUM.require()?;
                 STRACE.require()?;
+                SLURM.require()?;
                 let mut command = cargo();
                 command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
                 command.env(highspy::VARIABLE, highspy::require()?).env(axe::VARIABLE, axe::require()?);
+                command.env(schemathesis::VARIABLE, schemathesis::require()?);
                 run(command)
             }
             Self::Doctest => cargo_with(&["test", "--locked", "--workspace", "--doc"]),

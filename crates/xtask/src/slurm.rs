@@ -1,0 +1,32 @@
+//! Slurm, of which the tests of `esdp slurm` start clusters of their own (`crates/esdp-cluster/src/testbed/`).
+
+use std::path::PathBuf;
+
+use crate::apt::Needed;
+
+/// Debian's package; it depends on munge and on the clients.
+pub(crate) const SLURM: Needed = Needed {
+    package: "slurm-wlm",
+    test: "the tests of esdp slurm",
+    is_installed,
+    ask: "the tests of esdp slurm start clusters of their own: install Slurm with `sudo apt install slurm-wlm munge` \
+          (Debian, Ubuntu), so that slurmctld, slurmd, munged and sbatch are there, and run the tests as root",
+};
+
+/// Not by running them: daemons are not on every user's search path.
+fn is_installed() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect();
+    let there = |program: &str| places.iter().any(|place| place.join(program).is_file());
+    ["slurmctld", "slurmd", "munged", "sbatch"].into_iter().all(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_says_what_to_install() {
+        assert!(SLURM.ask.contains("apt install slurm-wlm munge"));
+    }
+}
