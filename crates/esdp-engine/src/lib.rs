@@ -53,6 +53,9 @@ impl Default for Thinning {
     }
 }
 
+/// Is told of each unit that is complete, and may keep or store what its policies did.
+pub type Finished<'a> = dyn Fn(usize, &[PolicyRun]) -> Result<(), Failure> + Sync + 'a;
+
 /// Makes the per-slot record of a (unit, policy) pair.
 pub type MakeSink<'a> = dyn Fn(usize, usize) -> Result<Box<dyn SlotSink>, Failure> + Sync + 'a;
 
@@ -130,7 +133,7 @@ pub fn each(
 pub fn run(
     units: &[Unit<'_>],
     options: &Options<'_>,
-    finished: &(dyn Fn(usize, &[PolicyRun]) -> Result<(), Failure> + Sync),
+    finished: &Finished<'_>,
 ) -> Result<Vec<Option<Vec<PolicyRun>>>, RunError> {
     let kept: Mutex<Vec<Option<Vec<PolicyRun>>>> = Mutex::new(vec![None; units.len()]);
     each(units, options, &|unit, runs| {

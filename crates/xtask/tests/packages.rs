@@ -3,12 +3,9 @@
 //! `cargo package` lists and packs here without a build and without a network. What a build would then miss are
 //! files that a source includes from elsewhere, so those are looked for in the texts.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
-use support::{member_manifests, workspace_root};
 
 /// What reads a file while the crate is built, up to the text that names it.
 const INCLUDES: &[&str] = &["include_str!(", "include_bytes!(", "include!(", "#[path ="];
@@ -24,10 +21,8 @@ fn every_crate_can_be_packaged() {
 
 #[test]
 fn what_sources_include_is_in_the_package() {
-    let crates = member_manifests();
-    assert!(!crates.is_empty(), "no manifest found");
     let mut faults = Vec::new();
-    for (name, _) in crates {
+    for name in crates() {
         let files = packaged(&name);
         assert!(files.iter().any(|file| file.starts_with("src")), "{name}: the package has no sources");
         for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
@@ -36,6 +31,20 @@ fn what_sources_include_is_in_the_package() {
         }
     }
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// The root of the checkout this test was built from.
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folders of the crates, whose names are those of the crates.
+fn crates() -> Vec<String> {
+    let folders = std::fs::read_dir(workspace_root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders.filter(|folder| folder.join("Cargo.toml").is_file());
+    let names: Vec<String> = folders.map(|folder| folder.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    assert!(!names.is_empty(), "no crate found");
+    names
 }
 
 fn cargo(arguments: &[&str]) -> Command {
@@ -53,15 +62,16 @@ fn packaged(name: &str) -> BTreeSet<PathBuf> {
 
 /// What a source includes and the package lacks.
 fn missing<'a>(file: &'a Path, text: &'a str, files: &'a BTreeSet<PathBuf>) -> impl Iterator<Item = String> + 'a {
-    included(text).filter(move |(name, whole)| {
-        let path = normal(&file.with_file_name(name));
-        match whole {
-            true => !path.is_some_and(|path| files.contains(&path)),
-            // The rest of the name is put together by a macro: some file must start like this.
-            false => !path.is_some_and(|path| files.iter().any(|file| file.starts_with(&path))),
-        }
-    })
-    .map(|(name, _)| format!("{}: includes `{name}`, which is not in the package", file.display()))
+    included(text)
+        .filter(move |(name, whole)| {
+            let path = normal(&file.with_file_name(name));
+            match whole {
+                true => !path.is_some_and(|path| files.contains(&path)),
+                // The rest of the name is put together by a macro: some file must start like this.
+                false => !path.is_some_and(|path| files.iter().any(|file| file.starts_with(&path))),
+            }
+        })
+        .map(|(name, _)| format!("{}: includes `{name}`, which is not in the package", file.display()))
 }
 
 /// The names that a source includes, each with whether it is the whole name.
