@@ -1,4 +1,4 @@
-//! From an index to a choice: what all policies that solve a problem share.
+//! From scores to a choice: the problem of a slot.
 //!
 //! A slot goes in four steps:
 //!
@@ -9,32 +9,52 @@
 //!    job, which prefers channels that were never tried;
 //! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
 //!    With several jobs at a port a channel comes once a job, but never more often than it fits;
-//!    where jobs are gangs or only servers limit it comes once, and the problem knows the jobs;
+//!    where jobs are gangs, or the solver would rather count uses, it comes once, and the problem knows the jobs;
 //! 4. *commit*, once the choice was sealed and accepted: what will run counts as pending.
 //!
 //! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
 
-use super::room::Room;
-use super::whole::WholeJobs;
-use super::{Certificate, Choice, PolicyError};
+use super::{Room, WholeJobs};
 use crate::model::{Amount, ChannelId, PortId, Slot, SlotView, TaskGroup};
-use crate::solver::{Gang, Group, Guarantee, Instance, Solution, Solver, Stopped};
+use crate::policy::{Certificate, Choice, PolicyError};
+use crate::solver::{Gang, Group, Guarantee, Instance, LimitedBy, Solution, Solver, Stopped};
 use crate::stats::Statistics;
 
-/// A channel's place in the objective: its mean and its width.
-pub(super) type Score = (f64, f64);
+/// What a channel counts in the objective of a slot.
+///
+/// The solver maximises the sum of the chosen channels' means plus the root of the sum of their widths. An index that
+/// is one number has no width: `Score::from(0.7)`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Score {
+    /// Its mean, *v*.
+    pub mean: f64,
+    /// Its squared width, *w*: how far the mean may be too low. At least 0.
+    pub width: f64,
+}
+
+impl From<f64> for Score {
+    fn from(mean: f64) -> Self {
+        Self { mean, width: 0.0 }
+    }
+}
+
+impl From<(f64, f64)> for Score {
+    fn from((mean, width): (f64, f64)) -> Self {
+        Self { mean, width }
+    }
+}
 
 /// Which channels enter the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub enum Scope {
     /// The paper's *Omega(t)*: channels of ports that have a job, once a job.
     Open,
     /// The paper's *Phi(t)*: all channels, once each; what is chosen for absent ports is dropped.
     All,
 }
 
-/// Builds a slot's problem, solves it and reads the answer back.
-pub(super) struct Index {
+/// Builds a slot's problem, solves it and reads the answer back: the first three of the steps above.
+pub struct SlotProblem {
     solver: Box<dyn Solver>,
     room: Room,
     untried: Vec<(f64, ChannelId)>,
@@ -48,8 +68,9 @@ pub(super) struct Index {
     solution: Solution,
 }
 
-impl Index {
-    pub(super) fn new(solver: Box<dyn Solver>) -> Self {
+impl SlotProblem {
+    /// Problems for this solver.
+    pub fn new(solver: Box<dyn Solver>) -> Self {
         Self {
             solver,
             room: Room::default(),
@@ -63,16 +84,16 @@ impl Index {
         }
     }
 
-    /// Step 1.
-    pub(super) fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
+    /// Step 1: the room is what is free, and nothing is chosen.
+    pub fn open(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
         choice.clear();
         self.room.reset(view);
         self.started.clear();
         self.started.resize(view.cluster.ports().len(), 0);
     }
 
-    /// Step 2.
-    pub(super) fn cover(&mut self, view: &SlotView<'_>, statistics: &dyn Statistics, choice: &mut Choice) {
+    /// Step 2: channels never tried, as many as fit.
+    pub fn cover(&mut self, view: &SlotView<'_>, statistics: &dyn Statistics, choice: &mut Choice) {
         let cluster = view.cluster;
         self.untried.clear();
         for port in (0..cluster.ports().len()).map(PortId::at) {
@@ -117,8 +138,11 @@ impl Index {
         started[port.index()] = if tries_something { jobs } else { 0 };
     }
 
-    /// Step 3. Channels without a score stay out.
-    pub(super) fn solve(
+    /// Step 3: the best of what is left. Channels without a score stay out.
+    ///
+    /// # Errors
+    /// When the solver gives no answer, or a score is not a number.
+    pub fn solve(
         &mut self,
         view: &SlotView<'_>,
         scope: Scope,
@@ -142,7 +166,7 @@ impl Index {
 
     /// Writes the slot's problem.
     fn fill(&mut self, view: &SlotView<'_>, scope: Scope, mut score: impl FnMut(ChannelId) -> Option<Score>) {
-        let Self { room, instance, channels, started, .. } = self;
+        let Self { solver, room, instance, channels, started, .. } = self;
         let cluster = view.cluster;
         instance.clear();
         channels.clear();
@@ -152,8 +176,8 @@ impl Index {
         }
         instance.server_capacity.extend_from_slice(room.servers());
         let per_server = !room.servers().is_empty();
-        // With a limit of the whole cluster a set of channels is easier to search than numbers of uses.
-        let whole = cluster.has_gangs() || (per_server && room.cluster().is_none());
+        let limits = LimitedBy { cluster: room.cluster().is_some(), servers: per_server };
+        let whole = cluster.has_gangs() || solver.counts_uses(limits);
         if whole {
             // All ports and groups are there, so that positions are ids.
             let group = |group: &TaskGroup| Group { job: group.port.0, count: group.count, minimum: group.minimum };
@@ -178,7 +202,7 @@ impl Index {
                 if copies == 0 {
                     continue;
                 }
-                let Some((mut mean, mut width)) = score(channel) else { continue };
+                let Some(Score { mut mean, mut width }) = score(channel) else { continue };
                 if weight != 1.0 {
                     (mean, width) = (weight * mean, weight * weight * width);
                 }
@@ -196,146 +220,13 @@ impl Index {
         }
     }
 
-    pub(super) fn limit_work(&mut self, visits: Option<u64>) {
+    /// Limits the work of every decision from now on; none lifts the limit.
+    pub fn limit_work(&mut self, visits: Option<u64>) {
         self.solver.limit_work(visits);
     }
 
-    pub(super) fn set_solver(&mut self, solver: Box<dyn Solver>) {
+    /// Uses another solver.
+    pub fn set_solver(&mut self, solver: Box<dyn Solver>) {
         self.solver = solver;
-    }
-}
-
-/// Statistics and an index on top of them: the body of every policy that learns and solves.
-pub(super) struct Learner {
-    pub(super) statistics: Box<dyn Statistics>,
-    pub(super) index: Index,
-}
-
-impl Learner {
-    pub(super) fn new(statistics: Box<dyn Statistics>, solver: Box<dyn Solver>) -> Self {
-        Self { statistics, index: Index::new(solver) }
-    }
-
-    /// The first three steps. `score` is asked for channels that were tried, or are pending.
-    pub(super) fn decide(
-        &mut self,
-        view: &SlotView<'_>,
-        scope: Scope,
-        choice: &mut Choice,
-        score: impl Fn(&dyn Statistics, ChannelId) -> Score,
-    ) -> Result<(), PolicyError> {
-        self.statistics.advance(view.slot);
-        self.index.open(view, choice);
-        let statistics = &*self.statistics;
-        self.index.cover(view, statistics, choice);
-        self.index.solve(view, scope, choice, |channel| {
-            statistics.spread(channel).is_finite().then(|| score(statistics, channel))
-        })
-    }
-
-    /// The first and the third step, by estimates alone. A channel never tried counts next to nothing, but not nothing:
-    /// a job starts there rather than wait.
-    pub(super) fn exploit(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        const LEAST: f64 = 1e-6;
-        self.statistics.advance(view.slot);
-        self.index.open(view, choice);
-        let statistics = &*self.statistics;
-        self.index.solve(view, Scope::Open, choice, |channel| Some((statistics.estimate(channel).max(LEAST), 0.0)))
-    }
-
-    /// Step 4.
-    pub(super) fn commit(&mut self, slot: Slot, channels: &[ChannelId]) {
-        for &channel in channels {
-            self.statistics.commit(slot, channel);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Arrivals, Capacity, Observation, Outcome};
-    use crate::policy::testing::{gang, solver, tiny, view};
-    use crate::stats::Means;
-
-    fn learner() -> Learner {
-        Learner::new(Box::new(Means::new(4)), solver())
-    }
-
-    fn decide(learner: &mut Learner, slot: u64, arrivals: &Arrivals, free: &Capacity) -> Vec<u32> {
-        let cluster = tiny();
-        let mut choice = Choice::default();
-        let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
-        learner.decide(&view(&cluster, slot, arrivals, free), Scope::Open, &mut choice, linear).unwrap();
-        learner.commit(Slot(slot), &choice.channels);
-        let mut chosen: Vec<u32> = choice.channels.iter().map(|channel| channel.0).collect();
-        chosen.sort_unstable();
-        chosen
-    }
-
-    #[test]
-    fn never_tried_channels_come_first_lightest_first() {
-        let mut learner = learner();
-        let (both, free) = (Arrivals::everywhere(2), Capacity::cluster_wide(vec![3, 3]));
-        // Requests: (1,2), (2,1), (1,1), (3,3). The lightest, 2, goes first; then 0 fits, 1 does not.
-        assert_eq!(decide(&mut learner, 1, &both, &free), [0, 2]);
-        assert_eq!(decide(&mut learner, 2, &both, &free), [1]); // the others are pending, with estimate 0
-        assert_eq!(decide(&mut learner, 3, &both, &free), [3]);
-        assert!(decide(&mut learner, 4, &both, &free).is_empty(), "nothing is new, nothing is known to be worth it");
-    }
-
-    #[test]
-    fn a_gang_that_cannot_try_anything_new_is_left_to_the_solver() {
-        // Server 1 has no room, so its channels stay untried for ever; the first server's are known.
-        let cluster = gang(vec![vec![4], vec![0]]);
-        let mut learner = learner();
-        for channel in [ChannelId(0), ChannelId(2)] {
-            learner.statistics.observe(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.5) });
-        }
-        let (arrivals, mut choice) = (Arrivals::new(vec![1]), Choice::default());
-        let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
-        learner.decide(&view(&cluster, 1, &arrivals, cluster.capacity()), Scope::Open, &mut choice, linear).unwrap();
-        assert_eq!(choice.channels, [0, 0, 0, 2].map(ChannelId));
-        assert!(choice.certificate.is_some_and(|certificate| certificate.value == 2.0), "the solver did it");
-    }
-
-    #[test]
-    fn a_gang_covers_with_whole_jobs_and_solves_the_rest() {
-        let cluster = gang(vec![vec![4], vec![4]]);
-        let mut learner = learner();
-        let decide = |learner: &mut Learner, slot, jobs| {
-            let (arrivals, mut choice) = (Arrivals::new(vec![jobs]), Choice::default());
-            let linear = |statistics: &dyn Statistics, channel| (statistics.estimate(channel), 0.0);
-            let view = view(&cluster, slot, &arrivals, cluster.capacity());
-            learner.decide(&view, Scope::Open, &mut choice, linear).unwrap();
-            learner.commit(Slot(slot), &choice.channels);
-            choice.channels
-        };
-        // All four are new; of the first group the first channel takes all tasks.
-        assert_eq!(decide(&mut learner, 1, 1), [0, 0, 0, 2].map(ChannelId));
-        // 1 and 3 are still new and come first.
-        assert_eq!(decide(&mut learner, 2, 1), [1, 1, 1, 3].map(ChannelId));
-        for (channel, utility) in [0.2, 0.9, 0.1, 0.7].into_iter().enumerate() {
-            let (channel, outcome) = (ChannelId::at(channel), Outcome::Ran(utility));
-            learner.statistics.observe(&Observation { slot: Slot(1), channel, outcome });
-        }
-        // The second server is better but holds four tasks; for the larger group it is better by more.
-        let mut chosen = decide(&mut learner, 3, 5);
-        chosen.sort_unstable();
-        assert_eq!(chosen, [0, 0, 1, 1, 1, 1, 2, 2].map(ChannelId));
-    }
-
-    #[test]
-    fn a_channel_may_serve_several_jobs() {
-        let mut learner = learner();
-        for channel in (0..4).map(ChannelId) {
-            let outcome = Outcome::Ran(if channel.0 == 2 { 0.9 } else { 0.1 });
-            learner.statistics.observe(&Observation { slot: Slot(1), channel, outcome });
-        }
-        let free = Capacity::cluster_wide(vec![2, 2]);
-        assert_eq!(decide(&mut learner, 2, &Arrivals::new(vec![0, 5]), &free), [2, 2]);
-        assert_eq!(decide(&mut learner, 3, &Arrivals::new(vec![0, 1]), &free), [2]);
-        assert_eq!(learner.statistics.pending(ChannelId(2)), 3);
-        assert!(decide(&mut learner, 4, &Arrivals::new(vec![0, 0]), &free).is_empty());
     }
 }
