@@ -20,13 +20,17 @@ mod speeds;
 
 use crate::event::{GPU, Sink, Speed, Task};
 use crate::summary::{Devices, Key, Summary};
+use esdp::model::SupplyCost;
 use esdp::rng::{Purpose, stream};
-use esdp::scenario::{Scenario, ScenarioError};
+use esdp::scenario::{
+    CostTable, DeviceTable, GangTable, GraphTable, JobTable, LabelledPolicy, ListedChannel, ListedGang, ListedTasks,
+    Scenario, ScenarioError, ServerTable, Spec,
+};
+use esdp::sim::ArrivalSpec;
 use rand::RngExt;
 use sources::{Server, draw_servers};
 use speeds::{Fluctuation, SpeedTable, Speeds};
 use thiserror::Error;
-use toml::{Table, Value};
 
 /// The most jobs of a window, before thinning.
 pub const MOST_JOBS: usize = 4_000_000;
@@ -243,24 +247,21 @@ impl Replay {
         // A port whose every job was thinned away has no work to list, and never asks for it.
         work.iter_mut().filter(|jobs| jobs.is_empty()).for_each(|jobs| jobs.push(1.0));
 
-        let labels: Vec<Value> = kinds.iter().map(|&kind| Value::from(vec![table.kind_name(kind)])).collect();
-        let scenario = [
-            ("name", Value::from("replay")),
-            ("description", Value::from(format!("{} jobs of a trace, as they came", kept.len()))),
-            ("slots", Value::from(self.plan.slots as i64)),
-            ("policies", Value::from(POLICIES.to_vec())),
-            ("graph", self.graph(&channels, &requests)),
-            ("servers", Value::Table(Table::from_iter([("list".to_owned(), Value::Array(labels))]))),
-            ("devices", devices(names.len(), &capacities)),
-            ("gangs", gangs(&tasks)),
-            ("jobs", jobs(&work)),
-            ("costs", costs(&requests)),
-            ("arrivals", listed(&arrivals)),
-            ("speeds", fluctuation.speeds(&means, self.plan.block)),
-        ];
-        let scenario = Table::from_iter(scenario.map(|(key, value)| (key.to_owned(), value)));
-        let text = toml::to_string(&scenario).expect("a TOML table can be written");
-        let scenario = Scenario::from_toml(&text)?;
+        let labels = kinds.iter().map(|&kind| vec![table.kind_name(kind)]).collect();
+        let mut spec = Spec::new("replay")
+            .description(format!("{} jobs of a trace, as they came", kept.len()))
+            .slots(self.plan.slots)
+            .policies(POLICIES.map(|name| LabelledPolicy::named(name).expect("a policy of the library")));
+        spec.graph = self.graph(&channels, &requests);
+        spec.servers = ServerTable { list: Some(labels), ..ServerTable::default() };
+        spec.devices =
+            DeviceTable { count: names.len() as u64, servers: Some(capacities), ..DeviceTable::default() };
+        spec.gangs = Some(gangs(&tasks));
+        spec.jobs = jobs(work);
+        spec.costs = costs(&requests);
+        spec.arrivals = ArrivalSpec::List { jobs: arrivals, repeat: false };
+        spec.speeds = fluctuation.speeds(means, self.plan.block);
+        let scenario = spec.build()?;
         let origin = format!("{}; {}", table.origin(), fluctuation.origin());
         Ok(BuiltReplay { scenario, devices: names, tasks: self.jobs.len(), jobs: kept.len(), load, origin })
     }
@@ -331,70 +332,49 @@ impl Replay {
         (kept, reached)
     }
 
-    fn graph(&self, channels: &[(usize, usize)], requests: &[Vec<u64>]) -> Value {
-        let channel = |&(port, server): &(usize, usize)| {
-            table([("port", whole(port as u64)), ("server", whole(server as u64)), ("request", list(&requests[port]))])
+    fn graph(&self, channels: &[(usize, usize)], requests: &[Vec<u64>]) -> GraphTable {
+        let channel = |&(port, server): &(usize, usize)| ListedChannel {
+            port: port as u32,
+            server: server as u32,
+            task: 0,
+            request: Some(requests[port].clone()),
         };
-        table([
-            ("ports", whole(self.ports.len() as u64)),
-            ("servers", whole(self.servers.len() as u64)),
-            ("channels", Value::Array(channels.iter().map(channel).collect())),
-        ])
+        GraphTable {
+            ports: self.ports.len() as u64,
+            servers: self.servers.len() as u64,
+            channels: Some(channels.iter().map(channel).collect()),
+            ..GraphTable::default()
+        }
     }
 }
 
-/// Who is compared unless told.
+/// Who is compared by default.
 const POLICIES: [&str; 10] =
     ["oracle", "esdp-pooled", "esdp", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
 
-fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-}
-
-fn whole(number: u64) -> Value {
-    Value::from(number as i64)
-}
-
-fn list(numbers: &[u64]) -> Value {
-    Value::Array(numbers.iter().map(|&number| whole(number)).collect())
-}
-
-fn devices(count: usize, capacities: &[Vec<u64>]) -> Value {
-    table([("count", whole(count as u64)), ("servers", Value::Array(capacities.iter().map(|own| list(own)).collect()))])
-}
-
-fn gangs(tasks: &[u32]) -> Value {
-    let gang = |(port, &tasks): (usize, &u32)| {
-        table([("port", whole(port as u64)), ("minimum", whole(tasks.into())), ("tasks", list(&[tasks.into()]))])
+fn gangs(tasks: &[u32]) -> GangTable {
+    let gang = |(port, &count): (u32, &u32)| ListedGang {
+        port,
+        minimum: count,
+        tasks: vec![ListedTasks { count, min: 0 }],
+        requests: None,
     };
-    table([("list", Value::Array(tasks.iter().enumerate().map(gang).collect()))])
+    GangTable { list: Some((0..).zip(tasks).map(gang).collect()), ..GangTable::default() }
 }
 
-fn jobs(work: &[Vec<f64>]) -> Value {
+fn jobs(mut work: Vec<Vec<f64>>) -> JobTable {
     // Six digits: the rest is noise, and the file stays readable.
-    let rounded = |work: &f64| Value::from((work * 1e6).round().max(1.0) / 1e6);
-    let of_port = |jobs: &Vec<f64>| Value::Array(jobs.iter().map(rounded).collect());
-    table([("held", Value::from(true)), ("list", Value::Array(work.iter().map(of_port).collect()))])
+    work.iter_mut().flatten().for_each(|work| *work = (*work * 1e6).round().max(1.0) / 1e6);
+    JobTable { held: true, list: Some(work), ..JobTable::default() }
 }
 
 /// A small price, so that a dear request is worth less than a cheap one: about 0.02 a task.
-fn costs(requests: &[Vec<u64>]) -> Value {
+fn costs(requests: &[Vec<u64>]) -> CostTable {
     let devices = requests[0].len();
     let mean = |device: usize| requests.iter().map(|own| own[device] as f64).sum::<f64>() / requests.len() as f64;
-    let cost = |device: usize| {
-        let rate = 0.02 / devices as f64 / mean(device).max(1e-9);
-        table([("kind", Value::from("linear")), ("rate", Value::from(rate))])
-    };
-    table([("devices", Value::Array((0..devices).map(cost).collect()))])
-}
-
-fn listed(arrivals: &[Vec<u32>]) -> Value {
-    let row = |slot: &Vec<u32>| Value::Array(slot.iter().map(|&jobs| whole(jobs.into())).collect());
-    table([
-        ("law", Value::from("list")),
-        ("jobs", Value::Array(arrivals.iter().map(row).collect())),
-        ("repeat", Value::from(false)),
-    ])
+    let rate = |device: usize| 0.02 / devices as f64 / mean(device).max(1e-9);
+    let cost = |device: usize| SupplyCost::Linear { fixed: 0.0, rate: rate(device) };
+    CostTable { devices: Some((0..devices).map(cost).collect()), ..CostTable::default() }
 }
 
 impl Sink for Replay {
