@@ -7,11 +7,12 @@ mod verdict;
 use crate::expect::Expectation;
 use crate::run::{self, CommonArgs, Reporting};
 use crate::trace::input::{Account, InputArgs};
-use crate::{files, output};
+use crate::{files, output, source};
 use anyhow::Context;
 use clap::Args;
 use esdp::scenario::Scenario;
 use esdp_engine::MakeSink;
+use esdp_engine::results::RunResults;
 use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
@@ -125,8 +126,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     );
     let remarks: Vec<String> = [played].into_iter().chain(verdict::sentences(&outcome)).collect();
     run::report(
-        &scenario,
-        &outcome,
+        &RunResults::new(scenario, outcome),
         &Reporting {
             format: args.common.format,
             out: &out,
@@ -184,13 +184,7 @@ fn generated(args: &ReplayArgs, sink: &mut dyn Sink) -> anyhow::Result<()> {
 }
 
 fn flagged(built: &BuiltReplay, args: &ReplayArgs) -> anyhow::Result<Scenario> {
-    let set = |scenario: Scenario, flag: &str, key: &str, value: String| {
-        scenario.set(key, &value).with_context(|| format!("{flag} {value}"))
-    };
-    let scenario = set(built.scenario.clone(), "--seeds", "seeds.count", args.seeds.to_string())?;
-    let scenario = set(scenario, "--seed", "seeds.first", args.seed.to_string())?;
-    match args.policies.is_empty() {
-        true => Ok(scenario),
-        false => set(scenario, "--policies", "policies", args.policies.join(",")),
-    }
+    let scenario = built.scenario.with_seed_count(args.seeds).with_context(|| format!("--seeds {}", args.seeds))?;
+    let scenario = scenario.with_first_seed(args.seed).with_context(|| format!("--seed {}", args.seed))?;
+    source::with_policies(scenario, &args.policies)
 }

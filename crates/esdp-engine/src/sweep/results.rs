@@ -1,23 +1,27 @@
-//! The result of a sweep as a document: `sweep.json` and `sweep.csv`.
+//! The results of a sweep, in every form: `sweep.json`, `sweep.csv`, a table, a report.
 
 use super::plan::Plan;
-use super::vary::Point;
-use crate::files;
-use esdp_engine::rows::Row;
-use esdp_engine::{Outcome, PolicyRun};
-use serde::Serialize;
+use super::vary::{SweepPoint, Vary};
+use super::{page, table};
+use crate::rows::Row;
+use crate::{Outcome, PolicyRun};
+use esdp::scenario::Scenario;
+use esdp_report::csv;
+use esdp_report::report::Report;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// One line of the result: a policy at a point.
+/// One line of the results: a policy at a point.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Line {
+pub struct SweepRow {
     /// The varied keys and their values.
     at: Map<String, Value>,
     slots: u64,
     /// The seeds that are done.
     seeds: Vec<u64>,
+    /// The numbers.
     #[serde(flatten)]
-    pub(super) row: Row,
+    pub row: Row,
     /// The point's position in the plan.
     #[serde(skip)]
     pub(super) point: usize,
@@ -26,79 +30,114 @@ pub(super) struct Line {
     pub(super) oracle: bool,
 }
 
-/// `sweep.json`, and what `--format json` prints.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    version: &'static str,
-    scenario: &'a esdp::scenario::Scenario,
-    vary: &'a [super::vary::Vary],
-    /// Whether every seed of every point is done; false after Ctrl-C.
-    pub(super) complete: bool,
-    pub(super) rows: Vec<Line>,
-    #[serde(skip)]
-    points: &'a [Point],
+/// What policies did at the points of a sweep. Serialises as the JSON document of `esdp sweep`.
+#[derive(Debug, Clone)]
+pub struct SweepResults {
+    plan: Plan,
+    complete: bool,
+    rows: Vec<SweepRow>,
 }
 
-impl<'a> Document<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION"),
-            scenario: &plan.base,
-            vary: &plan.vary,
-            complete: true,
-            rows: Vec::new(),
-            points: &plan.points,
-        }
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'static str,
+    scenario: &'a Scenario,
+    vary: &'a [Vary],
+    complete: bool,
+    rows: &'a [SweepRow],
+}
+
+impl Serialize for SweepResults {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { plan, complete, rows } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        Document { version, scenario: &plan.base, vary: &plan.vary, complete: *complete, rows }.serialize(serializer)
+    }
+}
+
+impl SweepResults {
+    /// Nothing done yet.
+    pub fn new(plan: Plan) -> Self {
+        Self { plan, complete: true, rows: Vec::new() }
     }
 
     /// Adds what is done of a point, seed by seed; nothing where nothing is.
-    pub(super) fn add(&mut self, position: usize, runs: Vec<Option<Vec<PolicyRun>>>) {
-        let point = &self.points[position];
-        let scenario = &point.scenario;
-        let outcome = Outcome::collect(scenario.policies(), scenario.slots(), scenario.seeds(), runs);
+    pub fn add(&mut self, position: usize, runs: Vec<Option<Vec<PolicyRun>>>) {
+        let SweepPoint { at, scenario, policies } = &self.plan.points[position];
+        let outcome = Outcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
         self.complete &= outcome.is_complete();
         if outcome.seeds.is_empty() {
             return;
         }
-        let at: Map<String, Value> = point.at.iter().map(|(key, value)| (key.clone(), typed(value))).collect();
+        let at: Map<String, Value> = at.iter().map(|(key, value)| (key.clone(), typed(value))).collect();
         for policy in &outcome.policies {
-            self.rows.push(Line {
+            self.rows.push(SweepRow {
                 at: at.clone(),
                 slots: outcome.slots,
                 seeds: outcome.seeds.clone(),
                 row: Row::new(policy),
                 point: position,
-                oracle: policy.spec.name() == "oracle",
+                oracle: policy.is_oracle(),
             });
         }
     }
 
-    pub(super) fn json(&self) -> anyhow::Result<String> {
+    /// What was to be computed.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The lines, point by point.
+    pub fn rows(&self) -> &[SweepRow] {
+        &self.rows
+    }
+
+    /// Whether every seed of every point is done; false after Ctrl-C.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The JSON document.
+    ///
+    /// # Errors
+    /// When a number has no JSON; there is none such.
+    pub fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// One line a point and policy; the times are last.
-    pub(super) fn csv(&self) -> String {
+    /// One line per point and policy; the times are last.
+    pub fn csv(&self) -> String {
         // Points may differ in their devices; the shorter lines then end in empty cells before the times.
         let devices = self.rows.iter().map(|line| line.row.utilisation.len()).max().unwrap_or(0);
-        let keys = self.vary.iter().map(|vary| vary.key.clone());
+        let keys = self.plan.vary.iter().map(|vary| vary.key.clone());
         let head = ["policy", "slots", "seeds"].map(str::to_owned);
-        let mut text = files::csv_line(keys.chain(head).chain(Row::columns(devices)));
+        let mut text = csv::line(keys.chain(head).chain(Row::columns(devices)));
         for line in &self.rows {
-            let at = self.points[line.point].at.iter().map(|(_, value)| value.clone());
+            let at = self.point(line).at.iter().map(|(_, value)| value.clone());
             let head = [line.row.name.clone(), line.slots.to_string(), line.seeds.len().to_string()];
-            text += &files::csv_line(at.chain(head).chain(line.row.cells(devices)));
+            text += &csv::line(at.chain(head).chain(line.row.cells(devices)));
         }
         text
     }
 
-    /// The name of a line's point.
-    pub(super) fn place(&self, line: &Line) -> String {
-        self.points[line.point].name()
+    /// The oracle ratios, for a terminal.
+    pub fn table(&self) -> String {
+        table::render(self)
     }
 
-    pub(super) fn point(&self, line: &Line) -> &Point {
-        &self.points[line.point]
+    /// A page with a figure per measure, over the first varied key.
+    pub fn report(&self) -> Report {
+        page::report(self)
+    }
+
+    /// The name of a line's point.
+    pub fn place(&self, line: &SweepRow) -> String {
+        self.point(line).name()
+    }
+
+    /// The point of a line.
+    pub fn point(&self, line: &SweepRow) -> &SweepPoint {
+        &self.plan.points[line.point]
     }
 }
 

@@ -254,8 +254,7 @@ impl Replay {
             .policies(POLICIES.map(|name| LabelledPolicy::named(name).expect("a policy of the library")));
         spec.graph = self.graph(&channels, &requests);
         spec.servers = ServerTable { list: Some(labels), ..ServerTable::default() };
-        spec.devices =
-            DeviceTable { count: names.len() as u64, servers: Some(capacities), ..DeviceTable::default() };
+        spec.devices = DeviceTable { count: names.len() as u64, servers: Some(capacities), ..DeviceTable::default() };
         spec.gangs = Some(gangs(&tasks));
         spec.jobs = jobs(work);
         spec.costs = costs(&requests);

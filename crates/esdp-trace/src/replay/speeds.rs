@@ -162,11 +162,7 @@ impl Fluctuation {
             let SpeedSpec { law, deviation, correlation, .. } = fleet();
             return SpeedSpec { table, law, deviation, correlation, ..SpeedSpec::default() };
         }
-        SpeedSpec {
-            table,
-            measured: Some(MeasuredSpec { series: self.series.clone(), block }),
-            ..SpeedSpec::default()
-        }
+        SpeedSpec { table, measured: Some(MeasuredSpec { series: self.series.clone(), block }), ..SpeedSpec::default() }
     }
 
     pub(super) fn origin(&self) -> String {

@@ -222,6 +222,19 @@ impl Scenario {
         self.without_sweep_of("policies").change(|spec| spec.policies = policies)
     }
 
+    /// The same scenario with these policies: its own by their label, with their parameters; any other by its name.
+    ///
+    /// # Errors
+    /// When a name is unknown, or comes twice.
+    pub fn choose<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Self, ScenarioError> {
+        let chosen = |name: &str| {
+            let known = self.policies().iter().find(|policy| policy.label == name);
+            known.map_or_else(|| LabelledPolicy::named(name), |policy| Ok(policy.clone()))
+        };
+        let chosen: Result<Vec<_>, _> = names.into_iter().map(chosen).collect();
+        self.with_policies(chosen.map_err(|error| ScenarioError::other("policies", error))?)
+    }
+
     fn without_sweep_of(&self, key: &str) -> Self {
         let mut scenario = self.clone();
         scenario.spec.sweep = scenario.spec.sweep.filter(|sweep| sweep.key != key);

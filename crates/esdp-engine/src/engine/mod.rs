@@ -7,18 +7,13 @@
 //! back in the order of the units, whoever computed them.
 
 mod cancel;
-mod error;
-mod outcome;
-pub mod part;
-pub mod rows;
 mod task;
 
 pub use cancel::Cancel;
-pub use error::{Failure, RunError};
-pub use outcome::{Outcome, PolicyOutcome, Spread};
 pub use task::{PolicyRun, SlotSink};
 
-use esdp::scenario::{LabelledPolicy, Scenario};
+use crate::{Contender, Failure, Outcome, RunError};
+use esdp::scenario::Scenario;
 use esdp::sim::Spacing;
 use rayon::iter::{ParallelBridge, ParallelIterator};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +26,7 @@ pub struct Unit<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
     /// The policies; the oracle is measured whether it is among them or not.
-    pub policies: &'a [LabelledPolicy],
+    pub policies: &'a [Contender],
     /// The horizon, *T*.
     pub slots: u64,
     /// The seed.
@@ -150,7 +145,7 @@ pub fn run(
 /// When a policy cannot be built or gives no decision.
 pub fn simulate(
     scenario: &Scenario,
-    policies: &[LabelledPolicy],
+    policies: &[Contender],
     slots: u64,
     seeds: &[u64],
     options: &Options<'_>,

@@ -1,0 +1,57 @@
+//! Simulations of many policies and seeds at once, and their results.
+//!
+//! ```
+//! use esdp::model::{ChannelId, SlotView};
+//! use esdp::policy::kit::{Index, Learning, Score};
+//! use esdp::scenario::Scenario;
+//! use esdp::stats::{Means, Statistics};
+//! use esdp_engine::Runner;
+//!
+//! /// Trusts the averages from the first one on.
+//! struct Greedy;
+//!
+//! impl Index for Greedy {
+//!     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
+//!         Score::from(seen.estimate(channel))
+//!     }
+//! }
+//!
+//! let results = Runner::new(Scenario::preset("default").unwrap())
+//!     .policies(["oracle", "esdp"])?
+//!     .policy("greedy", |cluster, _seed| {
+//!         Box::new(Learning::new("greedy", Box::new(Means::new(cluster.channels().len())), Greedy))
+//!     })
+//!     .slots(200)?
+//!     .seeds(0, 2)?
+//!     .run()?;
+//! assert!(results.table(false).contains("greedy"));
+//! let page = results.report(&[]).render();
+//! assert!(page.contains("Oracle ratio") && results.rows()[2].oracle_ratio_mean < 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`Runner`] | a scenario, policies by name or of your own, seeds; a run or a sweep of them |
+//! | [`each`], [`run`], [`simulate`] | below it: units and policies in parallel, the same bytes on any number of threads |
+//! | [`results`], [`sweep`] | what came out, as JSON, CSV, a table and a report |
+//! | [`rows`] | a policy's numbers |
+//! | [`part`] | the results of one scenario and seed as text, to go on from |
+//!
+//! It reads and writes no files, and knows no signals: a caller hands in a [`Cancel`].
+
+mod contender;
+mod engine;
+mod error;
+mod outcome;
+pub mod part;
+pub mod results;
+pub mod rows;
+mod runner;
+pub mod sweep;
+
+pub use contender::Contender;
+pub use engine::{Cancel, Finished, MakeSink, Options, PolicyRun, SlotSink, Thinning, Unit, each, run, simulate, work};
+pub use error::{Failure, RunError, SweepError};
+pub use outcome::{Outcome, PolicyOutcome, Spread, seeds_in_words};
+pub use runner::Runner;
