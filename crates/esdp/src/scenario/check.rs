@@ -146,7 +146,7 @@ fn check_seeds(spec: &Spec) -> Result<(), ScenarioError> {
     }
 }
 
-fn check_graph(graph: &GraphTableTable) -> Result<(), ScenarioError> {
+fn check_graph(graph: &GraphTable) -> Result<(), ScenarioError> {
     whole("graph.ports", graph.ports, 1, MOST_PORTS)?;
     whole("graph.servers", graph.servers, 1, MOST_SERVERS)?;
     let given = [graph.probability.is_some(), graph.count.is_some(), graph.channels.is_some()];
@@ -186,7 +186,7 @@ fn check_graph(graph: &GraphTableTable) -> Result<(), ScenarioError> {
 }
 
 /// About how many channels are drawn.
-pub(super) fn expected_channels(graph: &GraphTableTable) -> f64 {
+pub(super) fn expected_channels(graph: &GraphTable) -> f64 {
     match (graph.probability, graph.count) {
         (_, Some(count)) => count as f64,
         (probability, None) => {

@@ -15,7 +15,7 @@
 //! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
 
 use super::{Room, WholeJobs};
-use crate::model::{Amount, ChannelId, PortId, Slot, SlotView, TaskGroup};
+use crate::model::{Amount, ChannelId, PortId, SlotView, TaskGroup};
 use crate::policy::{Certificate, Choice, PolicyError};
 use crate::solver::{Gang, Group, Guarantee, Instance, LimitedBy, Solution, Solver, Stopped};
 use crate::stats::Statistics;
