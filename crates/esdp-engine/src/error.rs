@@ -72,12 +72,10 @@ pub enum SweepError {
         place: usize,
     },
     /// A value is not accepted.
-    #[error("{key}={value}: {cause}")]
+    #[error("{set}: {cause}")]
     Value {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
+        /// The key and the value, as `key=value`.
+        set: String,
         /// What is wrong with it.
         cause: ScenarioError,
     },

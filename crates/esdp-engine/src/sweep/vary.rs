@@ -110,10 +110,8 @@ pub(super) fn points(base: &Scenario, vary: &[Vary]) -> Result<Vec<SweepPoint>, 
         let mut next = Vec::with_capacity(points.len() * values.len());
         for (at, scenario) in &points {
             for value in values {
-                let scenario = scenario.set(key, value).map_err(|cause| {
-                    let (key, value) = (key.clone(), value.clone());
-                    SweepError::Value { key, value, cause }
-                })?;
+                let refused = |cause| SweepError::Value { set: format!("{key}={value}"), cause };
+                let scenario = scenario.set(key, value).map_err(refused)?;
                 let at = at.iter().cloned().chain([(key.clone(), value.clone())]).collect();
                 next.push((at, scenario));
             }
