@@ -81,5 +81,11 @@ pub enum SweepError {
     },
     /// A run failed.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(Box<RunError>),
+}
+
+impl From<RunError> for SweepError {
+    fn from(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
 }
