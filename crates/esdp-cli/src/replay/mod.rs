@@ -15,6 +15,7 @@ use esdp_engine::MakeSink;
 use esdp_engine::results::RunResults;
 use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
+use esdp_trace::plan::Window;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
 use esdp_trace::summary::Summary;
 use esdp_trace::{Ledger, Sink, Source};
@@ -138,17 +139,9 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
 }
 
 fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {
-    let plan = ReplayPlan {
-        ports: args.ports,
-        servers: args.servers,
-        slot: args.slot,
-        slots: args.slots,
-        start: args.start,
-        load: args.load,
-        most_tasks: args.tasks,
-        block: args.block,
-        seed: args.seed,
-    };
+    let &ReplayArgs { ports, servers, slot, slots, start, seed, load, tasks, block, .. } = args;
+    let window = Window { ports, servers, slot, slots, start, seed };
+    let plan = ReplayPlan { window, load, most_tasks: tasks, block };
     let input = InputArgs::of(&args.files, args.strict, args.common.quiet);
     let names = || if args.files.is_empty() { "the generated trace".to_owned() } else { input.names() };
     let mut summary = Summary::default();

@@ -4,8 +4,8 @@
 //! fluctuation: one series for each benchmark and machine. Where a trace has neither, both come from preset
 //! `fleet-real`, which holds a small table and a fitted law.
 
-use super::sources::Server;
 use crate::event::Speed;
+use crate::plan::Server;
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::Scenario;
 use esdp::sim::{KindSpeeds, MeasuredSpec, SpeedSpec};
