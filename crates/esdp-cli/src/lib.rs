@@ -12,41 +12,35 @@
 //! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
 //! | [`slurm`] | `esdp slurm`, `esdp report`: learned speeds on a Slurm cluster |
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
-//! | [`engine`] | many policies and seeds in parallel, the same bytes on any number of threads |
 //! | [`expect`] | thresholds for scripts |
-//! | `files`, `parts` | result files, whole or not at all; one from many threads |
-//! | [`figure`] | figures: one description, as SVG, PNG, CSV and in the report |
-//! | [`rows`] | a policy's numbers as JSON and CSV |
+//! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; one from many threads; results to resume from; figures |
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
-//! | [`report`] | one self-contained HTML file |
-//! | `exit` | exit codes, and one sentence for every failure |
-//! | `output`, `progress`, `table` | standard output, progress on terminals, plain tables |
+//! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |
+//! | `output`, `progress` | standard output, progress on terminals |
 //!
-//! It is a library so that tests can reach the commands' cores in-process; nothing here is
-//! meant for other programs.
+//! Simulations and their results are in `esdp-engine`, figures and reports in `esdp-report`. This is a library
+//! so that tests can reach the commands' cores in-process; nothing here is meant for other programs.
 
 pub mod bench;
 pub mod demo;
-pub mod engine;
 mod exit;
 pub mod expect;
-pub mod figure;
+mod figures;
 mod files;
+mod interrupt;
 pub mod load;
 mod output;
 mod parts;
 mod progress;
 pub mod replay;
-pub mod report;
 pub mod reproduce;
-pub mod rows;
 pub mod run;
 pub mod serve;
 pub mod slurm;
 pub mod solve;
 pub mod source;
+mod store;
 pub mod sweep;
-mod table;
 pub mod trace;
 
 pub use output::Format;

@@ -5,8 +5,8 @@
 mod browser;
 
 use browser::Browser;
-use esdp_cli::figure::{Axis, Figure, Series};
-use esdp_cli::report::{Cell, Column, Report, Section, Table};
+use esdp_report::figure::{Axis, Figure, Series};
+use esdp_report::report::{Cell, Column, Report, Section, Table};
 use std::path::{Path, PathBuf};
 
 const HOSTILE: &str = "</script><img src=x onerror=\"window.hurt=1\">'&\u{0}";

@@ -52,8 +52,10 @@ const ONE_HOME: &[(&str, &str)] = &[
     ("hyper", "esdp-serve"),
     ("indicatif", "esdp-cli"),
     ("microlp", "esdp-milp"),
+    ("rayon", "esdp-engine"),
     ("rusqlite", "esdp-serve"),
     ("rustls", "esdp-serve"),
+    ("tiny-skia", "esdp-report"),
     ("tokio", "esdp-serve"),
 ];
 

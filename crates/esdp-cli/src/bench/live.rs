@@ -6,13 +6,13 @@
 
 use super::plan::{self, Size};
 use super::summary::{percentile, sorted};
-use crate::table::{self, Table};
 use anyhow::{Context, ensure};
 use esdp::live::{Effect, Event, Live, SpeedReport, Start, WhichTasks, turn};
 use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot};
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scenario::Scenario;
 use esdp::sim::SimulatedCluster;
+use esdp_report::table::{self, Table};
 use serde::Serialize;
 use std::time::Instant;
 

@@ -5,7 +5,7 @@ use super::live::LiveReport;
 use super::measure::ExactFigures;
 use super::plan::{Case, Index, Size};
 use super::rivals::{self, RivalFigures};
-use crate::table::{self, Table};
+use esdp_report::table::{self, Table};
 use serde::Serialize;
 
 /// Everything that was measured.

@@ -1,9 +1,9 @@
 //! What the service has learned, beside the truth that only the simulation knows.
 
-use crate::table::{Table, percent};
 use anyhow::Context;
 use esdp::model::{ChannelId, ChannelKey, Slot};
 use esdp::sim::Setting;
+use esdp_report::table::{Table, percent};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;

@@ -11,12 +11,12 @@ pub(crate) mod player;
 mod reporter;
 mod tally;
 
-use crate::engine::Cancel;
 use crate::output::{self, Format};
 use crate::source::SourceArgs;
 use anyhow::bail;
 use clap::Args;
 use client::{Client, Target};
+use esdp_engine::Cancel;
 use footprint::Footprint;
 use player::Player;
 use reporter::Reporter;
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let described = players[0].describe();
     players[0].describe_to_service(&described, args.replace)?;
     let mut reporter = Reporter::new(&setting, Client::new(&target), &run);
-    let cancel = Cancel::on_ctrl_c();
+    let cancel = crate::interrupt::on_ctrl_c();
     let started = Instant::now();
     let (footprint, outcomes) = std::thread::scope(|scope| {
         let clients = u64::from(args.clients);

@@ -2,10 +2,10 @@
 
 use super::client::Client;
 use super::tally::{Kind, Tally};
-use crate::engine::Cancel;
 use anyhow::{Context, bail};
 use esdp::model::{ChannelId, Slot};
 use esdp::sim::Setting;
+use esdp_engine::Cancel;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! What was sent, how long the answers took, and what went wrong.
 
-use crate::table::{Table, duration};
+use esdp_report::table::{Table, duration};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

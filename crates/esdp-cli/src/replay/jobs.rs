@@ -2,12 +2,12 @@
 //!
 //! Policy and seed come last, as columns of our own. What Batsim knows and we do not (requested time, energy) is -1.
 
-use crate::engine::SlotSink;
 use crate::files;
 use crate::parts::Parts;
 use anyhow::Context;
 use esdp::model::Cluster;
 use esdp::sim::{FinishedJob, Recorder, SlotRecord};
+use esdp_engine::{Failure, SlotSink};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ impl JobFile {
     }
 
     /// The record of one run; `policy` is its position.
-    pub(super) fn sink(&self, seed: u64, policy: usize, label: &str) -> anyhow::Result<Box<dyn SlotSink>> {
+    pub(super) fn sink(&self, seed: u64, policy: usize, label: &str) -> Result<Box<dyn SlotSink>, Failure> {
         let out = self.parts.create(seed, policy)?;
         let (label, target, slot) = (label.to_owned(), self.parts.target().to_owned(), self.slot);
         Ok(Box::new(Jobs { out, seed, label, slot, target, failure: None }))
@@ -113,8 +113,8 @@ impl Recorder for Jobs {
 }
 
 impl SlotSink for Jobs {
-    fn finish(mut self: Box<Self>) -> anyhow::Result<()> {
+    fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         let outcome = self.failure.take().map_or_else(|| self.out.flush(), Err);
-        outcome.with_context(|| files::cannot(&self.target))
+        Ok(outcome.with_context(|| files::cannot(&self.target))?)
     }
 }

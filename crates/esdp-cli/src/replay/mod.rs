@@ -4,15 +4,15 @@ mod jobs;
 mod schedule;
 mod verdict;
 
-use crate::engine::MakeSink;
 use crate::expect::Expectation;
-use crate::rows::KEYS;
 use crate::run::{self, CommonArgs, Reporting};
 use crate::trace::input::{Account, InputArgs};
 use crate::{files, output};
 use anyhow::Context;
 use clap::Args;
 use esdp::scenario::Scenario;
+use esdp_engine::MakeSink;
+use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
 use esdp_trace::summary::Summary;

@@ -1,7 +1,7 @@
 //! `schedule.json`: a run in a few numbers, with the keys of Batsim's `_schedule.csv`.
 
-use crate::engine::Outcome;
 use esdp::scenario::Scenario;
+use esdp_engine::Outcome;
 use serde::Serialize;
 
 /// One run.

@@ -1,6 +1,6 @@
 //! By how much learning pays, and how far the oracle is: in a sentence for each policy that learns.
 
-use crate::engine::{Outcome, PolicyOutcome, Spread};
+use esdp_engine::{Outcome, PolicyOutcome, Spread};
 
 /// Policies that do not weigh what they learn against what it costs to learn it.
 const BASELINES: [&str; 5] = ["hauf", "lcf", "lwtf", "random", "first-fit"];

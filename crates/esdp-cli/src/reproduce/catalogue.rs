@@ -3,8 +3,8 @@
 use super::draw;
 use super::evidence::Evidence;
 use super::source::Source;
-use crate::figure::Figure;
 use anyhow::bail;
+use esdp_report::figure::Figure;
 
 /// A figure of the paper, or of what it names and does not show.
 pub(super) struct Entry {

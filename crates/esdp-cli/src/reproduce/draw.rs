@@ -2,9 +2,9 @@
 
 use super::evidence::{Evidence, Measured, decision_us};
 use super::source::Source;
-use crate::engine::{PolicyOutcome, Spread};
-use crate::figure::{Axis, Figure, Series};
 use esdp::sim::Point;
+use esdp_engine::{PolicyOutcome, Spread};
+use esdp_report::figure::{Axis, Figure, Series};
 
 /// The baselines that `ratio` compares with.
 const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];

@@ -1,9 +1,9 @@
 //! What was measured: every source with its points, policies and seeds.
 
 use super::source::Source;
-use crate::engine::{Outcome, PolicyOutcome, PolicyRun};
 use esdp::policy::{PolicySpec, RoundedSolver};
 use esdp::sim::{Point, Summary};
+use esdp_engine::{Outcome, PolicyOutcome, PolicyRun};
 use std::collections::BTreeMap;
 
 /// The results of all sources that are complete.

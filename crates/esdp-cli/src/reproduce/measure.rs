@@ -2,9 +2,9 @@
 
 use super::evidence::Measured;
 use super::source::{Place, Source};
-use crate::engine::{self, Cancel, Options, Outcome, PolicyRun, Thinning, Unit};
 use crate::progress::Progress;
-use crate::sweep::part;
+use crate::{interrupt, store};
+use esdp_engine::{self as engine, Options, Outcome, PolicyRun, Thinning, Unit, part};
 use std::path::Path;
 
 /// A source with the points that it shall have.
@@ -32,7 +32,7 @@ impl Task {
 
     /// What is there already, unit by unit.
     pub(super) fn stored(&self, out: &Path) -> Vec<Known> {
-        self.units().iter().map(|(unit, key)| part::load_as(out, key, unit)).collect()
+        self.units().iter().map(|(unit, key)| store::load(&[out], key, unit)).collect()
     }
 
     /// The slots that are still to be simulated.
@@ -58,13 +58,13 @@ impl Task {
             // Decisions that are timed run alone.
             jobs: if self.source.is_timed() { 1 } else { jobs },
             thinning: Thinning { points: self.source.curve_points(), ..Thinning::default() },
-            cancel: Cancel::on_ctrl_c(),
+            cancel: interrupt::on_ctrl_c(),
             progress: &advance,
             ..Options::default()
         };
         let runs = engine::run(&todo, &options, &|at, runs| {
             let (unit, key) = &units[missing[at]];
-            part::store_as(out, key, unit, runs.to_vec())
+            Ok(store::store(out, key, unit, runs.to_vec())?)
         })?;
         missing.iter().zip(runs).for_each(|(&at, runs)| known[at] = runs);
         if known.iter().any(Option::is_none) {

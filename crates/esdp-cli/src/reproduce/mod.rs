@@ -21,8 +21,7 @@ use crate::exit::End;
 use crate::output::Format;
 use crate::progress::Progress;
 use crate::source::seeds_in_words;
-use crate::sweep::part;
-use crate::{files, output};
+use crate::{figures, files, output, store};
 use anyhow::Context;
 use catalogue::Entry;
 use clap::Args;
@@ -109,7 +108,7 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     let scale = if args.quick { Scale::QUICK } else { Scale::FULL }.with(args.seeds, args.slots);
     let name = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
-    files::directory(&out.join(part::DIRECTORY))?;
+    files::directory(&out.join(store::DIRECTORY))?;
     let mut evidence = Evidence::default();
     let scenarios = measure(args, &figures, scale, &out, &mut evidence)?;
     let drawn = draw(&figures, &evidence, &out)?;
@@ -175,7 +174,7 @@ fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::
     for &entry in figures {
         let figures = (entry.draw)(evidence);
         for figure in &figures {
-            figure.save(out)?;
+            figures::save(figure, out)?;
         }
         drawn.push(Drawn { entry, figures });
     }

@@ -3,9 +3,9 @@
 use super::catalogue::Entry;
 use super::claims::{Claim, Verdict};
 use super::source::Scale;
-use crate::figure::Figure;
-use crate::report::{Cell, Column, Report, Section, Table};
 use esdp::scenario::Scenario;
+use esdp_report::figure::Figure;
+use esdp_report::report::{Cell, Column, Report, Section, Table};
 
 const TERMS: &str = "esdp-paper is the paper's ESDP as printed, obvious slips mended; esdp is ours. AOU is the \
      accumulated overall utility by true means, so no luck is in it. All policies of a seed meet the same arrivals and \
@@ -68,7 +68,7 @@ pub(super) fn terminal(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return "The paper makes no claim of what was drawn.\n".to_owned();
     }
-    let mut table = crate::table::Table::new(&["claim", "measured", "unit", "verdict"]);
+    let mut table = esdp_report::table::Table::new(&["claim", "measured", "unit", "verdict"]);
     for claim in claims {
         let digits = if claim.value.abs() < 10.0 { 3 } else { 1 };
         let measured = format!("{:.digits$} ± {:.digits$}", claim.value, claim.stderr);

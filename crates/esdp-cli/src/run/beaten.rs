@@ -5,9 +5,9 @@
 //! the best of every slot is not the best of all. Either way a ratio above 1 is not a measure of the
 //! policy, and the reader is told.
 
-use crate::engine::{Outcome, PolicyOutcome};
 use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
+use esdp_engine::{Outcome, PolicyOutcome};
 
 /// Two sums of the same means differ by less, relative.
 const ROUNDING: f64 = 1e-9;
@@ -39,7 +39,7 @@ fn note(policy: &PolicyOutcome, outcome: &Outcome, why: &str) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{self, Options};
+    use esdp_engine::{self as engine, Options};
 
     /// A short run whose oracle is then said to have got less.
     fn outcome(scenario: &Scenario, oracle_share: f64) -> Outcome {

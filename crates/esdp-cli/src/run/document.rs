@@ -1,10 +1,10 @@
 //! The result of a run as a document: `summary.json`, `summary.csv`, `scenario.toml`.
 
-use crate::engine::Outcome;
 use crate::files;
-use crate::rows::Row;
 use crate::source::seeds_in_words;
 use esdp::scenario::Scenario;
+use esdp_engine::Outcome;
+use esdp_engine::rows::Row;
 use serde::Serialize;
 
 /// `summary.json`, and what `--format json` prints.

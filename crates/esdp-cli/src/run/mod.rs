@@ -10,16 +10,16 @@ mod table;
 pub(crate) use document::resolved;
 pub use slots::PerSlot;
 
-use crate::engine::{self, Cancel, MakeSink, Options, Outcome};
 use crate::exit::End;
 use crate::expect::Expectation;
 use crate::progress::Progress;
-use crate::rows::KEYS;
 use crate::source::SourceArgs;
-use crate::{files, output};
+use crate::{files, interrupt, output};
 use clap::{Args, ValueEnum};
 use document::Document;
 use esdp::scenario::Scenario;
+use esdp_engine::rows::KEYS;
+use esdp_engine::{self as engine, MakeSink, Options, Outcome};
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
@@ -202,7 +202,7 @@ pub(crate) fn simulate(
     let advance = |slots| progress.advance(slots);
     let options = Options {
         jobs: common.jobs.unwrap_or(0),
-        cancel: Cancel::on_ctrl_c(),
+        cancel: interrupt::on_ctrl_c(),
         progress: &advance,
         record,
         ..Options::default()

@@ -1,14 +1,14 @@
 //! The report of a run.
 
-use crate::engine::{Outcome, PolicyOutcome};
-use crate::figure::{Axis, Figure, Series};
-use crate::report::{Cell, Column, Report, Section, Table};
-use crate::rows::Row;
 use crate::source::seeds_in_words;
-use crate::table::{duration, percent};
 use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
 use esdp::sim::Point;
+use esdp_engine::rows::Row;
+use esdp_engine::{Outcome, PolicyOutcome};
+use esdp_report::figure::{Axis, Figure, Series};
+use esdp_report::report::{Cell, Column, Report, Section, Table};
+use esdp_report::table::{duration, percent};
 
 const TERMS: &str = "AOU is the sum over the slots of the expected net utility of what was chosen. The oracle knows \
      the true speeds and decides the same arrivals; the oracle ratio is the AOU as a share of its AOU, regret the \

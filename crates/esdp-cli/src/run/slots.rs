@@ -1,6 +1,5 @@
 //! Every slot in a file: `slots.csv` or `slots.jsonl`.
 
-use crate::engine::SlotSink;
 use crate::files;
 use crate::parts::Parts;
 use anyhow::Context;
@@ -8,6 +7,7 @@ use clap::ValueEnum;
 use esdp::model::PortId;
 use esdp::sim::{Recorder, SlotRecord};
 use esdp::solver::Guarantee;
+use esdp_engine::{Failure, SlotSink};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -60,7 +60,7 @@ impl Slots {
     }
 
     /// The record of one run; `policy` is its position.
-    pub(super) fn sink(&self, seed: u64, policy: usize, label: &str) -> anyhow::Result<Box<dyn SlotSink>> {
+    pub(super) fn sink(&self, seed: u64, policy: usize, label: &str) -> Result<Box<dyn SlotSink>, Failure> {
         let out = self.parts.create(seed, policy)?;
         let (target, label) = (self.parts.target().to_owned(), label.to_owned());
         Ok(Box::new(Sink { form: self.form, out, seed, label, target, failure: None }))
@@ -160,8 +160,8 @@ impl Recorder for Sink {
 }
 
 impl SlotSink for Sink {
-    fn finish(mut self: Box<Self>) -> anyhow::Result<()> {
+    fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         let outcome = self.failure.take().map_or_else(|| self.out.flush(), Err);
-        outcome.with_context(|| files::cannot(&self.target))
+        Ok(outcome.with_context(|| files::cannot(&self.target))?)
     }
 }

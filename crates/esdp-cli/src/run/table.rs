@@ -1,11 +1,11 @@
 //! The result on a terminal: a table within 80 columns, with a curve a policy.
 
 use super::spark;
-use crate::engine::{Outcome, PolicyOutcome, Spread};
 use crate::source::seeds_in_words;
-use crate::table::duration;
 use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
+use esdp_engine::{Outcome, PolicyOutcome, Spread};
+use esdp_report::table::duration;
 
 const WIDTH: usize = 80;
 const GAP: usize = 2;
@@ -163,7 +163,7 @@ fn shortened(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Options, simulate};
+    use esdp_engine::{Options, simulate};
 
     fn rendered(seeds: &[u64], policies: &str, slots: u64) -> String {
         let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();

@@ -2,11 +2,11 @@
 
 use super::options::DriverOptions;
 use crate::output;
-use crate::table::Table;
 use clap::Args;
 use esdp::live::Mode;
 use esdp_cluster::slurm::driver::drive;
 use esdp_cluster::slurm::prefer::{self, Features};
+use esdp_report::table::Table;
 
 const DETAILS: &str = "\
 For each rule of the configuration, nodes that are fast for its jobs get a feature, `esdp_train` for the

@@ -2,12 +2,12 @@
 
 use super::options::{DriverOptions, time};
 use crate::output;
-use crate::table::Table;
 use anyhow::Context;
 use clap::Args;
 use esdp::live::Mode;
 use esdp_cluster::slurm::driver::{Driver, Picture, drive};
 use esdp_cluster::slurm::weights::{self, Change, Limits};
+use esdp_report::table::Table;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

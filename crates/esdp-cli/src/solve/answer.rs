@@ -1,9 +1,9 @@
 //! The decision, as JSON and as a table.
 
 use super::gangs::Origin;
-use crate::table::{self, Table};
 use esdp::model::Amount;
 use esdp::solver::{Guarantee, Problem, Solution, Stopped, Use, Uses};
+use esdp_report::table::{self, Table};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use super::plan::Plan;
 use super::vary::Point;
-use crate::engine::{Outcome, PolicyRun};
 use crate::files;
-use crate::rows::Row;
+use esdp_engine::rows::Row;
+use esdp_engine::{Outcome, PolicyRun};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

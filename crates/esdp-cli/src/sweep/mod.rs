@@ -6,7 +6,6 @@
 
 mod document;
 mod page;
-pub(crate) mod part;
 mod plan;
 mod shard;
 mod table;
@@ -15,18 +14,18 @@ mod vary;
 pub use shard::Shard;
 pub use vary::Vary;
 
-use crate::engine::{self, Cancel, Options, Thinning, Unit};
 use crate::exit::End;
 use crate::expect::Expectation;
 use crate::progress::Progress;
-use crate::rows::KEYS;
 use crate::run::{CommonArgs, ResultFormat, resolved};
 use crate::source::SourceArgs;
-use crate::{files, output};
+use crate::{files, interrupt, output, store};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use document::Document;
 use esdp::sim::Spacing;
+use esdp_engine::rows::KEYS;
+use esdp_engine::{self as engine, Options, Thinning, Unit};
 use plan::{Piece, Plan};
 use std::path::{Path, PathBuf};
 
@@ -123,7 +122,7 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
         bail!("--expect: a shard is only a part, give thresholds to `esdp sweep merge`");
     }
     let out = args.common.out.clone().unwrap_or_else(|| default_out(args, &plan));
-    files::directory(&out.join(part::DIRECTORY))?;
+    files::directory(&out.join(store::DIRECTORY))?;
     plan.save(&out)?;
     let pieces = plan.pieces();
     let mine: Vec<&Piece> = match args.shard {
@@ -157,7 +156,7 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
     check(&args.expect, &plan)?;
     let pieces = plan.pieces();
     let missing: Vec<&Piece> =
-        pieces.iter().filter(|piece| part::load(&args.directories, piece, &plan.unit(piece)).is_none()).collect();
+        pieces.iter().filter(|piece| store::load(&args.directories, &piece.key, &plan.unit(piece)).is_none()).collect();
     if let Some(first) = missing.first() {
         let (count, all, place) = (missing.len(), pieces.len(), plan.points[first.point].name());
         bail!(
@@ -180,7 +179,7 @@ fn default_out(args: &SweepArgs, plan: &Plan) -> PathBuf {
 /// Computes the parts that are not there yet and says how many of all are done then.
 fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> anyhow::Result<usize> {
     let here = [out.to_owned()];
-    let is_missing = |piece: &&&Piece| part::load(&here, piece, &plan.unit(piece)).is_none();
+    let is_missing = |piece: &&&Piece| store::load(&here, &piece.key, &plan.unit(piece)).is_none();
     let missing: Vec<&Piece> = pieces.iter().filter(is_missing).copied().collect();
     let units: Vec<Unit<'_>> = missing.iter().map(|piece| plan.unit(piece)).collect();
     let progress = Progress::new(engine::work(&units), common.quiet);
@@ -191,25 +190,26 @@ fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> a
     let options = Options {
         jobs: common.jobs.unwrap_or(0),
         thinning: Thinning { points: 0, spacing: Spacing::Linear },
-        cancel: Cancel::on_ctrl_c(),
+        cancel: interrupt::on_ctrl_c(),
         progress: &advance,
         record: None,
     };
     let stored = std::sync::atomic::AtomicUsize::new(there);
     let outcome = engine::each(&units, &options, &|at, runs| {
-        part::store(out, missing[at], &units[at], runs)?;
+        store::store(out, &missing[at].key, &units[at], runs)?;
         stored.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(())
     });
     progress.finish();
-    outcome.map(|()| stored.into_inner())
+    outcome?;
+    Ok(stored.into_inner())
 }
 
 /// The result of all the parts that are there, a point at a time.
 fn collect<'p>(plan: &'p Plan, pieces: &[Piece], directories: &[PathBuf]) -> Document<'p> {
     let mut document = Document::new(plan);
     for of_a_point in pieces.chunk_by(|one, next| one.point == next.point) {
-        let runs = of_a_point.iter().map(|piece| part::load(directories, piece, &plan.unit(piece)));
+        let runs = of_a_point.iter().map(|piece| store::load(directories, &piece.key, &plan.unit(piece)));
         document.add(of_a_point[0].point, runs.collect());
     }
     document

@@ -2,10 +2,10 @@
 
 use super::document::{Document, Line};
 use super::plan::Plan;
-use crate::figure::{Axis, Figure, Series};
-use crate::report::{Cell, Column, Report, Section, Table};
 use crate::source::seeds_in_words;
-use crate::table::duration;
+use esdp_report::figure::{Axis, Figure, Series};
+use esdp_report::report::{Cell, Column, Report, Section, Table};
+use esdp_report::table::duration;
 use std::collections::HashMap;
 
 /// With more combinations of the other keys than this, the table has to do.

@@ -1,11 +1,10 @@
 //! What a sweep computes: its points and seeds, as a file that shards and merges agree on.
 
-use super::part;
 use super::vary::{Point, Vary, points};
-use crate::engine::Unit;
 use crate::files;
 use anyhow::{Context, bail};
 use esdp::scenario::Scenario;
+use esdp_engine::{Unit, part};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The result of a sweep on a terminal: the oracle ratio, a line a point, a column a policy.
 
 use super::document::{Document, Line};
-use crate::table::Table;
+use esdp_report::table::Table;
 
 const WIDTH: usize = 80;
 const LONGEST_POINT: usize = 36;

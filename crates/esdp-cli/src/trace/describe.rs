@@ -2,8 +2,8 @@
 
 use super::input::{Account, InputArgs};
 use super::{page, table};
+use crate::files;
 use crate::output::{self, Format};
-use crate::{figure::Figure, files};
 use clap::Args;
 use esdp_trace::summary::{Summary, Told};
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &DescribeArgs) -> anyhow::Result<()> {
         let report = out.join("report.html");
         files::write(&report, page::render(&document, &args.input.titles(), &figures))?;
         files::write(&out.join("describe.json"), serde_json::to_string(&document)? + "\n")?;
-        figures.iter().try_for_each(|figure: &Figure| figure.save(out).map(drop))?;
+        figures.iter().try_for_each(|figure| crate::figures::save(figure, out))?;
         text += &format!("\nReport: {}\n", report.display());
     }
     match args.format {

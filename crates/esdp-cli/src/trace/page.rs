@@ -2,9 +2,9 @@
 
 use super::describe::Document;
 use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, quantile_rows, short, units};
-use crate::figure::{Axis, Figure, Series};
-use crate::report::{Cell, Column, Report, Section, Table};
-use crate::table::percent;
+use esdp_report::figure::{Axis, Figure, Series};
+use esdp_report::report::{Cell, Column, Report, Section, Table};
+use esdp_report::table::percent;
 use esdp_trace::summary::Told;
 
 /// The figures: whatever the trace has something for.

@@ -1,10 +1,11 @@
 //! `esdp trace scenario`: a scenario for `esdp run` from a trace.
 
 use super::input::InputArgs;
+use crate::files;
 use crate::output;
-use crate::{files, table::percent};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use esdp_report::table::percent;
 use esdp_trace::scenario::{Draft, Edges, Plan};
 use esdp_trace::summary::Summary;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! A description for people.
 
 use super::describe::Document;
-use crate::table::{Table, percent};
+use esdp_report::table::{Table, percent};
 use esdp_trace::event::unit;
 use esdp_trace::summary::{Dispersion, Quantiles, Told};
 use std::fmt::Write;

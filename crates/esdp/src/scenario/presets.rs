@@ -15,7 +15,7 @@ macro_rules! presets {
     ($($name:literal = $file:literal),* $(,)?) => {
         /// Every preset: its name and its TOML.
         pub fn presets() -> &'static [(&'static str, &'static str)] {
-            &[$(($name, include_str!(concat!("../../../../scenarios/", $file, ".toml")))),*]
+            &[$(($name, include_str!(concat!("../../scenarios/", $file, ".toml")))),*]
         }
     };
 }

@@ -2,8 +2,8 @@
 
 use super::figures::{FamilyReport, Loss, RivalReport};
 use crate::bench::report::{gap, ratio, time};
-use crate::table::{Table, percent};
 use esdp::sim::families::IndexKind;
+use esdp_report::table::{Table, percent};
 
 /// All tables: the exact solver's, then one for each rival.
 pub(in crate::bench) fn table(reports: &[FamilyReport]) -> String {

@@ -1,6 +1,6 @@
 //! When a difference is clear, and how numbers are written.
 
-use crate::engine::Spread;
+use esdp_engine::Spread;
 
 /// What a set of paired differences says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

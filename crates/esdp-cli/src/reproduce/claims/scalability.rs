@@ -5,7 +5,7 @@ use super::super::source::Source;
 use super::judge::{Difference, Sign, amount, list, percent, points as in_points};
 use super::trend::{Trend, rising};
 use super::{BASELINES, Claim, FIGURED, PAPER, Verdict, decided};
-use crate::engine::Spread;
+use esdp_engine::Spread;
 
 pub(super) fn claims(evidence: &Evidence) -> Vec<Claim> {
     let (ports, servers) = (evidence.points(Source::Ports), evidence.points(Source::Servers));

@@ -5,7 +5,7 @@ use super::super::source::Source;
 use super::judge::{Difference, Sign, amount, list, percent, points as in_points, share};
 use super::trend::{Trend, fit, rising};
 use super::{BASELINES, Claim, FIGURED, PAPER, Verdict, decided};
-use crate::engine::{PolicyOutcome, Spread};
+use esdp_engine::{PolicyOutcome, Spread};
 
 /// A line in log-log explains at least so much of the overhead.
 const FITS: f64 = 0.9;

@@ -1,9 +1,9 @@
 //! Made-up evidence, to see every claim judged both ways.
 
 use super::super::evidence::Measured;
-use crate::engine::{Outcome, PolicyOutcome, PolicyRun};
 use esdp::policy::PolicySpec;
 use esdp::sim::{Histogram, JobCounts, Point, Summary};
+use esdp_engine::{Outcome, PolicyOutcome, PolicyRun};
 
 /// A horizon of 200 slots, one point of the curve a slot.
 pub(super) const SLOTS: u64 = 200;

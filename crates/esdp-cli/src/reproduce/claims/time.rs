@@ -4,8 +4,8 @@ use super::super::evidence::{Evidence, Measured};
 use super::super::source::Source;
 use super::judge::{Difference, Sign, amount, list, percent, points, share};
 use super::{BASELINES, Claim, PAPER, Verdict};
-use crate::engine::Spread;
 use esdp::sim::Point;
+use esdp_engine::Spread;
 
 /// The printed margins over the baselines. Which belongs to which is not said: largest first.
 const MARGINS: [(f64, &str, &str); 3] = [

@@ -3,7 +3,7 @@
 use super::arm::Arm;
 use super::summary::{OUTCOMES, Summary};
 use super::workload::{NODES, USERS};
-use crate::table::Table;
+use esdp_report::table::Table;
 
 /// The tables of all loads.
 pub(super) fn render(summaries: &[Summary]) -> String {

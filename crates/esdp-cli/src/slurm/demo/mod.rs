@@ -18,13 +18,13 @@ mod stage;
 mod summary;
 mod workload;
 
-use crate::engine::Cancel;
 use crate::files;
 use crate::output::{self, Format};
 use crate::progress;
 use anyhow::{Context, bail};
 use arm::{Arm, Outcome};
 use clap::Args;
+use esdp_engine::Cancel;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -87,7 +87,7 @@ pub(super) struct DemoArgs {
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     check(args)?;
     install::require()?;
-    let cancel = Cancel::on_ctrl_c();
+    let cancel = crate::interrupt::on_ctrl_c();
     let mut summaries = Vec::new();
     for repetition in 0..args.repeat {
         let seed = args.seed.wrapping_add(repetition);

@@ -5,7 +5,7 @@
 //! mean over seeds with its standard error. Times of jobs are in slots, and there are none where jobs
 //! last one slot. The two decision times, which no two runs share, come last.
 
-use crate::engine::{PolicyOutcome, Spread};
+use crate::{PolicyOutcome, Spread};
 use esdp::sim::JobCounts;
 use serde::Serialize;
 

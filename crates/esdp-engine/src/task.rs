@@ -1,7 +1,6 @@
 //! One policy under one seed: a task, and what the tasks of a unit share.
 
-use super::{Options, Unit};
-use anyhow::Context;
+use super::{Failure, Options, RunError, Unit};
 use esdp::sim::{OracleTrack, Point, Recorder, Series, Setting, Simulation, SlotRecord, Summary};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -30,7 +29,7 @@ pub trait SlotSink: Recorder + Send {
     ///
     /// # Errors
     /// When anything could not be written.
-    fn finish(self: Box<Self>) -> anyhow::Result<()>;
+    fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
 /// What the policies of a unit share, and what they have done.
@@ -57,8 +56,8 @@ impl UnitState {
         (index, policy): (usize, usize),
         options: &Options<'_>,
         stopped: &dyn Fn() -> bool,
-        finished: &dyn Fn(usize, Vec<PolicyRun>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+        finished: &dyn Fn(usize, Vec<PolicyRun>) -> Result<(), Failure>,
+    ) -> Result<(), RunError> {
         let Some(world) = self.world(unit, stopped)? else { return Ok(()) };
         let sink = options.record.map(|make| make(index, policy)).transpose()?;
         let Some(run) = simulate(unit, &world, policy, options, stopped, sink)? else {
@@ -73,11 +72,11 @@ impl UnitState {
         let complete = std::mem::take(&mut *runs).into_iter().flatten().collect();
         drop(runs);
         *lock(&self.world) = None;
-        finished(index, complete)
+        Ok(finished(index, complete)?)
     }
 
     /// Builds the world, or waits while another policy of the unit does; none where that was stopped.
-    fn world(&self, unit: &Unit<'_>, stopped: &dyn Fn() -> bool) -> anyhow::Result<Option<Arc<World>>> {
+    fn world(&self, unit: &Unit<'_>, stopped: &dyn Fn() -> bool) -> Result<Option<Arc<World>>, RunError> {
         let mut world = lock(&self.world);
         if let Some(world) = &*world {
             return Ok(Some(Arc::clone(world)));
@@ -85,7 +84,7 @@ impl UnitState {
         let setting = unit.scenario.setting(unit.seed)?;
         let mut oracle = None;
         if unit.slots <= LONGEST_TRACK {
-            oracle = OracleTrack::unless(&setting, unit.slots, stopped)?;
+            oracle = OracleTrack::unless(&setting, unit.slots, stopped).map_err(RunError::Oracle)?;
             if oracle.is_none() {
                 return Ok(None);
             }
@@ -106,7 +105,7 @@ fn simulate(
     options: &Options<'_>,
     stopped: &dyn Fn() -> bool,
     mut sink: Option<Box<dyn SlotSink>>,
-) -> anyhow::Result<Option<PolicyRun>> {
+) -> Result<Option<PolicyRun>, RunError> {
     let spec = &unit.policies[policy].spec;
     let started = Instant::now();
     let clock = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -124,7 +123,8 @@ fn simulate(
     let mut series = Series::at(points);
     let mut watch = Watch { stopped, progress: options.progress, since: 0 };
     let mut recorder = ((&mut summary, &mut series), (Optional(sink.as_deref_mut()), &mut watch));
-    let flow = simulation.run(unit.slots, &mut recorder).with_context(|| format!("seed {}", unit.seed))?;
+    let failed = |cause| RunError::Slot { seed: unit.seed, cause };
+    let flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
     (options.progress)(watch.since);
     let complete = flow.is_continue();
     // A sink that cannot write breaks the run off too, and says why when it is closed.

@@ -14,7 +14,7 @@
 //! | `csv`, `page`, `words` | the numbers, the interactive figure, the description in words |
 //!
 //! ```
-//! use esdp_cli::figure::{Axis, Figure, Series};
+//! use esdp_report::figure::{Axis, Figure, Series};
 //!
 //! let figure = Figure::new("aou", "Average AOU", Axis::new("slot"), Axis::new("average AOU").unit("per slot"))
 //!     .caption("Mean of 10 seeds; bands show one standard error.")
@@ -42,9 +42,6 @@ mod ticks;
 mod words;
 
 pub use png::PngError;
-
-use anyhow::Context;
-use std::path::{Path, PathBuf};
 
 /// What a figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -252,16 +249,10 @@ impl Figure {
         if stem.is_empty() { "figure".to_owned() } else { stem }
     }
 
-    /// Writes `ID.svg`, `ID.png` and `ID.csv` into a directory and returns their paths.
-    pub fn save(&self, directory: &Path) -> anyhow::Result<[PathBuf; 3]> {
-        let stem = self.file_stem();
-        let png = self.png().with_context(|| format!("figure {stem} cannot be drawn"))?;
-        let file = |extension: &str| directory.join(format!("{stem}.{extension}"));
-        let files =
-            [(file("svg"), self.svg().into_bytes()), (file("png"), png), (file("csv"), self.csv().into_bytes())];
-        for (path, bytes) in &files {
-            std::fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
-        }
-        Ok(files.map(|(path, _)| path))
+    /// The static files, `ID.svg`, `ID.png` and `ID.csv`, with their bytes.
+    pub fn files(&self) -> Result<[(String, Vec<u8>); 3], PngError> {
+        let name = |extension: &str| format!("{}.{extension}", self.file_stem());
+        let (svg, png, csv) = (self.svg().into_bytes(), self.png()?, self.csv().into_bytes());
+        Ok([(name("svg"), svg), (name("png"), png), (name("csv"), csv)])
     }
 }

@@ -93,7 +93,7 @@ fn a_failure_ends_the_rest() {
     let heard = AtomicU64::new(0);
     let refuse = |_: usize, _: &[PolicyRun]| {
         heard.fetch_add(1, Ordering::Relaxed);
-        anyhow::bail!("the disk is full")
+        Err("the disk is full".into())
     };
     let error = run(&units, &Options { jobs: 2, ..Options::default() }, &refuse).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");

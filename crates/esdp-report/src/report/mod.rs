@@ -11,7 +11,7 @@
 //! not ours, such as the name of a scenario, is escaped.
 //!
 //! ```
-//! use esdp_cli::report::{Report, Section};
+//! use esdp_report::report::{Report, Section};
 //!
 //! let page = Report::new("esdp run", "the <default> scenario")
 //!     .meta("Seeds", "0 to 9")

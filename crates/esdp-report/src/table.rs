@@ -2,20 +2,23 @@
 
 /// Rows of cells under a header. The first column is aligned to the left.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(header: &[&str]) -> Self {
+    /// A table with a header and no rows.
+    pub fn new(header: &[&str]) -> Self {
         Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    pub(crate) fn render(&self) -> String {
+    /// The table as text.
+    pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let wide =
             |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
@@ -35,7 +38,7 @@ impl Table {
 }
 
 /// Microseconds in the unit that reads best, in three digits.
-pub(crate) fn duration(micros: f64) -> String {
+pub fn duration(micros: f64) -> String {
     let (value, unit) = match micros {
         us if us < 999.5 => (us, "us"),
         us if us < 999_500.0 => (us / 1e3, "ms"),
@@ -46,7 +49,7 @@ pub(crate) fn duration(micros: f64) -> String {
 }
 
 /// A share of 1 as a percentage. What is not quite everything is not printed as 100 %.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let tenths = (share * 1000.0).floor() / 10.0;
     if share >= 1.0 { "100 %".to_owned() } else { format!("{tenths:.1} %") }
 }

@@ -7,14 +7,17 @@
 //! back in the order of the units, whoever computed them.
 
 mod cancel;
+mod error;
 mod outcome;
+pub mod part;
+pub mod rows;
 mod task;
 
 pub use cancel::Cancel;
+pub use error::{Failure, RunError};
 pub use outcome::{Outcome, PolicyOutcome, Spread};
 pub use task::{PolicyRun, SlotSink};
 
-use anyhow::Context;
 use esdp::scenario::{LabelledPolicy, Scenario};
 use esdp::sim::Spacing;
 use rayon::iter::{ParallelBridge, ParallelIterator};
@@ -50,8 +53,11 @@ impl Default for Thinning {
     }
 }
 
+/// Is told of each unit that is complete, and may keep or store what its policies did.
+pub type Finished<'a> = dyn Fn(usize, &[PolicyRun]) -> Result<(), Failure> + Sync + 'a;
+
 /// Makes the per-slot record of a (unit, policy) pair.
-pub type MakeSink<'a> = dyn Fn(usize, usize) -> anyhow::Result<Box<dyn SlotSink>> + Sync + 'a;
+pub type MakeSink<'a> = dyn Fn(usize, usize) -> Result<Box<dyn SlotSink>, Failure> + Sync + 'a;
 
 /// How to run; nothing in here changes a result.
 #[derive(Clone, Copy)]
@@ -89,11 +95,11 @@ pub fn work(units: &[Unit<'_>]) -> u64 {
 pub fn each(
     units: &[Unit<'_>],
     options: &Options<'_>,
-    finished: &(dyn Fn(usize, Vec<PolicyRun>) -> anyhow::Result<()> + Sync),
-) -> anyhow::Result<()> {
+    finished: &(dyn Fn(usize, Vec<PolicyRun>) -> Result<(), Failure> + Sync),
+) -> Result<(), RunError> {
     let states: Vec<UnitState> = units.iter().map(|unit| UnitState::new(unit.policies.len())).collect();
     let failed = AtomicBool::new(false);
-    let failure: Mutex<Option<(usize, anyhow::Error)>> = Mutex::new(None);
+    let failure: Mutex<Option<(usize, RunError)>> = Mutex::new(None);
     let stopped = || options.cancel.is_set() || failed.load(Ordering::Relaxed);
     let attempt = |(unit, policy): (usize, usize)| {
         if stopped() {
@@ -110,8 +116,7 @@ pub fn each(
     };
     let tasks =
         units.iter().enumerate().flat_map(|(unit, of)| (0..of.policies.len()).map(move |policy| (unit, policy)));
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().context("threads cannot be started")?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().map_err(RunError::Threads)?;
     // Bridged, not split in halves: tasks start in order, see above.
     pool.install(|| tasks.par_bridge().for_each(attempt));
     if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -128,8 +133,8 @@ pub fn each(
 pub fn run(
     units: &[Unit<'_>],
     options: &Options<'_>,
-    finished: &(dyn Fn(usize, &[PolicyRun]) -> anyhow::Result<()> + Sync),
-) -> anyhow::Result<Vec<Option<Vec<PolicyRun>>>> {
+    finished: &Finished<'_>,
+) -> Result<Vec<Option<Vec<PolicyRun>>>, RunError> {
     let kept: Mutex<Vec<Option<Vec<PolicyRun>>>> = Mutex::new(vec![None; units.len()]);
     each(units, options, &|unit, runs| {
         finished(unit, &runs)?;
@@ -149,7 +154,7 @@ pub fn simulate(
     slots: u64,
     seeds: &[u64],
     options: &Options<'_>,
-) -> anyhow::Result<Outcome> {
+) -> Result<Outcome, RunError> {
     let units: Vec<Unit<'_>> = seeds.iter().map(|&seed| Unit { scenario, policies, slots, seed }).collect();
     let runs = run(&units, options, &|_, _| Ok(()))?;
     Ok(Outcome::collect(policies, slots, seeds, runs))

@@ -1,0 +1,13 @@
+//! Figures, tables and reports, for whoever has numbers to show; nothing here knows schedulers.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`figure`] | one description of a figure, as SVG, PNG, CSV and on the page |
+//! | [`report`] | one self-contained HTML file |
+//! | [`table`] | plain text tables for terminals |
+//!
+//! It writes no files: what it makes are texts and bytes.
+
+pub mod figure;
+pub mod report;
+pub mod table;

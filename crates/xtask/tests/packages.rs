@@ -1,0 +1,124 @@
+//! Every crate can be packaged: what its sources include is in its package, and nothing beside the crate is needed.
+//!
+//! `cargo package` lists and packs here without a build and without a network. What a build would then miss are
+//! files that a source includes from elsewhere, so those are looked for in the texts.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+/// What reads a file while the crate is built, up to the text that names it.
+const INCLUDES: &[&str] = &["include_str!(", "include_bytes!(", "include!(", "#[path ="];
+
+#[test]
+fn every_crate_can_be_packaged() {
+    // Without the lock file no registry is asked for the crates of the workspace, which may not be in one.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages");
+    let mut command = cargo(&["package", "--workspace", "--no-verify", "--exclude-lockfile", "--quiet"]);
+    let output = command.arg("--target-dir").arg(target).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn what_sources_include_is_in_the_package() {
+    let mut faults = Vec::new();
+    for name in crates() {
+        let files = packaged(&name);
+        assert!(files.iter().any(|file| file.starts_with("src")), "{name}: the package has no sources");
+        for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+            let text = std::fs::read_to_string(workspace_root().join("crates").join(&name).join(file)).unwrap();
+            faults.extend(missing(file, &text, &files).map(|fault| format!("crates/{name}/{fault}")));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// The root of the checkout this test was built from.
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folders of the crates, whose names are those of the crates; but for this one, which stays in the project.
+fn crates() -> Vec<String> {
+    let folders = std::fs::read_dir(workspace_root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders.filter(|folder| folder.join("Cargo.toml").is_file());
+    let names = folders.map(|folder| folder.file_name().unwrap().to_string_lossy().into_owned());
+    let names: Vec<String> = names.filter(|name| name != "xtask").collect();
+    assert!(!names.is_empty(), "no crate found");
+    names
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(workspace_root()).args(arguments).args(["--allow-dirty", "--offline"]);
+    command
+}
+
+/// The files of a crate's package, by their path in the crate.
+fn packaged(name: &str) -> BTreeSet<PathBuf> {
+    let output = cargo(&["package", "--list", "--package", name]).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(PathBuf::from).collect()
+}
+
+/// What a source includes and the package lacks.
+fn missing<'a>(file: &'a Path, text: &'a str, files: &'a BTreeSet<PathBuf>) -> impl Iterator<Item = String> + 'a {
+    included(text)
+        .filter(move |(name, whole)| {
+            let path = normal(&file.with_file_name(name));
+            match whole {
+                true => !path.is_some_and(|path| files.contains(&path)),
+                // The rest of the name is put together by a macro: some file must start like this.
+                false => !path.is_some_and(|path| files.iter().any(|file| file.starts_with(&path))),
+            }
+        })
+        .map(|(name, _)| format!("{}: includes `{name}`, which is not in the package", file.display()))
+}
+
+/// The names that a source includes, each with whether it is the whole name.
+fn included(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    INCLUDES.iter().flat_map(move |include| {
+        text.split(include).skip(1).filter_map(|rest| {
+            let rest = rest.trim_start();
+            let (rest, whole) = rest.strip_prefix("concat!(").map_or((rest, true), |rest| (rest, false));
+            // Anything but a text here is not a use of the macro, such as a mention in a comment.
+            Some((rest.strip_prefix('"')?.split_once('"')?.0, whole))
+        })
+    })
+}
+
+/// A path without `..`, if it stays below where it starts.
+fn normal(path: &Path) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir if !normal.pop() => return None,
+            Component::ParentDir | Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    Some(normal)
+}
+
+#[test]
+fn a_file_outside_is_found_however_it_is_included() {
+    let files: BTreeSet<PathBuf> = ["src/a/b.rs", "src/data.txt", "presets/x.toml"].map(PathBuf::from).into();
+    let faults = |text: &str| missing(Path::new("src/a/b.rs"), text, &files).count();
+    for text in [
+        "const A: &str = include_str!(\"../data.txt\");",
+        "include_bytes!(\"../../presets/x.toml\")",
+        "include_str!(concat!(\"../../presets/\", $name))",
+        "// include_str!(...) is not used here",
+    ] {
+        assert_eq!(faults(text), 0, "{text}");
+    }
+    for text in [
+        "include_str!(\"data.txt\")",
+        "include_bytes!(\"../../../README.md\")",
+        "include_str!(\n    \"../../docs/x.md\")",
+        "include_str!(concat!(\"../../../presets/\", $name))",
+        "#[path = \"../gone.rs\"]\nmod gone;",
+    ] {
+        assert_eq!(faults(text), 1, "{text}");
+    }
+}
