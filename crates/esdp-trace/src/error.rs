@@ -53,6 +53,19 @@ pub enum TraceError {
         /// The formats there are.
         accepted: String,
     },
+    /// The first line names columns, and no known format has them.
+    #[error(
+        "line 1, column 1: no known format has the columns `{header}`; if it is one all the same, name it: {accepted}"
+    )]
+    UnknownHeader {
+        /// The header.
+        header: String,
+        /// The formats there are.
+        accepted: String,
+    },
+    /// Slurm's accounting as it is printed for people.
+    #[error("line 1, column 1: this looks like `sacct` without --parsable2, which cuts fields off: add -P")]
+    AlignedAccounting,
     /// There is nothing in it.
     #[error("line 1, column 1: it is empty, expected a trace")]
     Empty,

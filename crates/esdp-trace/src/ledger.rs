@@ -49,6 +49,12 @@ pub enum Reason {
     JobStep,
     /// A record that holds no job.
     NoJob,
+    /// The whole file tells no times.
+    NoTimes,
+    /// A job that waits, or was cancelled before it ran.
+    NeverRan,
+    /// A job that failed, was cancelled or ran out of time.
+    NotCompleted,
 }
 
 /// What becomes of a row that has something wrong with it.
@@ -65,7 +71,7 @@ pub enum Fate {
 }
 
 /// All reasons, in the order in which they are shown.
-pub const REASONS: [Reason; 19] = [
+pub const REASONS: [Reason; 22] = [
     Reason::FewColumns,
     Reason::NoNumber,
     Reason::OutOfRange,
@@ -85,6 +91,9 @@ pub const REASONS: [Reason; 19] = [
     Reason::NoDomain,
     Reason::JobStep,
     Reason::NoJob,
+    Reason::NoTimes,
+    Reason::NeverRan,
+    Reason::NotCompleted,
 ];
 
 impl Reason {
@@ -110,6 +119,9 @@ impl Reason {
             Self::NoDomain => "no-domain",
             Self::JobStep => "job-step",
             Self::NoJob => "no-job",
+            Self::NoTimes => "no-times",
+            Self::NeverRan => "never-ran",
+            Self::NotCompleted => "not-completed",
         }
     }
 
@@ -135,6 +147,9 @@ impl Reason {
             Self::NoDomain => "the failure domain is missing",
             Self::JobStep => "it is a step of a job",
             Self::NoJob => "it holds no job",
+            Self::NoTimes => "the file has no times",
+            Self::NeverRan => "it never ran: it waits, or was cancelled before its start",
+            Self::NotCompleted => "it failed, was cancelled or ran out of time",
         }
     }
 
@@ -157,6 +172,9 @@ impl Reason {
             Self::OutOfOrder | Self::Unsorted => "rows in the order of their arrival",
             Self::NoDomain => "the name of the failure domain",
             Self::JobStep | Self::NoJob => "a job",
+            Self::NoTimes => "times of arrival and end",
+            Self::NeverRan => "a job that ran",
+            Self::NotCompleted => "a job that completed",
         }
     }
 
@@ -177,9 +195,10 @@ impl Reason {
             | Self::NegativeDuration
             | Self::ZeroDuration
             | Self::NoCount
+            | Self::NoTimes
             | Self::OutOfOrder => Fate::Repaired,
-            Self::Unsorted | Self::NoDomain => Fate::Noted,
-            Self::JobStep | Self::NoJob => Fate::Aside,
+            Self::Unsorted | Self::NoDomain | Self::NotCompleted => Fate::Noted,
+            Self::JobStep | Self::NoJob | Self::NeverRan => Fate::Aside,
         }
     }
 
@@ -192,6 +211,7 @@ impl Reason {
             Fate::Repaired => match self {
                 Self::ZeroDuration => "the duration becomes half a second",
                 Self::NoCount => "one instance is assumed",
+                Self::NoTimes => "kept, arriving at 0 for an unknown time",
                 Self::OutOfOrder => "kept at its own time",
                 _ => "kept, with an unknown duration",
             },

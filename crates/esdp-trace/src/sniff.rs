@@ -1,8 +1,9 @@
 //! Which format an input has, by its first lines.
 //!
-//! A header decides at once. Without one, every line votes for the formats it could be a row of: by the number of
-//! its columns and by which of them are numbers. The format with most votes wins if at least half of the
-//! lines are for it, so a dirty first line does no harm.
+//! A header decides at once: its names are those of a format, or the input is refused. Only what is published without a
+//! header is told by its rows. Every line votes for the formats it could be a row of: by the number of its columns and by
+//! which of them are numbers. The format with most votes wins if at least half of the lines are for it, so a dirty
+//! first line does no harm.
 
 use crate::error::TraceError;
 use crate::formats::{FORMATS, Format};
@@ -14,8 +15,8 @@ pub(crate) const START: usize = 65_536;
 /// How many lines vote.
 const LINES: usize = 32;
 
-/// What must hold of the fields of a row without a header: a letter a column. `n` is a number, `o` a number or
-/// nothing, `t` a text that is no number, `a` anything.
+/// What must hold of the fields of a row without a header: a letter per column. `n` is a number, `o` a number or
+/// nothing, `t` a text that is not a number, `a` anything. At least one is `n`, so a row of words alone is a header.
 const SHAPES: &[(Format, &str)] = &[
     (Format::AlibabaMachines, "tnaoont"),
     (Format::AlibabaTasks, "toaatnnoo"),
@@ -23,13 +24,6 @@ const SHAPES: &[(Format, &str)] = &[
     (Format::HourTasks, "ntanooo"),
     (Format::HourInstances, "ntatnoo"),
     (Format::Gpu2020Machines, "atnnn"),
-    (Format::Gpu2023Nodes, "tnnna"),
-    (Format::Gpu2023Pods, "tnnnnattnoo"),
-    (Format::Gpu2020Minibatch, "nnnnn"),
-    (Format::GavelIsolated, "ttnn"),
-    (Format::GavelColocated, "ttntnnn"),
-    (Format::AzureNoise, "ttnntn"),
-    (Format::SpeedTable, "aan"),
 ];
 
 /// The format of an input that starts like this.
@@ -54,23 +48,50 @@ pub fn sniff(start: &[u8]) -> Result<Format, TraceError> {
     if let Some(format) = by_header(first) {
         return Ok(format);
     }
+    if is_aligned_accounting(first) {
+        return Err(TraceError::AlignedAccounting);
+    }
+    if is_header(first) {
+        return Err(TraceError::UnknownHeader { header: shorten(first), accepted: Format::names() });
+    }
     by_rows(&lines).ok_or_else(unknown)
 }
 
 fn by_header(line: &[u8]) -> Option<Format> {
     let separator = if memchr::memchr(b'|', line).is_some() { b'|' } else { b',' };
     let fields: Vec<&[u8]> = line.split(|&byte| byte == separator).map(<[u8]>::trim_ascii).collect();
-    let named = |format: Format| {
-        let columns = format.columns();
+    let found = |columns: &[&str]| {
         let has = |name: &&&str| fields.iter().any(|field| field.eq_ignore_ascii_case(name.as_bytes()));
-        (columns.iter().filter(has).count(), columns.len())
+        columns.iter().filter(has).count()
     };
     if separator == b'|' {
-        return (named(Format::Sacct).0 >= 2).then_some(Format::Sacct);
+        return (found(Format::Sacct.columns()) >= 2).then_some(Format::Sacct);
     }
-    let known = FORMATS.into_iter().filter(|format| *format != Format::Sacct).map(|format| (named(format), format));
-    let known = known.filter(|((found, all), _)| *all > 0 && *found >= 3 && 2 * found >= *all);
-    known.max_by_key(|((found, all), _)| found * 1000 / all + found).map(|(_, format)| format)
+    // One that has all it needs comes first; one that lacks little is taken all the same, and says what it lacks.
+    let rank = |format: Format| {
+        let (columns, required) = format.layout();
+        let (named, all) = (found(columns), columns.len());
+        let whole = required > 0 && found(&columns[..required]) == required;
+        (whole || named >= 3 && 2 * named >= all).then(|| (whole, named * 1000 / all + named))
+    };
+    let known = FORMATS.into_iter().filter(|format| *format != Format::Sacct);
+    known.filter_map(|format| Some((rank(format)?, format))).max_by_key(|(rank, _)| *rank).map(|(_, format)| format)
+}
+
+/// Names of columns, whatever they are: several words, and not one number.
+fn is_header(line: &[u8]) -> bool {
+    let is_word = |field: &[u8]| !field.is_empty() && number::parse(field).is_none();
+    let separator = if memchr::memchr(b'|', line).is_some() { b'|' } else { b',' };
+    let mut fields = line.split(|&byte| byte == separator).map(<[u8]>::trim_ascii);
+    fields.clone().count() >= 2 && fields.all(is_word)
+}
+
+/// What `sacct` prints for people: columns of a fixed width, cut off.
+fn is_aligned_accounting(line: &[u8]) -> bool {
+    let columns = Format::Sacct.columns();
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let known = |field: &[u8]| columns.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
+    fields.next().is_some_and(|first| first.eq_ignore_ascii_case(b"JobID")) && fields.any(known)
 }
 
 fn by_rows(lines: &[&[u8]]) -> Option<Format> {

@@ -125,6 +125,11 @@ impl<'l> Row<'l> {
         self.range(column).map_or(&[], |(from, to)| self.line[from as usize..to as usize].trim_ascii())
     }
 
+    /// Whether the file has a column.
+    pub(crate) fn has(&self, column: usize) -> bool {
+        self.places[column].is_some()
+    }
+
     /// A column's place in the line, from 1.
     pub(crate) fn column(&self, column: usize) -> u64 {
         self.range(column).map_or(self.line.len() as u64, |(from, _)| u64::from(from)) + 1

@@ -227,19 +227,67 @@ fn slurm_accounting() {
         103|2024-01-02T03:04:06|00:01:00|FAILED|||cpu\n\
         104|2024-01-02T03:04:06|INVALID|FAILED|cpu=1||cpu\n";
     let (told, ledger) = read(text, Format::Sacct);
-    assert_eq!(
-        told,
-        [
-            "task 100/ @1704164645 Some(93784.0) x1 [cpu=4 mem=16 gpu=2] gpu",
-            "task 101_7/ @1704164646 Some(0.5) x1 [cpu=2 mem=0.5 gpu=0] cpu",
-        ]
-    );
-    assert_eq!((counts(&ledger), ledger.count(Reason::JobStep)), ([1, 1, 3, 2], 2));
+    assert_eq!(told, ["task 100/ @1704164645 Some(93784.0) x1 [cpu=4 mem=16 gpu=2] gpu",]);
+    assert_eq!((counts(&ledger), ledger.count(Reason::JobStep), ledger.count(Reason::NeverRan)), ([1, 0, 2, 4], 2, 2));
     let text = "JobID|Submit|Start|End|ReqCPUS\n1|2024-01-02T00:00:00|2024-01-02T00:00:05|2024-01-02T00:01:05|8\n\
                 2|2024-01-02T00:00:01|2024-01-02T00:00:05|Unknown|8\n";
     let (told, ledger) = read(text, Format::Sacct);
     assert_eq!(told[0], "task 1/ @1704153600 Some(60.0) x1 [cpu=8 mem=0 gpu=0] ");
     assert_eq!((counts(&ledger), ledger.count(Reason::NoEnd)), ([1, 1, 0, 0], 1));
+}
+
+#[test]
+fn slurm_states_and_requests() {
+    let text = "JobID|Submit|Start|End|Elapsed|State|ReqTRES|AllocTRES\n\
+        1|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T01:00:10|01:00:00|COMPLETED|cpu=4,mem=16G|cpu=4,mem=16G\n\
+        2|2024-01-01T00:00:01|Unknown|Unknown|00:00:00|PENDING|cpu=64,mem=256G,node=4,gres/gpu=8|\n\
+        3|2024-01-01T00:00:02|2024-01-01T00:00:10|Unknown|00:00:30|RUNNING|cpu=8,mem=8G|cpu=8,mem=8G\n\
+        4|2024-01-01T00:00:03|None|2024-01-01T00:05:00|00:00:00|CANCELLED by 0|cpu=1,mem=1G|\n\
+        5|2024-01-01T00:00:04|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|TIMEOUT|cpu=8,gres/gpu:a100=4,gres/gpu:v100=1|\n\
+        6|2024-01-01T00:00:05|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|COMPLETED|cpu=8|billing=8,cpu=9,gres/gpu=2,mem=2G\n\
+        7_[1-1000]|2024-01-01T00:00:06|Unknown|Unknown|00:00:00|PENDING|cpu=1,mem=1G|\n\
+        8|2024-02-31T00:00:00|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|COMPLETED|cpu=8|cpu=8\n\
+        9|2024-01-01T00:00:07|2024-01-01T00:00:10|2024-01-01T00:00:20|00:00:10|CANCELLED by 7|cpu=1|\n";
+    let (told, ledger) = read(text, Format::Sacct);
+    assert_eq!(
+        told,
+        [
+            "task 1/ @1704067200 Some(3600.0) x1 [cpu=4 mem=16 gpu=0] ",
+            "task 3/ @1704067202 None x1 [cpu=8 mem=8 gpu=0] ",
+            "task 5/ @1704067204 Some(600.0) x1 [cpu=8 mem=0 gpu=5] ",
+            "task 6/ @1704067205 Some(600.0) x1 [cpu=8 mem=2 gpu=2] ",
+            "task 9/ @1704067207 Some(10.0) x1 [cpu=1 mem=0 gpu=0] ",
+        ]
+    );
+    assert_eq!(counts(&ledger), [4, 1, 1, 3]);
+    let count = |reason| ledger.count(reason);
+    assert_eq!((count(Reason::NeverRan), count(Reason::NotCompleted), count(Reason::NoArrival)), (3, 2, 1));
+}
+
+#[test]
+fn published_layouts_with_fewer_columns() {
+    let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\npod-0,12000,16384,1,460\n";
+    let (told, ledger) = read(text, Format::Gpu2023Pods);
+    assert_eq!(told, ["task pod-0/ @0 None x1 [cpu=12 mem=16 gpu=0.46] "]);
+    assert_eq!((counts(&ledger), ledger.count(Reason::NoTimes)), ([0, 1, 0, 0], 1));
+    let text = "value,runtime,starttime,VM_id\n440.5,30,2023-05-29 06:00:46.920,3\n";
+    let (told, _) = read(text, Format::AzureNoise);
+    assert_eq!(told, ["speed benchmark x1 on vm/3 (vm) beside [] @Some(1685340046.92) 440.500"]);
+    let text = "timestamp,duration,num_gpus,gpu_time,cluster\n100,60,8,480,6214e9\n2017-10-07 01:12:09,0,1,0,6214e9\n\
+                200,60,0,0,ee9e8c\n";
+    let (told, ledger) = read(text, Format::Philly);
+    assert_eq!(told[0], "task 1/ @100 Some(60.0) x1 [gpu=8] 6214e9");
+    assert_eq!(told[1], "task 2/ @1507338729 Some(0.5) x1 [gpu=1] 6214e9");
+    assert_eq!((counts(&ledger), ledger.count(Reason::NoRequest)), ([1, 1, 1, 0], 1));
+}
+
+#[test]
+fn the_processors_of_a_header_count_and_not_its_nodes() {
+    let job = "1 0 0 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1\n";
+    for header in ["; MaxProcs: 1024\n; MaxNodes: 64\n", "; MaxNodes: 64\n; MaxProcs: 1024\n"] {
+        assert_eq!(read(&format!("{header}{job}"), Format::Swf).0[0], "machine system [cpu=1024] |");
+    }
+    assert_eq!(read(&format!("; MaxNodes: 64\n{job}"), Format::Swf).0[0], "machine system [cpu=64] |");
 }
 
 #[test]
@@ -276,6 +324,23 @@ fn what_is_no_trace_is_refused() {
     assert!(error.starts_with(
         "line 1, column 1: the format is not recognised (it starts with `Dear all,`), name one of: alibaba-"
     ));
+    // Columns that nobody knows are not guessed by their number.
+    for header in [
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46,374,44\n",
+        "cpu_util_percent,mem_util_percent,net_in,net_out,disk_io_percent\n35.6,87.1,40.0,33.0,5.1\n",
+        "model,kind,placement,local_bsz,step_time,sync_time,num_nodes,num_replicas\nbert,a,1,4,0.1,0.0,1,1\n",
+        "job,host,speed of it\nbert,n1,3\n",
+    ] {
+        let error = refused(header.as_bytes());
+        let columns = header.lines().next().unwrap();
+        assert!(error.starts_with("line 1, column 1: no known format has the columns `"), "{error}");
+        assert!(error.contains(&columns[..40.min(columns.len())]), "{error}");
+    }
+    assert!(refused(b"1.5,2,3,4,5\n2.5,3,4,5,6\n").contains("not recognised"), "five numbers are nothing");
+    assert_eq!(
+        refused(b"       JobID    JobName  Partition    Account\n------------ ---------- ---------- ----------\n"),
+        "line 1, column 1: this looks like `sacct` without --parsable2, which cuts fields off: add -P"
+    );
     // The usage of machines has nine columns too, and is no list of tasks.
     assert!(refused(b"m_1932,386640,41,92,,,43.04,33.08,5\n").contains("not recognised"));
 }

@@ -39,6 +39,7 @@ fn valid(format: Format) -> Vec<u8> {
         Format::GavelColocated => "worker,job1,sf1,job2,sf2,t1,t2\nk80,A,1,B,1,2.5,3.0\n",
         Format::AzureNoise => "test,sku,value,runtime,starttime,VM_id\nredis,B8ms,440.5,30,2023-05-29 06:00:46.920,0\n",
         Format::SpeedTable => "job,server,speed\nbert,a100,2.5\n",
+        Format::Philly => "timestamp,duration,num_gpus,gpu_time,cluster\n100,60,8,480,6214e9\n",
     };
     text.as_bytes().to_vec()
 }

@@ -20,7 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   esdp trace describe batch_task.csv machine_meta.csv
   esdp trace describe jobs.swf.gz --out out/swf
-  sacct -aPX -S now-7days -o JobID,Submit,Elapsed,ReqTRES > week.txt; esdp trace describe week.txt
+  sacct -aPX -S now-7days -o JobID,Submit,Start,Elapsed,State,ReqTRES,AllocTRES > week.txt; esdp trace describe week.txt
   esdp trace scenario machine_meta.csv batch_task.csv -o real.toml && esdp run real.toml
   esdp trace generate --hours 2 -o tasks.csv
 

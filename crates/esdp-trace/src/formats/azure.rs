@@ -1,6 +1,7 @@
 //! Benchmarks on Azure virtual machines: a value (higher is faster), a time, a machine.
 //!
-//! Rows are grouped by benchmark and not sorted in time; [`crate::series`] sorts them. Time is in seconds since
+//! The published files hold one benchmark and size each, told by their path and not by a column; `test` and `sku` are read
+//! where somebody has added them. Rows are grouped by benchmark and not sorted in time; [`crate::series`] sorts them. Time is in seconds since
 //! 1970, as the file has no other zero.
 
 use super::sacct::moment;
@@ -14,17 +15,24 @@ pub(crate) struct Noise {
     server: String,
 }
 
+const VALUE: usize = 0;
+const TIME: usize = 2;
+const MACHINE: usize = 3;
+const TEST: usize = 4;
+const SIZE: usize = 5;
+
 impl Rows for Noise {
-    const COLUMNS: &'static [&'static str] = &["test", "sku", "value", "runtime", "starttime", "VM_id"];
-    const REQUIRED: usize = 6;
+    const COLUMNS: &'static [&'static str] = &["value", "runtime", "starttime", "VM_id", "test", "sku"];
+    const REQUIRED: usize = 4;
 
     fn row(&mut self, row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Stop> {
-        let (job, kind, machine) = (row.text(0)?, row.text(1)?, row.text(5)?);
-        let value = row.positive(2, Reason::NoSpeed)?;
-        let Some(at) = moment(row.bytes(4)) else {
-            return Err(Stop::Skip(Reason::NoArrival, row.column(4), row.bytes(4).to_vec()));
+        let (machine, job, kind) = (row.text(MACHINE)?, row.text(TEST)?, row.text(SIZE)?);
+        let (job, kind) = (if job.is_empty() { "benchmark" } else { job }, if kind.is_empty() { "vm" } else { kind });
+        let value = row.positive(VALUE, Reason::NoSpeed)?;
+        let Some(at) = moment(row.bytes(TIME)) else {
+            return Err(Stop::Skip(Reason::NoArrival, row.column(TIME), row.bytes(TIME).to_vec()));
         };
-        self.order.check(row, ledger, 4, at, Reason::Unsorted)?;
+        self.order.check(row, ledger, TIME, at, Reason::Unsorted)?;
         // Machines are numbered anew for every size.
         self.server.clear();
         self.server.extend([kind, "/", machine]);

@@ -2,7 +2,8 @@
 //!
 //! Thousandths of a core become cores, MiB become GiB. A pod asks for `num_gpu` GPUs of `gpu_milli`
 //! thousandths each; `gpu_spec` lists the models it accepts, separated by `|`. A pod's duration is what lies
-//! between its creation and its deletion.
+//! between its creation and its deletion. Some of the published lists have no times: their pods all arrive at 0, for an
+//! unknown time.
 
 use crate::event::{CPU, GPU, MEMORY, Machine, Sink, Task};
 use crate::ledger::{Ledger, Reason};
@@ -24,6 +25,9 @@ impl Rows for Nodes {
     }
 }
 
+const CREATED: usize = 8;
+const DELETED: usize = 9;
+
 #[derive(Default)]
 pub(crate) struct Pods {
     order: Order,
@@ -43,13 +47,18 @@ impl Rows for Pods {
         "deletion_time",
         "scheduled_time",
     ];
-    const REQUIRED: usize = 10;
+    const REQUIRED: usize = 5;
 
     fn row(&mut self, row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Stop> {
         let (job, kind) = (row.text(0)?, row.text(5)?);
-        let arrival = row.time(8, Reason::NoArrival)?;
-        let duration = row.between(ledger, arrival, 9)?;
-        self.order.check(row, ledger, 8, arrival, Reason::OutOfOrder)?;
+        let (arrival, duration) = if row.has(CREATED) {
+            let arrival = row.time(CREATED, Reason::NoArrival)?;
+            self.order.check(row, ledger, CREATED, arrival, Reason::OutOfOrder)?;
+            (arrival, row.between(ledger, arrival, DELETED)?)
+        } else {
+            row.fault(ledger, Reason::NoTimes, 0)?;
+            (0.0, None)
+        };
         let (cpu, memory) = (row.positive(1, Reason::NoRequest)?, row.time(2, Reason::NoRequest)?);
         let gpus = row.time(3, Reason::NoRequest)? * row.time(4, Reason::NoRequest)? / 1000.0;
         let request = [(CPU, cpu / 1000.0), (MEMORY, memory / 1024.0), (GPU, gpus)];

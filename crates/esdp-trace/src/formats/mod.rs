@@ -1,4 +1,4 @@
-//! The formats, one a file.
+//! The formats, one per file.
 //!
 //! | file | format |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | `swf` | Standard Workload Format |
 //! | `batsim` | Batsim workloads |
 //! | `sacct` | Slurm accounting |
+//! | `philly` | Microsoft's Philly trace, as a table |
 //! | `gavel`, `azure`, `speed_table` | speeds |
 
 mod alibaba_instance;
@@ -21,6 +22,7 @@ mod gpu2020;
 mod gpu2023;
 mod hour;
 mod minibatch;
+mod philly;
 mod sacct;
 mod speed_table;
 mod swf;
@@ -60,6 +62,8 @@ pub enum Format {
     Batsim,
     /// Slurm, `sacct --parsable2`.
     Sacct,
+    /// Microsoft's Philly trace, as a table.
+    Philly,
     /// Gavel throughputs of jobs that run alone.
     GavelIsolated,
     /// Gavel throughputs of pairs that share GPUs.
@@ -71,7 +75,7 @@ pub enum Format {
 }
 
 /// All formats.
-pub const FORMATS: [Format; 16] = [
+pub const FORMATS: [Format; 17] = [
     Format::AlibabaMachines,
     Format::AlibabaTasks,
     Format::AlibabaInstances,
@@ -84,6 +88,7 @@ pub const FORMATS: [Format; 16] = [
     Format::Swf,
     Format::Batsim,
     Format::Sacct,
+    Format::Philly,
     Format::GavelIsolated,
     Format::GavelColocated,
     Format::AzureNoise,
@@ -106,6 +111,7 @@ impl Format {
             Self::Swf => "swf",
             Self::Batsim => "batsim",
             Self::Sacct => "sacct",
+            Self::Philly => "philly",
             Self::GavelIsolated => "gavel-isolated",
             Self::GavelColocated => "gavel-colocated",
             Self::AzureNoise => "azure-noise",
@@ -118,24 +124,33 @@ impl Format {
         FORMATS.map(Self::name).join(", ")
     }
 
-    /// Its columns in the order of a file without a header; none for what is no table.
+    /// Its columns in the order of a file without a header; none for what is not a table.
     pub fn columns(self) -> &'static [&'static str] {
+        self.layout().0
+    }
+
+    /// Its columns, and how many of them, from the first, must be there.
+    pub(crate) fn layout(self) -> (&'static [&'static str], usize) {
+        fn of<R: Rows>() -> (&'static [&'static str], usize) {
+            (R::COLUMNS, R::REQUIRED)
+        }
         match self {
-            Self::AlibabaMachines => alibaba_machine::Machines::COLUMNS,
-            Self::AlibabaTasks => alibaba_task::Tasks::COLUMNS,
-            Self::AlibabaInstances => alibaba_instance::Instances::COLUMNS,
-            Self::HourTasks => hour::Tasks::COLUMNS,
-            Self::HourInstances => hour::Instances::COLUMNS,
-            Self::Gpu2020Machines => gpu2020::Machines::COLUMNS,
-            Self::Gpu2020Minibatch => minibatch::Minibatch::COLUMNS,
-            Self::Gpu2023Nodes => gpu2023::Nodes::COLUMNS,
-            Self::Gpu2023Pods => gpu2023::Pods::COLUMNS,
-            Self::Sacct => sacct::Accounting::COLUMNS,
-            Self::GavelIsolated => gavel::Isolated::COLUMNS,
-            Self::GavelColocated => gavel::Colocated::COLUMNS,
-            Self::AzureNoise => azure::Noise::COLUMNS,
-            Self::SpeedTable => speed_table::SpeedTable::COLUMNS,
-            Self::Swf | Self::Batsim => &[],
+            Self::AlibabaMachines => of::<alibaba_machine::Machines>(),
+            Self::AlibabaTasks => of::<alibaba_task::Tasks>(),
+            Self::AlibabaInstances => of::<alibaba_instance::Instances>(),
+            Self::HourTasks => of::<hour::Tasks>(),
+            Self::HourInstances => of::<hour::Instances>(),
+            Self::Gpu2020Machines => of::<gpu2020::Machines>(),
+            Self::Gpu2020Minibatch => of::<minibatch::Minibatch>(),
+            Self::Gpu2023Nodes => of::<gpu2023::Nodes>(),
+            Self::Gpu2023Pods => of::<gpu2023::Pods>(),
+            Self::Sacct => of::<sacct::Accounting>(),
+            Self::Philly => of::<philly::Jobs>(),
+            Self::GavelIsolated => of::<gavel::Isolated>(),
+            Self::GavelColocated => of::<gavel::Colocated>(),
+            Self::AzureNoise => of::<azure::Noise>(),
+            Self::SpeedTable => of::<speed_table::SpeedTable>(),
+            Self::Swf | Self::Batsim => (&[], 0),
         }
     }
 
@@ -159,6 +174,7 @@ impl Format {
             Self::Swf => swf::read(input, ledger, sink),
             Self::Batsim => batsim::read(input, ledger, sink),
             Self::Sacct => table::read(sacct::Accounting::default(), input, ledger, sink),
+            Self::Philly => table::read(philly::Jobs::default(), input, ledger, sink),
             Self::GavelIsolated => table::read(gavel::Isolated, input, ledger, sink),
             Self::GavelColocated => table::read(gavel::Colocated, input, ledger, sink),
             Self::AzureNoise => table::read(azure::Noise::default(), input, ledger, sink),

@@ -1,8 +1,12 @@
 //! Slurm accounting: `sacct --parsable2`, whose header names the columns.
 //!
-//! A job asks for `ReqTRES`, or for `AllocTRES` where that is empty, in total over its nodes; without either,
-//! for `ReqCPUS` or `AllocCPUS`. It arrives at `Submit` and lasts `Elapsed`, or from `Start` to `End`. Times
-//! have no zone: they are read as they stand, in seconds since 1970. Steps (`123.batch`, `123.0`) are set aside.
+//! A job asks for `ReqTRES`, and for `AllocTRES` where that says nothing of a device, in total over its nodes; without
+//! either, for `ReqCPUS` or `AllocCPUS`. GPUs by type are added up where the total is missing. It arrives at `Submit` and
+//! lasts `Elapsed`, or from `Start` to `End`. Times have no zone: they are read as they stand, in seconds since 1970.
+//!
+//! Where there is a `State`, jobs that wait or were cancelled before they ran are set aside, as are steps (`123.batch`,
+//! `123.0`) and arrays that wait (`7_[1-1000]`); how long a running job will take is not known; and those that failed,
+//! were cancelled or ran out of time are kept, since they held their devices, and counted.
 
 use crate::event::{CPU, GPU, MEMORY, Sink, Task};
 use crate::ledger::{Ledger, Reason};
@@ -23,6 +27,7 @@ const REQUESTED: usize = 5;
 const ALLOCATED: usize = 6;
 const CPUS: [usize; 3] = [7, 8, 9];
 const PARTITION: usize = 10;
+const STATE: usize = 11;
 
 impl Rows for Accounting {
     const COLUMNS: &'static [&'static str] = &[
@@ -37,6 +42,7 @@ impl Rows for Accounting {
         "AllocCPUS",
         "NCPUS",
         "Partition",
+        "State",
     ];
     const REQUIRED: usize = 2;
     const SEPARATOR: u8 = b'|';
@@ -51,7 +57,21 @@ impl Rows for Accounting {
             row.fault(ledger, Reason::NoJob, JOB)?;
             return Ok(());
         }
-        let duration = self.duration(row, ledger)?;
+        let state = State::of(row);
+        if state == State::Waiting || job.ends_with(']') {
+            row.fault(ledger, Reason::NeverRan, STATE)?;
+            return Ok(());
+        }
+        let duration = match state {
+            State::Running => {
+                row.fault(ledger, Reason::NoEnd, STATE)?;
+                None
+            }
+            _ => self.duration(row, ledger)?,
+        };
+        if state == State::Stopped {
+            row.fault(ledger, Reason::NotCompleted, STATE)?;
+        }
         let request = request(row)?;
         let Some(arrival) = moment(row.bytes(SUBMIT)) else {
             return Err(Stop::Skip(Reason::NoArrival, row.column(SUBMIT), row.bytes(SUBMIT).to_vec()));
@@ -60,6 +80,40 @@ impl Rows for Accounting {
         sink.task(&Task { job, name: "", arrival, duration, count: 1, request: &request, kind });
         Ok(())
     }
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It has not run, and perhaps never will.
+    Waiting,
+    /// It runs.
+    Running,
+    /// It ran to its end, or nobody says otherwise.
+    Completed,
+    /// It ran, and something ended it.
+    Stopped,
+}
+
+impl State {
+    fn of(row: &Row<'_>) -> Self {
+        // `CANCELLED by 1000`, `RUNNING+`.
+        let mut words = row.bytes(STATE).split(|byte| !byte.is_ascii_alphabetic() && *byte != b'_');
+        match words.next().unwrap_or_default().to_ascii_uppercase().as_slice() {
+            b"PENDING" | b"REQUEUED" | b"REQUEUE_HOLD" | b"CONFIGURING" => Self::Waiting,
+            b"RUNNING" | b"SUSPENDED" | b"COMPLETING" | b"RESIZING" | b"STAGE_OUT" => Self::Running,
+            b"" | b"COMPLETED" => Self::Completed,
+            _ if never_started(row) => Self::Waiting,
+            _ => Self::Stopped,
+        }
+    }
+}
+
+/// Whether a job that is over was never started.
+fn never_started(row: &Row<'_>) -> bool {
+    let none = |column: usize| matches!(row.bytes(column), b"Unknown" | b"None");
+    let nothing = span(row.bytes(ELAPSED)).is_some_and(|seconds| seconds == 0.0);
+    if row.bytes(START).is_empty() { nothing } else { none(START) }
 }
 
 impl Accounting {
@@ -94,31 +148,40 @@ impl Accounting {
 
 /// What a job asks for, in cores, GiB and GPUs.
 fn request<'a>(row: &Row<'_>) -> Result<[(&'a str, f64); 3], Stop> {
-    let column = if row.bytes(REQUESTED).is_empty() { ALLOCATED } else { REQUESTED };
-    let text = row.bytes(column);
-    let mut amounts = [(CPU, 0.0), (MEMORY, 0.0), (GPU, 0.0)];
-    let bad = || Stop::Skip(Reason::NoNumber, row.column(column), text.to_vec());
-    for part in text.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
-        let equals = memchr::memchr(b'=', part).ok_or_else(bad)?;
-        let (name, value) = (&part[..equals], &part[equals + 1..]);
-        // `gres/gpu:a100` repeats a part of `gres/gpu`.
-        let device = match name {
-            b"cpu" => 0,
-            b"mem" => 1,
-            b"gres/gpu" => 2,
-            _ => continue,
-        };
-        let value = if device == 1 { gibibytes(value) } else { number::parse(value) };
-        amounts[device].1 = value.filter(|value| (0.0..=number::LARGEST).contains(value)).ok_or_else(bad)?;
-    }
+    let (requested, allocated) = (resources(row, REQUESTED)?, resources(row, ALLOCATED)?);
+    let amount = |device: usize| if requested[device] > 0.0 { requested[device] } else { allocated[device] };
+    let mut amounts = [(CPU, amount(0)), (MEMORY, amount(1)), (GPU, amount(2))];
     for column in CPUS {
         if amounts[0].1 == 0.0 {
             amounts[0].1 = row.optional(column)?.unwrap_or(0.0).max(0.0);
         }
     }
     if amounts.iter().all(|(_, amount)| *amount == 0.0) {
-        return Err(Stop::Skip(Reason::NoRequest, row.column(column), text.to_vec()));
+        return Err(Stop::Skip(Reason::NoRequest, row.column(REQUESTED), row.bytes(REQUESTED).to_vec()));
     }
+    Ok(amounts)
+}
+
+/// `cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G`: cores, GiB and GPUs.
+fn resources(row: &Row<'_>, column: usize) -> Result<[f64; 3], Stop> {
+    let text = row.bytes(column);
+    let bad = || Stop::Skip(Reason::NoNumber, row.column(column), text.to_vec());
+    let (mut amounts, mut typed) = ([0.0; 3], 0.0);
+    for part in text.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
+        let equals = memchr::memchr(b'=', part).ok_or_else(bad)?;
+        let (name, value) = (&part[..equals], &part[equals + 1..]);
+        let amount = match name {
+            b"cpu" => &mut amounts[0],
+            b"mem" => &mut amounts[1],
+            b"gres/gpu" => &mut amounts[2],
+            _ if name.starts_with(b"gres/gpu:") => &mut typed,
+            _ => continue,
+        };
+        let value = if name == b"mem" { gibibytes(value) } else { number::parse(value) };
+        *amount += value.filter(|value| (0.0..=number::LARGEST).contains(value)).ok_or_else(bad)?;
+    }
+    // `gres/gpu:a100` repeats a part of `gres/gpu`, if that is there.
+    amounts[2] = f64::max(amounts[2], typed);
     Ok(amounts)
 }
 
@@ -164,7 +227,12 @@ pub(super) fn moment(text: &[u8]) -> Option<f64> {
         digits.then(|| bytes.iter().fold(0i64, |sum, byte| sum * 10 + i64::from(byte - b'0')))
     };
     let (year, month, day) = (whole(&text[..4])?, whole(&text[5..7])?, whole(&text[8..10])?);
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let longest = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    if !(1..=longest[month as usize - 1]).contains(&day) {
         return None;
     }
     // Days from the civil calendar, with years that start in March (H. Hinnant's formula).
@@ -194,6 +262,10 @@ mod tests {
         assert_eq!(moment(b"1970-01-01T00:00:00"), Some(0.0));
         assert_eq!(moment(b"2000-03-01T00:00:00"), Some(951_868_800.0));
         assert_eq!(moment(b"2023-05-29 06:00:46.920"), Some(1_685_340_046.92));
+        assert_eq!(moment(b"2024-02-29T00:00:00"), Some(1_709_164_800.0));
+        for bad in ["2024-02-31T00:00:00", "2023-02-29T00:00:00", "2024-04-31T00:00:00"] {
+            assert_eq!(moment(bad.as_bytes()), None, "{bad}");
+        }
         for bad in ["Unknown", "None", "2024-13-01T00:00:00", "2024-01-01X00:00:00", "2024-01-01T99:00:00", "1-2"] {
             assert_eq!(moment(bad.as_bytes()), None, "{bad}");
         }

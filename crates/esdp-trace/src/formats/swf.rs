@@ -2,7 +2,7 @@
 //!
 //! A job asks for the processors it requested, or else for those it got, all at once, and for the
 //! memory of a processor (KiB) times their number. It arrives when it was submitted. The header's
-//! `MaxProcs` (or `MaxNodes`) is the machine.
+//! `MaxProcs`, or `MaxNodes` where that is missing, is the machine.
 
 use crate::error::TraceError;
 use crate::event::{CPU, MEMORY, Machine, Sink, Task};
@@ -23,16 +23,16 @@ const PARTITION: usize = 15;
 pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
     let places: [Option<usize>; FIELDS] = std::array::from_fn(Some);
     let mut order = Order::default();
-    let mut processors: Option<f64> = None;
+    let mut machine = System::default();
     let mut jobs = false;
     let mut fields = Fields::default();
     table::rows(input, ledger, |ledger, _, line| {
         if let Some(comment) = line.trim_ascii_start().strip_prefix(b";") {
-            processors = header(comment).or(processors);
+            machine.header(comment);
             return Err(Stop::NoRow);
         }
         if !std::mem::replace(&mut jobs, true) {
-            machine(processors, sink);
+            machine.tell(sink);
         }
         split(line, &mut fields);
         if fields.count() < FIELDS {
@@ -41,7 +41,7 @@ pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn 
         job(&Row::new(line, &fields, &places), &mut order, ledger, sink)
     })?;
     if !jobs {
-        machine(processors, sink);
+        machine.tell(sink);
     }
     Ok(())
 }
@@ -65,16 +65,27 @@ fn split(line: &[u8], fields: &mut Fields) {
     }
 }
 
-/// The processors that a comment of the header tells.
-fn header(comment: &[u8]) -> Option<f64> {
-    let text = comment.trim_ascii();
-    let value = text.strip_prefix(b"MaxProcs:").or_else(|| text.strip_prefix(b"MaxNodes:"))?;
-    number::parse(value.trim_ascii()).filter(|value| *value > 0.0 && *value <= number::LARGEST)
+/// The machine, as the header's comments tell it.
+#[derive(Default)]
+struct System {
+    processors: Option<f64>,
+    nodes: Option<f64>,
 }
 
-fn machine(processors: Option<f64>, sink: &mut dyn Sink) {
-    if let Some(processors) = processors {
-        sink.machine(&Machine { name: "system", capacity: &[(CPU, processors)], domain: "", kind: "" });
+impl System {
+    fn header(&mut self, comment: &[u8]) {
+        let of = |name: &[u8]| {
+            let value = number::parse(comment.trim_ascii().strip_prefix(name)?.trim_ascii());
+            value.filter(|value| *value > 0.0 && *value <= number::LARGEST)
+        };
+        self.processors = of(b"MaxProcs:").or(self.processors);
+        self.nodes = of(b"MaxNodes:").or(self.nodes);
+    }
+
+    fn tell(&self, sink: &mut dyn Sink) {
+        if let Some(processors) = self.processors.or(self.nodes) {
+            sink.machine(&Machine { name: "system", capacity: &[(CPU, processors)], domain: "", kind: "" });
+        }
     }
 }
 
