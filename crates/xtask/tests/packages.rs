@@ -27,7 +27,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 fn crates_use_those_below_them() {
     for name in crates() {
         let manifest = workspace_root().join("crates").join(&name).join("Cargo.toml");
-        let used = own_dependencies(&std::fs::read_to_string(manifest).unwrap());
+        let manifest = std::fs::read_to_string(manifest).unwrap();
+        let used = own_dependencies(&manifest);
         let allowed = ARROWS.iter().find(|(of, _)| *of == name).map(|(_, allowed)| *allowed);
         let allowed = allowed.unwrap_or_else(|| panic!("{name} has no place: give it a row in ARROWS"));
         assert_eq!(used, allowed, "what {name} uses, and what it may use");
