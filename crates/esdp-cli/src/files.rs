@@ -39,17 +39,6 @@ pub(crate) fn cannot(path: &Path) -> String {
     format!("{}: cannot be written", path.display())
 }
 
-/// A field of a CSV line, in quotes where it must be (RFC 4180).
-pub(crate) fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
-/// A CSV line.
-pub(crate) fn csv_line<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> String {
-    let fields: Vec<String> = fields.into_iter().map(|field| csv_field(field.as_ref())).collect();
-    fields.join(",") + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,10 +53,5 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         let error = write(&dir.path().join("none/a.csv"), "x").unwrap_err();
         assert!(format!("{error:#}").contains("a.csv: cannot be written"));
-    }
-
-    #[test]
-    fn csv_is_quoted_where_it_must_be() {
-        assert_eq!(csv_line(["esdp", "a,b", "say \"x\""]), "esdp,\"a,b\",\"say \"\"x\"\"\"\n");
     }
 }

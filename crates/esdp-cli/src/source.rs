@@ -1,8 +1,9 @@
 //! Which scenario: a file or a preset, with the common flags on top.
 
+use crate::output::whole;
 use anyhow::{Context, bail};
 use clap::Args;
-use esdp::scenario::{LabelledPolicy, Scenario, ScenarioError, presets};
+use esdp::scenario::{Scenario, ScenarioError, presets};
 use std::path::{Path, PathBuf};
 
 /// The flags that choose and change a scenario, shared by the commands that simulate.
@@ -15,14 +16,14 @@ pub struct SourceArgs {
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The first seed; the others follow it
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    seed: Option<String>,
+    #[arg(long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    seed: Option<u64>,
     /// How many seeds
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    seeds: Option<String>,
+    #[arg(long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    seeds: Option<u64>,
     /// How many slots to simulate
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    slots: Option<String>,
+    #[arg(long, value_name = "T", value_parser = whole, allow_negative_numbers = true)]
+    slots: Option<u64>,
     /// Which policies, by label or name
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]
     policies: Vec<String>,
@@ -31,7 +32,7 @@ pub struct SourceArgs {
 impl SourceArgs {
     /// A file or a preset and a seed, for commands that play one run.
     pub(crate) fn one(file: Option<PathBuf>, preset: Option<String>, seed: Option<u64>) -> Self {
-        Self { file, preset, seed: seed.map(|seed| seed.to_string()), ..Self::default() }
+        Self { file, preset, seed, ..Self::default() }
     }
 
     /// Whether the user named a scenario.
@@ -49,36 +50,16 @@ impl SourceArgs {
             None => from_preset(self.preset.as_deref().unwrap_or("default"))?,
         };
         // The number of seeds before the first: it turns a list into a range.
-        let flags = [
-            ("--seeds", "seeds.count", &self.seeds),
-            ("--seed", "seeds.first", &self.seed),
-            ("--slots", "slots", &self.slots),
-        ];
-        for (flag, key, value) in flags {
-            let Some(value) = value else { continue };
-            // In TOML `1_0` and `0x10` are numbers too; on a command line they are typing errors.
-            if value.parse::<u64>().is_err() {
-                bail!("{flag} {value}: expected a whole number");
-            }
-            scenario = scenario.set(key, value).with_context(|| format!("{flag} {value}"))?;
+        if let Some(count) = self.seeds {
+            scenario = scenario.with_seed_count(count).with_context(|| format!("--seeds {count}"))?;
         }
-        if !self.policies.is_empty() {
-            let list = self.policies(&scenario);
-            let flag = || format!("--policies {}", self.policies.join(","));
-            scenario = scenario.set("policies", &list?).with_context(flag)?;
+        if let Some(first) = self.seed {
+            scenario = scenario.with_first_seed(first).with_context(|| format!("--seed {first}"))?;
         }
-        Ok(scenario)
-    }
-
-    /// The policies as a TOML list: with the scenario's parameters where it has one of that label.
-    fn policies(&self, scenario: &Scenario) -> anyhow::Result<String> {
-        let chosen = |name: &String| {
-            let name = name.trim();
-            let known = scenario.policies().iter().find(|policy: &&LabelledPolicy| policy.label == name);
-            known.map_or_else(|| Ok(toml::Value::from(name)), toml::Value::try_from)
-        };
-        let list = self.policies.iter().map(chosen).collect::<Result<Vec<_>, _>>()?;
-        Ok(toml::Value::Array(list).to_string())
+        if let Some(slots) = self.slots {
+            scenario = scenario.with_slots(slots).with_context(|| format!("--slots {slots}"))?;
+        }
+        with_policies(scenario, &self.policies)
     }
 
     /// Where results go unless told: `out/`, and in there the scenario's name.
@@ -97,6 +78,18 @@ impl SourceArgs {
     }
 }
 
+/// The scenario with the policies of a flag, by label or name; its own where none is given.
+///
+/// # Errors
+/// With the flag and the name that is unknown.
+pub(crate) fn with_policies(scenario: Scenario, names: &[String]) -> anyhow::Result<Scenario> {
+    if names.is_empty() {
+        return Ok(scenario);
+    }
+    let chosen = scenario.choose(names.iter().map(|name| name.trim()));
+    chosen.with_context(|| format!("--policies {}", names.join(",")))
+}
+
 fn from_file(file: &Path) -> anyhow::Result<Scenario> {
     let text = std::fs::read_to_string(file).context("cannot be read").with_context(|| file.display().to_string())?;
     Scenario::from_toml(&text).map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
@@ -110,14 +103,6 @@ fn from_preset(name: &str) -> anyhow::Result<Scenario> {
     Scenario::from_toml(text).with_context(|| format!("preset {name}"))
 }
 
-/// The seeds in words: `0 to 9`, or a list.
-pub(crate) fn seeds_in_words(seeds: &[u64]) -> String {
-    match seeds {
-        [first, .., last] if seeds.windows(2).all(|pair| pair[0] + 1 == pair[1]) => format!("{first} to {last}"),
-        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,9 +110,9 @@ mod tests {
     #[test]
     fn flags_change_the_scenario() {
         let args = SourceArgs {
-            seed: Some("5".into()),
-            seeds: Some("3".into()),
-            slots: Some("70".into()),
+            seed: Some(5),
+            seeds: Some(3),
+            slots: Some(70),
             policies: vec!["cts".into(), " esdp".into()],
             ..SourceArgs::default()
         };
@@ -152,10 +137,10 @@ mod tests {
     #[test]
     fn a_bad_flag_is_named() {
         let refused = |args: SourceArgs| format!("{:#}", args.scenario().unwrap_err());
-        let slots = refused(SourceArgs { slots: Some("0".into()), ..SourceArgs::default() });
+        let slots = refused(SourceArgs { slots: Some(0), ..SourceArgs::default() });
         assert!(slots.starts_with("--slots 0: `slots` is 0, expected a whole number from 1"), "{slots}");
-        let seeds = refused(SourceArgs { seeds: Some("-3".into()), ..SourceArgs::default() });
-        assert!(seeds.starts_with("--seeds -3: "), "{seeds}");
+        let seeds = refused(SourceArgs { seeds: Some(0), ..SourceArgs::default() });
+        assert!(seeds.starts_with("--seeds 0: `seeds.count` is 0, expected a whole number from 1"), "{seeds}");
         let policy = refused(SourceArgs { policies: vec!["cst".into()], ..SourceArgs::default() });
         assert!(policy.contains("unknown policy `cst`, expected one of"), "{policy}");
         let preset = refused(SourceArgs { preset: Some("nope".into()), ..SourceArgs::default() });
@@ -165,18 +150,11 @@ mod tests {
     #[test]
     fn a_name_stays_below_out() {
         let named = |name: &str| {
-            let scenario = Scenario::preset("default").unwrap().set("name", &format!("{name:?}")).unwrap();
+            let scenario = Scenario::preset("default").unwrap().change(|spec| spec.name = name.to_owned()).unwrap();
             SourceArgs::default().default_out(&scenario).display().to_string()
         };
         assert_eq!(named("../../etc"), "out/etc");
         assert_eq!(named("my run"), "out/my-run");
         assert_eq!(named("."), "out/custom");
-    }
-
-    #[test]
-    fn seeds_read_well() {
-        assert_eq!(seeds_in_words(&[0, 1, 2]), "0 to 2");
-        assert_eq!(seeds_in_words(&[7]), "7");
-        assert_eq!(seeds_in_words(&[3, 14]), "3, 14");
     }
 }

@@ -29,13 +29,14 @@ pub(crate) fn load(directories: &[impl AsRef<Path>], key: &str, unit: &Unit<'_>)
 mod tests {
     use super::*;
     use esdp::scenario::Scenario;
-    use esdp_engine::{Options, run};
+    use esdp_engine::{Contender, Options, run};
 
     #[test]
     fn the_first_good_part_counts() {
         let dir = tempfile::tempdir().unwrap();
         let scenario = Scenario::preset("default").unwrap().set("policies", "hauf").unwrap();
-        let unit = Unit { scenario: &scenario, policies: scenario.policies(), slots: 20, seed: 0 };
+        let policies = &Contender::of(&scenario);
+        let unit = Unit { scenario: &scenario, policies, slots: 20, seed: 0 };
         let runs = run(&[unit], &Options::default(), &|_, _| Ok(())).unwrap().remove(0).unwrap();
         let directories = ["none", "damaged", "good"].map(|name| dir.path().join(name));
         for directory in &directories[1..] {

@@ -1,8 +1,7 @@
 //! The result of several policies and seeds, as means and standard errors.
 
-use super::PolicyRun;
+use crate::{Contender, PolicyRun};
 use esdp::policy::PolicySpec;
-use esdp::scenario::LabelledPolicy;
 use esdp::sim::{Histogram, Point, Summary};
 
 /// What several policies did under several seeds.
@@ -21,10 +20,10 @@ pub struct Outcome {
 /// What one policy did.
 #[derive(Debug, Clone)]
 pub struct PolicyOutcome {
-    /// What tells it from the others, its name unless the scenario says otherwise.
+    /// What tells it from the others; its name, if the scenario does not say otherwise.
     pub label: String,
-    /// The policy.
-    pub spec: PolicySpec,
+    /// The policy, if it is one of the library's.
+    pub spec: Option<PolicySpec>,
     /// One run a complete seed, in their order.
     pub runs: Vec<PolicyRun>,
 }
@@ -58,14 +57,14 @@ impl Spread {
 impl Outcome {
     /// Joins the runs of the seeds asked for; those that are `None` are left out.
     pub fn collect(
-        policies: &[LabelledPolicy],
+        policies: &[Contender],
         slots: u64,
         asked: &[u64],
         runs: impl IntoIterator<Item = Option<Vec<PolicyRun>>>,
     ) -> Self {
-        let empty = |LabelledPolicy { label, spec }: &LabelledPolicy| PolicyOutcome {
-            label: label.clone(),
-            spec: spec.clone(),
+        let empty = |policy: &Contender| PolicyOutcome {
+            label: policy.label().to_owned(),
+            spec: policy.spec().cloned(),
             runs: Vec::new(),
         };
         let mut policies: Vec<PolicyOutcome> = policies.iter().map(empty).collect();
@@ -85,6 +84,11 @@ impl Outcome {
 }
 
 impl PolicyOutcome {
+    /// Whether it is the oracle, who is the yardstick and no rival.
+    pub fn is_oracle(&self) -> bool {
+        matches!(self.spec, Some(PolicySpec::Oracle {}))
+    }
+
     /// A number of every run, as a mean.
     pub fn spread(&self, value: impl Fn(&Summary) -> f64) -> Spread {
         Spread::of(self.runs.iter().map(|run| value(&run.summary)))
@@ -144,9 +148,24 @@ impl PolicyOutcome {
     }
 }
 
+/// The seeds in words: `0 to 9`, or a list.
+pub fn seeds_in_words(seeds: &[u64]) -> String {
+    match seeds {
+        [first, .., last] if seeds.windows(2).all(|pair| pair[0] + 1 == pair[1]) => format!("{first} to {last}"),
+        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seeds_read_well() {
+        assert_eq!(seeds_in_words(&[0, 1, 2]), "0 to 2");
+        assert_eq!(seeds_in_words(&[7]), "7");
+        assert_eq!(seeds_in_words(&[3, 14]), "3, 14");
+    }
 
     #[test]
     fn means_and_standard_errors() {

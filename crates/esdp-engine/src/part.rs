@@ -3,8 +3,8 @@
 //! A part is named by a hash of what it was computed from ([`key`]), and holds a hash of what it holds. One
 //! that is cut short or damaged is none, and is computed again. Where parts are kept is the caller's affair.
 
-use crate::{PolicyRun, Unit};
-use esdp::scenario::Scenario;
+use crate::{Contender, PolicyRun, Unit};
+use esdp::scenario::{Scenario, SeedTable};
 use esdp::sim::{Point, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ struct Entry {
 
 /// What the numbers of a scenario depend on: the version and the scenario, not which seeds it lists.
 pub fn key(scenario: &Scenario) -> u128 {
-    let seedless = scenario.set("seeds.list", "[0]").map(|scenario| scenario.to_toml());
+    let seedless = scenario.change(|spec| spec.seeds = SeedTable::list([0])).map(|scenario| scenario.to_toml());
     // Every scenario takes a list of seeds; were that to change, all seeds would count.
     let text = seedless.unwrap_or_else(|_| scenario.to_toml());
     hash([env!("CARGO_PKG_VERSION").as_bytes(), text.as_bytes()])
@@ -44,8 +44,8 @@ fn sum(entries: &[Entry]) -> serde_json::Result<String> {
 /// When a number has no JSON; there is none such.
 pub fn encode(key: &str, unit: &Unit<'_>, runs: Vec<PolicyRun>) -> serde_json::Result<String> {
     let entry =
-        |(label, run): (&String, PolicyRun)| Entry { label: label.clone(), summary: run.summary, series: run.series };
-    let policies: Vec<Entry> = unit.policies.iter().map(|policy| &policy.label).zip(runs).map(entry).collect();
+        |(label, run): (&str, PolicyRun)| Entry { label: label.to_owned(), summary: run.summary, series: run.series };
+    let policies: Vec<Entry> = unit.policies.iter().map(Contender::label).zip(runs).map(entry).collect();
     let part = Part { key: key.to_owned(), sum: sum(&policies)?, policies };
     Ok(serde_json::to_string(&part)? + "\n")
 }
@@ -53,9 +53,9 @@ pub fn encode(key: &str, unit: &Unit<'_>, runs: Vec<PolicyRun>) -> serde_json::R
 /// The results in the text of a part, if it is that of this key and unit, and in good order.
 pub fn decode(key: &str, unit: &Unit<'_>, text: &[u8]) -> Option<Vec<PolicyRun>> {
     let part: Part = serde_json::from_slice(text).ok()?;
-    let labels = part.policies.iter().map(|entry| &entry.label);
+    let labels = part.policies.iter().map(|entry| entry.label.as_str());
     let fits = part.key == key
-        && labels.eq(unit.policies.iter().map(|policy| &policy.label))
+        && labels.eq(unit.policies.iter().map(Contender::label))
         && part.policies.iter().all(|entry| entry.summary.slots == unit.slots)
         && sum(&part.policies).ok()? == part.sum;
     let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series };
@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn what_is_damaged_does_not_count() {
         let scenario = Scenario::preset("default").unwrap().set("policies", "esdp, hauf").unwrap();
-        let unit = Unit { scenario: &scenario, policies: scenario.policies(), slots: 40, seed: 0 };
+        let policies = &Contender::of(&scenario);
+        let unit = Unit { scenario: &scenario, policies, slots: 40, seed: 0 };
         let runs = run(&[unit], &Options::default(), &|_, _| Ok(())).unwrap().remove(0).unwrap();
 
         let text = encode("key", &unit, runs.clone()).unwrap();

@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_in_the_same_order() {
-        let policy = PolicyOutcome { label: "esdp".into(), spec: "esdp".parse().unwrap(), runs: Vec::new() };
+        let policy = PolicyOutcome { label: "esdp".into(), spec: "esdp".parse().ok(), runs: Vec::new() };
         let mut row = Row::new(&policy);
         row.utilisation = vec![0.25, 0.5];
         row.decision_us_p99 = 7.5;

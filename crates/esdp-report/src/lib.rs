@@ -4,10 +4,11 @@
 //! |---|---|
 //! | [`figure`] | one description of a figure, as SVG, PNG, CSV and on the page |
 //! | [`report`] | one self-contained HTML file |
-//! | [`table`] | plain text tables for terminals |
+//! | [`table`], [`csv`] | plain text tables for terminals; lines of CSV |
 //!
 //! It writes no files: what it makes are texts and bytes.
 
+pub mod csv;
 pub mod figure;
 pub mod report;
 pub mod table;

@@ -3,6 +3,7 @@
 use crate::error::TraceError;
 use crate::formats::Format;
 use crate::ledger::{Fate, Ledger};
+use crate::plan::Window;
 use crate::scenario::{Draft, Plan};
 use crate::source::{Import, Source};
 use crate::summary::Summary;
@@ -38,7 +39,8 @@ pub fn hold(format: Option<Format>, bytes: &[u8]) {
         assert!(tasks.requests.iter().all(|vector| vector.request.iter().all(|amount| *amount >= 0.0)));
     }
     // A scenario comes out, or a sentence.
-    let plan = Plan { slots: 10, servers: 4, ..Plan::default() };
+    let window = Window { slots: 10, servers: 4, ..Window::default() };
+    let plan = Plan { window, ..Plan::default() };
     match Draft::new(plan, &mut summary).and_then(Draft::finish) {
         Ok(built) => assert!(!built.toml.is_empty()),
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -30,6 +30,7 @@
 //! | [`ledger`] | what became of every row, and why |
 //! | [`summary`] | what is in a trace, in bounded memory |
 //! | [`series`] | speeds by server in the order of time |
+//! | [`plan`] | which part of a trace to take, for both of the following |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
 //! | [`replay`] | a scenario that plays a trace again |
 //! | [`generate`] | a trace of our own, with the statistics of a real one |
@@ -45,6 +46,7 @@ pub mod hostile;
 mod input;
 pub mod ledger;
 mod number;
+pub mod plan;
 pub mod replay;
 pub mod scenario;
 pub mod series;

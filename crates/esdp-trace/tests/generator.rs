@@ -2,7 +2,9 @@
 //!
 //! Two seeds of two hours each; the ranges are the measured value and what an hour may be off by.
 
+use esdp::scenario::Scenario;
 use esdp_trace::generate::{Generator, InstanceWriter, MachineWriter, TaskWriter};
+use esdp_trace::plan::Window;
 use esdp_trace::scenario::{Draft, Plan};
 use esdp_trace::summary::{Summary, Told};
 use esdp_trace::{Import, Ledger, Sink, Source};
@@ -82,10 +84,12 @@ fn request_vectors_are_as_measured() {
     let small = tasks.requests.iter().filter(|vector| [0.5, 1.0].contains(&vector.request[0]));
     within("half a core or one (0.969)", small.map(|vector| vector.share).sum(), 0.94, 0.985);
     // The probability of at least one arrival in a second, by vector.
-    let plan = Plan { slots: 3600, ..Plan::default() };
+    let plan = Plan { window: Window { slots: 3600, ..Window::default() }, ..Plan::default() };
     let mut draft = Draft::new(plan, &mut summary).unwrap();
     Generator { seconds: 3600, ..Generator::new(3) }.stream(&mut Ledger::new(true), &mut draft).unwrap();
-    let mut busy = draft.finish().unwrap().busy;
+    let built = draft.finish().unwrap();
+    assert_eq!(Scenario::from_toml(&built.toml).unwrap(), built.scenario, "the file is the scenario");
+    let mut busy = built.busy;
     busy.sort_by(|a, b| b.total_cmp(a));
     let measured = [0.68, 0.67, 0.67, 0.50, 0.48, 0.33, 0.31, 0.28];
     for (found, measured) in busy.iter().zip(measured) {

@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stderr, reason = "a test that checks nothing says so")]
 
+use esdp_trace::plan::Window;
 use esdp_trace::scenario::{Draft, Plan};
 use esdp_trace::series::SeriesSink;
 use esdp_trace::summary::{Summary, Told};
@@ -107,7 +108,9 @@ fn the_hour_sample() {
     // 3.0 over all instances; the first 64 of each task leave out most of the largest tasks.
     within("relative speed, p99", speed.p99, 2.1, 3.2);
     // The paper's way: which of the eight ports has a job in a slot of one second.
-    let mut draft = Draft::new(Plan { slots: 1800, ..Plan::default() }, &mut summary).unwrap();
+    let mut draft =
+        Draft::new(Plan { window: Window { slots: 1800, ..Window::default() }, ..Plan::default() }, &mut summary)
+            .unwrap();
     let input = BufReader::new(File::open(folder.join(files[0].0)).unwrap());
     Import::open(input, None).unwrap().stream(&mut Ledger::new(false), &mut draft).unwrap();
     let busy = draft.finish().unwrap().busy;

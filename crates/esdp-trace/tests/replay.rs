@@ -1,6 +1,7 @@
 //! A replay keeps what the trace says: order, durations, machines, speeds.
 
 use esdp::model::{PortId, ServerId};
+use esdp_trace::plan::Window;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayError, ReplayPlan};
 use esdp_trace::summary::Summary;
 use esdp_trace::{Import, Ledger, Source};
@@ -51,7 +52,12 @@ fn build(files: &[&str], plan: ReplayPlan) -> Result<BuiltReplay, ReplayError> {
 }
 
 fn plan() -> ReplayPlan {
-    ReplayPlan { ports: 2, servers: 4, slot: 10.0, slots: 10, load: 100.0, block: 4, ..ReplayPlan::default() }
+    let window = Window { ports: 2, servers: 4, slot: 10.0, slots: 10, ..Window::default() };
+    ReplayPlan { window, load: 100.0, block: 4, ..ReplayPlan::default() }
+}
+
+fn within(window: Window) -> ReplayPlan {
+    ReplayPlan { window, ..plan() }
 }
 
 #[test]
@@ -103,7 +109,8 @@ fn what_a_trace_lacks_is_built_in() {
 fn load_is_reached_by_thinning() {
     let line = |at: u32| format!("M1,1,j_{at},1,Terminated,{},{},50,0.2\n", 100 + at / 4, 130 + at / 4);
     let tasks: String = (0..4000).map(line).collect();
-    let plan = ReplayPlan { servers: 2, slots: 100, load: 0.5, ..plan() };
+    let window = Window { servers: 2, slots: 100, ..plan().window };
+    let plan = ReplayPlan { window, load: 0.5, ..plan() };
     let built = build(&[&tasks, NODES, SPEEDS], plan.clone()).unwrap();
     assert!((built.load - 0.5).abs() < 0.1 && built.jobs < built.tasks, "{} of {}", built.jobs, built.tasks);
     let again = build(&[&tasks, NODES, SPEEDS], plan).unwrap();
@@ -115,9 +122,10 @@ fn what_cannot_be_played_is_told() {
     let refused = |files: &[&str], plan| build(files, plan).unwrap_err().to_string();
     assert!(refused(&[NODES], plan()).contains("no tasks"));
     assert!(
-        refused(&[TASKS], ReplayPlan { start: 300.0, slots: 3, ..plan() }).contains("no task between 300 s and 330 s")
+        refused(&[TASKS], within(Window { start: 300.0, slots: 3, ..plan().window }))
+            .contains("no task between 300 s and 330 s")
     );
-    assert!(refused(&[TASKS], ReplayPlan { slot: -1.0, ..plan() }).contains("`slot` is -1"));
+    assert!(refused(&[TASKS], within(Window { slot: -1.0, ..plan().window })).contains("`slot` is -1"));
     assert!(refused(&[TASKS], ReplayPlan { load: f64::NAN, ..plan() }).contains("`load` is NaN"));
     let small = "sn,cpu_milli,memory_mib,gpu,model\nn-0,1000,262144,2,V100\n";
     assert!(refused(&[TASKS, small], plan()).contains("has room for a task of port 1"));

@@ -1,4 +1,5 @@
-//! Every crate can be packaged: what its sources include is in its package, and nothing beside the crate is needed.
+//! Crates point one way, and every crate can be packaged: what its sources include is in its package, and nothing beside
+//! the crate is needed.
 //!
 //! `cargo package` lists and packs here without a build and without a network. What a build would then miss are
 //! files that a source includes from elsewhere, so those are looked for in the texts.
@@ -9,6 +10,37 @@ use std::process::Command;
 
 /// What reads a file while the crate is built, up to the text that names it.
 const INCLUDES: &[&str] = &["include_str!(", "include_bytes!(", "include!(", "#[path ="];
+
+/// What each crate may use of the others.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("esdp", &[]),
+    ("esdp-report", &[]),
+    ("esdp-engine", &["esdp", "esdp-report"]),
+    ("esdp-milp", &["esdp"]),
+    ("esdp-trace", &["esdp"]),
+    ("esdp-serve", &["esdp"]),
+    ("esdp-cluster", &["esdp", "esdp-serve"]),
+    ("esdp-cli", &["esdp", "esdp-cluster", "esdp-engine", "esdp-milp", "esdp-report", "esdp-serve", "esdp-trace"]),
+];
+
+#[test]
+fn crates_use_those_below_them() {
+    for name in crates() {
+        let manifest = workspace_root().join("crates").join(&name).join("Cargo.toml");
+        let used = own_dependencies(&std::fs::read_to_string(manifest).unwrap());
+        let allowed = ARROWS.iter().find(|(of, _)| *of == name).map(|(_, allowed)| *allowed);
+        let allowed = allowed.unwrap_or_else(|| panic!("{name} has no place: give it a row in ARROWS"));
+        assert_eq!(used, allowed, "what {name} uses, and what it may use");
+    }
+}
+
+/// The crates of this workspace among a manifest's dependencies, those for tests aside.
+fn own_dependencies(manifest: &str) -> Vec<&str> {
+    let section = manifest.split("\n[").find_map(|section| section.strip_prefix("dependencies]"));
+    let names =
+        section.unwrap_or_default().lines().filter_map(|line| line.split_once([' ', '.'])).map(|(name, _)| name);
+    names.filter(|name| name.starts_with("esdp")).collect()
+}
 
 #[test]
 fn every_crate_can_be_packaged() {
@@ -98,6 +130,13 @@ fn normal(path: &Path) -> Option<PathBuf> {
         }
     }
     Some(normal)
+}
+
+#[test]
+fn dependencies_are_read_from_their_section() {
+    let manifest = "[package]\nname = \"x\"\n\n[dependencies]\nanyhow = \"1\"\nesdp = { path = \"..\" }\n\n\
+                    [dev-dependencies]\nesdp-milp.workspace = true\n";
+    assert_eq!(own_dependencies(manifest), ["esdp"]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn clusters() -> Vec<Arc<Cluster>> {
 }
 
 fn scheduler(cluster: &Arc<Cluster>) -> Scheduler {
-    Scheduler::new(Arc::clone(cluster), Box::new(ExploreThenCommit::new(cluster, 2)))
+    Scheduler::new(Arc::clone(cluster), Box::new(ExploreThenCommit::policy(cluster, 2)))
 }
 
 fn speed(channel: ChannelId) -> f64 {
@@ -43,7 +43,7 @@ fn speed(channel: ChannelId) -> f64 {
 /// All that the library asks of its own policies: gangs and their minima, weights, clusters that change.
 #[test]
 fn it_conforms() {
-    Suite::new(&|cluster| Box::new(ExploreThenCommit::new(cluster, 2))).run();
+    Suite::new(&|cluster| Box::new(ExploreThenCommit::policy(cluster, 2))).run();
 }
 
 /// Room for one job alone: that of the port that counts more gets it, whichever it is.
@@ -115,6 +115,6 @@ fn it_tries_everything_and_then_takes_the_best() {
 fn a_foreign_state_is_refused() {
     let cluster = &clusters()[0];
     let foreign = esdp::policy::PolicyState::empty("esdp");
-    let refused = ExploreThenCommit::new(cluster, 2).restore(foreign).unwrap_err().to_string();
+    let refused = ExploreThenCommit::policy(cluster, 2).restore(foreign).unwrap_err().to_string();
     assert_eq!(refused, "the saved state is of policy `esdp`, expected `explore-then-commit`");
 }

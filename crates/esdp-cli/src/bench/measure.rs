@@ -4,7 +4,7 @@ use super::memory;
 use super::plan::{Case, Size, edges};
 use super::summary::{percentile, sorted};
 use anyhow::Context;
-use esdp::scenario::Scenario;
+use esdp::scenario::{GraphTable, Scenario};
 use esdp::sim::{ChannelCount, RandomCluster, Setting, trajectory};
 use esdp::solver::{Exact, Guarantee, Instance, Problem, Solution, SolveError, Solver};
 use serde::Serialize;
@@ -87,9 +87,13 @@ fn setting(size: Size, seed: u64) -> anyhow::Result<Setting> {
         Size::Channels { channels, capacity } => (channels, capacity),
         Size::Gangs { ports, servers } => {
             let scenario = Scenario::preset("gang").context("there is no preset `gang`")?;
-            let scenario = scenario.set("graph.ports", &ports.to_string())?;
-            let scenario = scenario.set("graph.servers", &servers.to_string())?;
-            return Ok(scenario.set("graph.probability", &edges(servers).to_string())?.setting(seed)?);
+            let drawn = GraphTable {
+                ports: ports as u64,
+                servers: servers as u64,
+                probability: Some(edges(servers)),
+                ..GraphTable::default()
+            };
+            return Ok(scenario.change(|spec| spec.graph = drawn)?.setting(seed)?);
         }
     };
     let paper = RandomCluster::default();

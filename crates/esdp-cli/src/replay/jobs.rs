@@ -8,6 +8,7 @@ use anyhow::Context;
 use esdp::model::Cluster;
 use esdp::sim::{FinishedJob, Recorder, SlotRecord};
 use esdp_engine::{Failure, SlotSink};
+use esdp_report::csv;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -56,7 +57,7 @@ impl JobFile {
 
     /// Joins the records of complete seeds.
     pub(super) fn join(&self, seeds: &[u64], policies: usize) -> anyhow::Result<()> {
-        self.parts.join(&files::csv_line(COLUMNS), seeds, policies)
+        self.parts.join(&csv::line(COLUMNS), seeds, policies)
     }
 }
 
@@ -76,7 +77,7 @@ impl Jobs {
         let mut servers: Vec<u32> = job.channels.iter().map(|&channel| cluster.channel(channel).server.0).collect();
         servers.sort_unstable();
         servers.dedup();
-        files::csv_line([
+        csv::line([
             format!("{}-{}", job.port.0, job.number),
             "trace".to_owned(),
             cluster.ports()[job.port.index()].clone(),

@@ -7,13 +7,15 @@ mod verdict;
 use crate::expect::Expectation;
 use crate::run::{self, CommonArgs, Reporting};
 use crate::trace::input::{Account, InputArgs};
-use crate::{files, output};
+use crate::{files, output, source};
 use anyhow::Context;
 use clap::Args;
 use esdp::scenario::Scenario;
 use esdp_engine::MakeSink;
+use esdp_engine::results::RunResults;
 use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
+use esdp_trace::plan::Window;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
 use esdp_trace::summary::Summary;
 use esdp_trace::{Ledger, Sink, Source};
@@ -125,8 +127,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     );
     let remarks: Vec<String> = [played].into_iter().chain(verdict::sentences(&outcome)).collect();
     run::report(
-        &scenario,
-        &outcome,
+        &RunResults::new(scenario, outcome),
         &Reporting {
             format: args.common.format,
             out: &out,
@@ -138,17 +139,9 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
 }
 
 fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {
-    let plan = ReplayPlan {
-        ports: args.ports,
-        servers: args.servers,
-        slot: args.slot,
-        slots: args.slots,
-        start: args.start,
-        load: args.load,
-        most_tasks: args.tasks,
-        block: args.block,
-        seed: args.seed,
-    };
+    let &ReplayArgs { ports, servers, slot, slots, start, seed, load, tasks, block, .. } = args;
+    let window = Window { ports, servers, slot, slots, start, seed };
+    let plan = ReplayPlan { window, load, most_tasks: tasks, block };
     let input = InputArgs::of(&args.files, args.strict, args.common.quiet);
     let names = || if args.files.is_empty() { "the generated trace".to_owned() } else { input.names() };
     let mut summary = Summary::default();
@@ -184,13 +177,7 @@ fn generated(args: &ReplayArgs, sink: &mut dyn Sink) -> anyhow::Result<()> {
 }
 
 fn flagged(built: &BuiltReplay, args: &ReplayArgs) -> anyhow::Result<Scenario> {
-    let set = |scenario: Scenario, flag: &str, key: &str, value: String| {
-        scenario.set(key, &value).with_context(|| format!("{flag} {value}"))
-    };
-    let scenario = set(built.scenario.clone(), "--seeds", "seeds.count", args.seeds.to_string())?;
-    let scenario = set(scenario, "--seed", "seeds.first", args.seed.to_string())?;
-    match args.policies.is_empty() {
-        true => Ok(scenario),
-        false => set(scenario, "--policies", "policies", args.policies.join(",")),
-    }
+    let scenario = built.scenario.with_seed_count(args.seeds).with_context(|| format!("--seeds {}", args.seeds))?;
+    let scenario = scenario.with_first_seed(args.seed).with_context(|| format!("--seed {}", args.seed))?;
+    source::with_policies(scenario, &args.policies)
 }

@@ -55,14 +55,14 @@ impl Measured {
 
     /// The variants of the paper's policy, in the order of the scenario.
     pub(super) fn paper_variants(&self) -> impl Iterator<Item = &PolicyOutcome> {
-        self.outcome.policies.iter().filter(|policy| matches!(policy.spec, PolicySpec::EsdpPaper(_)))
+        self.outcome.policies.iter().filter(|policy| matches!(policy.spec, Some(PolicySpec::EsdpPaper(_))))
     }
 
     /// The paper's policy with its own dynamic program.
     pub(super) fn dynamic_program(&self) -> Option<&PolicyOutcome> {
-        let printed =
-            |spec: &PolicySpec| matches!(spec, PolicySpec::EsdpPaper(paper) if paper.solver == RoundedSolver::Paper);
-        self.outcome.policies.iter().find(|policy| printed(&policy.spec))
+        self.paper_variants().find(
+            |policy| matches!(&policy.spec, Some(PolicySpec::EsdpPaper(paper)) if paper.solver == RoundedSolver::Paper),
+        )
     }
 
     /// A number of every seed; empty where the policy did not run.

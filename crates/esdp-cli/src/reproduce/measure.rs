@@ -20,11 +20,11 @@ impl Task {
     /// The units of every place and seed, place after place, with the names of their parts.
     fn units(&self) -> Vec<(Unit<'_>, String)> {
         let mut units = Vec::new();
-        for Place { scenario, .. } in &self.places {
+        for Place { scenario, policies, .. } in &self.places {
             let key = part::key(scenario);
             // Curves are part of the results, so two lengths of them must not be mistaken for each other.
             let name = |seed: u64| format!("{key:032x}-{}-{seed}", self.source.curve_points());
-            let unit = |&seed| Unit { scenario, policies: scenario.policies(), slots: scenario.slots(), seed };
+            let unit = |&seed| Unit { scenario, policies, slots: scenario.slots(), seed };
             units.extend(scenario.seeds().iter().map(|seed| (unit(seed), name(*seed))));
         }
         units
@@ -71,9 +71,9 @@ impl Task {
             return Ok(None);
         }
         let mut known = known.into_iter();
-        let measured = |Place { x, scenario }: &Place| {
+        let measured = |Place { x, scenario, policies }: &Place| {
             let runs = known.by_ref().take(scenario.seeds().len());
-            let outcome = Outcome::collect(scenario.policies(), scenario.slots(), scenario.seeds(), runs);
+            let outcome = Outcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
             Measured { x: *x, outcome }
         };
         Ok(Some(self.places.iter().map(measured).collect()))

@@ -1,12 +1,13 @@
 //! What is simulated: a preset a figure, at the size asked for.
 
 use anyhow::Context;
-use esdp::policy::PolicySpec;
-use esdp::scenario::Scenario;
-use serde_json::Value;
+use esdp::policy::{PolicySpec, RoundedSolver};
+use esdp::scenario::{LabelledPolicy, Scenario, Spec};
+use esdp::sim::{ArrivalSpec, Rates};
+use esdp_engine::Contender;
 
 /// The policies of the paper's figures, ours, and the oracle.
-const POLICIES: &str = "oracle,esdp,cts,esdp-paper,hauf,lcf,lwtf";
+const POLICIES: [&str; 7] = ["oracle", "esdp", "cts", "esdp-paper", "hauf", "lcf", "lwtf"];
 
 /// How much is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +89,7 @@ pub(super) struct Place {
     /// Its place on the axis of the figure.
     pub(super) x: f64,
     pub(super) scenario: Scenario,
+    pub(super) policies: Vec<Contender>,
 }
 
 impl Source {
@@ -133,64 +135,73 @@ impl Source {
             Source::Fleets | Source::Gang => (scale.fleet_seeds, scale.fleet_slots),
             _ => (scale.seeds, scale.slots),
         };
-        scenario = set(&scenario, "seeds.count", seeds)?;
-        scenario = set(&scenario, "slots", slots)?;
-        match self {
+        scenario = scenario.with_seed_count(seeds)?.with_slots(slots)?;
+        let changed = match self {
             Source::Overhead | Source::Delta | Source::G => Ok(scenario),
-            Source::Fleets => set(&scenario, "sweep.values", format!("{:?}", scale.fleet_servers)),
-            Source::DeltaOverhead => with_algorithm_2(&scenario),
-            _ => set(&scenario, "policies", POLICIES),
-        }
+            Source::Fleets => scenario.change(|spec| {
+                if let Some(sweep) = &mut spec.sweep {
+                    sweep.values = scale.fleet_servers.iter().map(u64::to_string).collect();
+                }
+            }),
+            Source::DeltaOverhead => scenario.change(with_algorithm_2),
+            _ => {
+                let policies = POLICIES.into_iter().map(LabelledPolicy::named).collect::<Result<_, _>>();
+                scenario.with_policies(policies?)
+            }
+        };
+        Ok(changed?)
     }
 
     /// The scenario at each of its points.
     pub(super) fn places(self, scale: Scale) -> anyhow::Result<Vec<Place>> {
         let points = self.scenario(scale)?.points()?;
-        points.into_iter().map(|(_, scenario)| Ok(Place { x: self.x(&scenario)?, scenario })).collect()
+        let place = |(_, scenario): (_, Scenario)| {
+            Ok(Place { x: self.x(scenario.spec())?, policies: Contender::of(&scenario), scenario })
+        };
+        points.into_iter().map(place).collect()
     }
 
     /// What the axis shows of a scenario.
-    fn x(self, scenario: &Scenario) -> anyhow::Result<f64> {
-        let resolved = serde_json::to_value(scenario)?;
-        let number = |path: &str| {
-            let found = resolved.pointer(path).and_then(Value::as_f64);
-            found.with_context(|| format!("preset {}: no number at {path}", self.name()))
+    fn x(self, Spec { graph, devices, arrivals, .. }: &Spec) -> anyhow::Result<f64> {
+        let told = |number: Option<f64>, key: &str| {
+            number.with_context(|| format!("preset {}: there is no `{key}`", self.name()))
         };
-        let middle = |path: &str| Ok((number(&format!("{path}/0"))? + number(&format!("{path}/1"))?) / 2.0);
         match self {
             Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead => Ok(0.0),
             Source::G | Source::Gang => Ok(0.0),
-            Source::Overhead => Ok(number("/graph/ports")? * number("/graph/servers")? * number("/graph/probability")?),
-            Source::SolutionSpace => {
-                let (capacity, request): (anyhow::Result<f64>, _) =
-                    (middle("/devices/capacity"), middle("/devices/request"));
-                Ok(capacity? / request?)
+            Source::Overhead => {
+                let pairs = graph.ports as f64 * graph.servers as f64;
+                Ok(pairs * told(graph.probability, "graph.probability")?)
             }
-            Source::Rho => number("/arrivals/rho"),
-            Source::Edges => number("/graph/count"),
-            Source::Ports => number("/graph/ports"),
-            Source::Servers | Source::Fleets => number("/graph/servers"),
+            Source::SolutionSpace => {
+                let middle = |(from, to): (u64, u64)| (from as f64 + to as f64) / 2.0;
+                let capacity = told(devices.capacity.map(middle), "devices.capacity")?;
+                Ok(capacity / middle(devices.request))
+            }
+            Source::Rho => match arrivals {
+                ArrivalSpec::Bernoulli { rho: Rates::All(rho) } => Ok(*rho),
+                _ => told(None, "arrivals.rho"),
+            },
+            Source::Edges => told(graph.count.map(|count| count as f64), "graph.count"),
+            Source::Ports => Ok(graph.ports as f64),
+            Source::Servers | Source::Fleets => Ok(graph.servers as f64),
         }
     }
 }
 
-fn set(scenario: &Scenario, key: &str, value: impl ToString) -> anyhow::Result<Scenario> {
-    let value = value.to_string();
-    scenario.set(key, &value).with_context(|| format!("{key} = {value}"))
-}
-
 /// The paper's policies solve with its own dynamic program.
-fn with_algorithm_2(scenario: &Scenario) -> anyhow::Result<Scenario> {
-    let printed = scenario.policies().iter().filter(|policy| matches!(policy.spec, PolicySpec::EsdpPaper(_)));
-    let labels: Vec<String> = printed.map(|policy| policy.label.clone()).collect();
-    let named = set(scenario, "name", Source::DeltaOverhead.name())?;
-    labels.iter().try_fold(named, |scenario, label| set(&scenario, &format!("policies.{label}.solver"), "paper"))
+fn with_algorithm_2(spec: &mut Spec) {
+    spec.name = Source::DeltaOverhead.name().to_owned();
+    for policy in &mut spec.policies {
+        if let PolicySpec::EsdpPaper(paper) = &mut policy.spec {
+            paper.solver = RoundedSolver::Paper;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use esdp::policy::RoundedSolver;
 
     const ALL: [Source; 13] = [
         Source::Time,

@@ -1,13 +1,7 @@
 //! `esdp run`: one scenario under several policies and seeds.
 
-mod beaten;
-mod document;
-mod page;
 mod slots;
-mod spark;
-mod table;
 
-pub(crate) use document::resolved;
 pub use slots::PerSlot;
 
 use crate::exit::End;
@@ -16,10 +10,10 @@ use crate::progress::Progress;
 use crate::source::SourceArgs;
 use crate::{files, interrupt, output};
 use clap::{Args, ValueEnum};
-use document::Document;
 use esdp::scenario::Scenario;
+use esdp_engine::results::{RunResults, resolved};
 use esdp_engine::rows::KEYS;
-use esdp_engine::{self as engine, MakeSink, Options, Outcome};
+use esdp_engine::{self as engine, Contender, MakeSink, Options, Outcome};
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
@@ -149,7 +143,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     let (format, expect) = (args.common.format, args.expect.as_slice());
     let quiet = args.common.quiet;
-    report(&scenario, &outcome, &Reporting { format, out: &out, expect, remarks: &[], quiet })
+    report(&RunResults::new(scenario, outcome), &Reporting { format, out: &out, expect, remarks: &[], quiet })
 }
 
 /// How a result is told.
@@ -170,20 +164,19 @@ pub(crate) struct Reporting<'a> {
 ///
 /// # Errors
 /// When a file cannot be written, seeds are missing, or a threshold was not met.
-pub(crate) fn report(scenario: &Scenario, outcome: &Outcome, how: &Reporting<'_>) -> anyhow::Result<()> {
-    let (out, expect) = (how.out, how.expect);
-    let document = Document::new(scenario, outcome, beaten::notes(scenario, outcome));
-    write(how, scenario, outcome, &document)?;
-    print(how, scenario, outcome, &document)?;
+pub(crate) fn report(results: &RunResults, how: &Reporting<'_>) -> anyhow::Result<()> {
+    write(how, results)?;
+    print(how, results)?;
     // Where jobs hold their devices that happens to a sound oracle too: the report says it, no alarm does.
-    if !how.quiet && !scenario.holds_devices() {
-        document.notes().iter().for_each(|note| output::note(note));
+    if !how.quiet && !results.scenario().holds_devices() {
+        results.notes().iter().for_each(|note| output::note(note));
     }
+    let outcome = results.outcome();
     if !outcome.is_complete() {
-        let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), out.display());
+        let (done, asked, out) = (outcome.seeds.len(), outcome.asked.len(), how.out.display());
         return Err(End::Interrupted(format!("{done} of {asked} seeds are done, and in {out}")).into());
     }
-    check(expect, &document)
+    check(how.expect, results)
 }
 
 /// Simulates a scenario under its policies and seeds, with progress and until Ctrl-C.
@@ -207,7 +200,7 @@ pub(crate) fn simulate(
         record,
         ..Options::default()
     };
-    let outcome = engine::simulate(scenario, policies, scenario.slots(), seeds, &options);
+    let outcome = engine::simulate(scenario, &Contender::of(scenario), scenario.slots(), seeds, &options);
     progress.finish();
     let outcome = outcome?;
     if outcome.seeds.is_empty() {
@@ -216,27 +209,20 @@ pub(crate) fn simulate(
     Ok(outcome)
 }
 
-fn write(
-    &Reporting { out, remarks, .. }: &Reporting<'_>,
-    scenario: &Scenario,
-    outcome: &Outcome,
-    document: &Document<'_>,
-) -> anyhow::Result<()> {
-    let resolved = resolved(scenario);
-    let remarks = [remarks, document.notes()].concat();
-    files::write(&out.join("summary.json"), document.json()?)?;
-    files::write(&out.join("summary.csv"), document.csv())?;
-    files::write(&out.join("scenario.toml"), &resolved)?;
-    files::write(&out.join("report.html"), page::render(scenario, outcome, document.rows(), &resolved, &remarks))
+fn write(&Reporting { out, remarks, .. }: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
+    files::write(&out.join("summary.json"), results.json()?)?;
+    files::write(&out.join("summary.csv"), results.csv())?;
+    files::write(&out.join("scenario.toml"), resolved(results.scenario()))?;
+    files::write(&out.join("report.html"), results.report(remarks).render())
 }
 
-fn print(how: &Reporting<'_>, scenario: &Scenario, outcome: &Outcome, document: &Document<'_>) -> anyhow::Result<()> {
+fn print(how: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
     match how.format {
-        ResultFormat::Json => output::print_json(document),
-        ResultFormat::Csv => output::print(&document.csv()),
+        ResultFormat::Json => output::print_json(results),
+        ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let report = how.out.join("report.html");
-            let table = table::render(scenario, outcome, output::colour());
+            let table = results.table(output::colour());
             let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
             let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
             output::print(&format!(
@@ -248,9 +234,9 @@ fn print(how: &Reporting<'_>, scenario: &Scenario, outcome: &Outcome, document: 
 }
 
 /// Compares the thresholds.
-fn check(expectations: &[Expectation], document: &Document<'_>) -> anyhow::Result<()> {
+fn check(expectations: &[Expectation], results: &RunResults) -> anyhow::Result<()> {
     let complaint = |expectation: &Expectation| {
-        let row = document.rows().iter().find(|row| row.name == expectation.policy)?;
+        let row = results.rows().iter().find(|row| row.name == expectation.policy)?;
         expectation.complaint(None, row.get(&expectation.key)?)
     };
     let unmet: Vec<String> = expectations.iter().filter_map(complaint).collect();

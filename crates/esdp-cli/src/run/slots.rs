@@ -8,6 +8,7 @@ use esdp::model::PortId;
 use esdp::sim::{Recorder, SlotRecord};
 use esdp::solver::Guarantee;
 use esdp_engine::{Failure, SlotSink};
+use esdp_report::csv;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -68,7 +69,7 @@ impl Slots {
 
     /// Joins the records of complete seeds.
     pub(super) fn join(&self, seeds: &[u64], policies: usize) -> anyhow::Result<()> {
-        let header = if self.form == PerSlot::Csv { files::csv_line(COLUMNS) } else { String::new() };
+        let header = if self.form == PerSlot::Csv { csv::line(COLUMNS) } else { String::new() };
         self.parts.join(&header, seeds, policies)
     }
 }
@@ -131,7 +132,7 @@ impl Line<'_> {
         let jobs: u64 = self.arrivals.iter().map(|&jobs| u64::from(jobs)).sum();
         let channels = self.channels.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
         let optional = |value: Option<String>| value.unwrap_or_default();
-        files::csv_line([
+        csv::line([
             self.seed.to_string(),
             self.policy.to_owned(),
             self.slot.to_string(),

@@ -4,29 +4,24 @@
 //! so a sweep that was interrupted and resumed, or split in shards and merged, gives the
 //! bytes of one that ran through.
 
-mod document;
-mod page;
-mod plan;
+mod saved;
 mod shard;
-mod table;
-mod vary;
 
 pub use shard::Shard;
-pub use vary::Vary;
 
 use crate::exit::End;
 use crate::expect::Expectation;
 use crate::progress::Progress;
-use crate::run::{CommonArgs, ResultFormat, resolved};
+use crate::run::{CommonArgs, ResultFormat};
 use crate::source::SourceArgs;
 use crate::{files, interrupt, output, store};
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use document::Document;
 use esdp::sim::Spacing;
+use esdp_engine::results::resolved;
 use esdp_engine::rows::KEYS;
+use esdp_engine::sweep::{Piece, Plan, SweepPoint, SweepResults, SweepRow, Vary};
 use esdp_engine::{self as engine, Options, Thinning, Unit};
-use plan::{Piece, Plan};
 use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
@@ -116,14 +111,14 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     if !args.source.is_given() {
         bail!("give a scenario: a TOML file or --preset NAME");
     }
-    let plan = Plan::new(args.source.scenario()?, args.vary.clone())?;
+    let plan = saved::plan(args.source.scenario()?, args.vary.clone())?;
     check(&args.expect, &plan)?;
     if args.shard.is_some() && !args.expect.is_empty() {
         bail!("--expect: a shard is only a part, give thresholds to `esdp sweep merge`");
     }
     let out = args.common.out.clone().unwrap_or_else(|| default_out(args, &plan));
     files::directory(&out.join(store::DIRECTORY))?;
-    plan.save(&out)?;
+    saved::save(&plan, &out)?;
     let pieces = plan.pieces();
     let mine: Vec<&Piece> = match args.shard {
         Some(shard) => pieces.iter().enumerate().filter(|(at, _)| shard.has(*at)).map(|(_, piece)| piece).collect(),
@@ -134,12 +129,12 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     match args.shard {
         Some(shard) => shard.print(args.common.format, done, mine.len(), &out)?,
         None => {
-            let document = collect(&plan, &pieces, std::slice::from_ref(&out));
-            if !document.rows.is_empty() {
-                finish(&plan, &document, &out, args.common.format)?;
+            let results = collect(plan, &pieces, std::slice::from_ref(&out));
+            if !results.rows().is_empty() {
+                finish(&results, &out, args.common.format)?;
             }
             if !interrupted {
-                thresholds(&args.expect, &document)?;
+                thresholds(&args.expect, &results)?;
             }
         }
     }
@@ -152,7 +147,7 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
 }
 
 fn merge(args: &MergeArgs) -> anyhow::Result<()> {
-    let plan = Plan::load(&args.directories)?;
+    let plan = saved::load(&args.directories)?;
     check(&args.expect, &plan)?;
     let pieces = plan.pieces();
     let missing: Vec<&Piece> =
@@ -165,9 +160,9 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
         );
     }
     files::directory(&args.out)?;
-    let document = collect(&plan, &pieces, &args.directories);
-    finish(&plan, &document, &args.out, args.format)?;
-    thresholds(&args.expect, &document)
+    let results = collect(plan, &pieces, &args.directories);
+    finish(&results, &args.out, args.format)?;
+    thresholds(&args.expect, &results)
 }
 
 fn default_out(args: &SweepArgs, plan: &Plan) -> PathBuf {
@@ -206,27 +201,27 @@ fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> a
 }
 
 /// The result of all the parts that are there, a point at a time.
-fn collect<'p>(plan: &'p Plan, pieces: &[Piece], directories: &[PathBuf]) -> Document<'p> {
-    let mut document = Document::new(plan);
+fn collect(plan: Plan, pieces: &[Piece], directories: &[PathBuf]) -> SweepResults {
+    let mut results = SweepResults::new(plan);
     for of_a_point in pieces.chunk_by(|one, next| one.point == next.point) {
-        let runs = of_a_point.iter().map(|piece| store::load(directories, &piece.key, &plan.unit(piece)));
-        document.add(of_a_point[0].point, runs.collect());
+        let load = |piece: &Piece| store::load(directories, &piece.key, &results.plan().unit(piece));
+        let runs = of_a_point.iter().map(load).collect();
+        results.add(of_a_point[0].point, runs);
     }
-    document
+    results
 }
 
 /// Writes and prints the result.
-fn finish(plan: &Plan, document: &Document<'_>, out: &Path, format: ResultFormat) -> anyhow::Result<()> {
-    let scenario = resolved(&plan.base);
-    files::write(&out.join("sweep.csv"), document.csv())?;
-    files::write(&out.join("sweep.json"), document.json()?)?;
-    files::write(&out.join("scenario.toml"), &scenario)?;
-    files::write(&out.join("report.html"), page::render(plan, document, &scenario))?;
+fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::Result<()> {
+    files::write(&out.join("sweep.csv"), results.csv())?;
+    files::write(&out.join("sweep.json"), results.json()?)?;
+    files::write(&out.join("scenario.toml"), resolved(&results.plan().base))?;
+    files::write(&out.join("report.html"), results.report().render())?;
     match format {
-        ResultFormat::Json => output::print_json(document),
-        ResultFormat::Csv => output::print(&document.csv()),
+        ResultFormat::Json => output::print_json(results),
+        ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
-            let (table, report) = (table::render(document), out.join("report.html"));
+            let (table, report) = (results.table(), out.join("report.html"));
             output::print(&format!("{table}\nReport: {}\nBeside it: sweep.csv, sweep.json\n", report.display()))
         }
     }
@@ -241,7 +236,7 @@ fn check(expectations: &[Expectation], plan: &Plan) -> anyhow::Result<()> {
             labels.extend(point.scenario.policies().iter().map(|policy| policy.label.as_str()));
         }
         if labels.is_empty() {
-            let first = plan.points.first().map(vary::Point::name).unwrap_or_default();
+            let first = plan.points.first().map(SweepPoint::name).unwrap_or_default();
             bail!("--expect {expectation}: the sweep has no such point, expected one like {first}");
         }
         labels.sort_unstable();
@@ -252,16 +247,16 @@ fn check(expectations: &[Expectation], plan: &Plan) -> anyhow::Result<()> {
 }
 
 /// Compares the thresholds.
-fn thresholds(expectations: &[Expectation], document: &Document<'_>) -> anyhow::Result<()> {
+fn thresholds(expectations: &[Expectation], results: &SweepResults) -> anyhow::Result<()> {
     let mut unmet = Vec::new();
     for expectation in expectations {
-        let here = |line: &&document::Line| {
+        let here = |line: &&SweepRow| {
             let wanted = expectation.point.as_deref();
-            line.row.name == expectation.policy && wanted.is_none_or(|wanted| document.point(line).matches(wanted))
+            line.row.name == expectation.policy && wanted.is_none_or(|wanted| results.point(line).matches(wanted))
         };
-        for line in document.rows.iter().filter(here) {
+        for line in results.rows().iter().filter(here) {
             let value = line.row.get(&expectation.key);
-            unmet.extend(value.and_then(|value| expectation.complaint(Some(&document.place(line)), value)));
+            unmet.extend(value.and_then(|value| expectation.complaint(Some(&results.place(line)), value)));
         }
     }
     if unmet.is_empty() { Ok(()) } else { Err(End::Unmet(unmet).into()) }

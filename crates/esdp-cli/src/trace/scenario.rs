@@ -6,6 +6,7 @@ use crate::output;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use esdp_report::table::percent;
+use esdp_trace::plan::Window;
 use esdp_trace::scenario::{Draft, Edges, Plan};
 use esdp_trace::summary::Summary;
 use std::path::PathBuf;
@@ -138,12 +139,9 @@ fn plan(args: &ScenarioArgs) -> Plan {
         Rule::Domain => Edges::Domain(args.groups),
         Rule::Kind => Edges::Kind(args.groups),
     };
+    let &ScenarioArgs { ports, servers, slot, slots, start, seed, .. } = args;
     Plan {
-        ports: args.ports,
-        servers: args.servers,
-        slot: args.slot,
-        slots: args.slots,
-        start: args.start,
+        window: Window { ports, servers, slot, slots, start, seed },
         rho: args.rho,
         most: args.most,
         edges,
@@ -151,7 +149,6 @@ fn plan(args: &ScenarioArgs) -> Plan {
         units: args.units.clone(),
         contention: args.contention,
         scale: args.scale,
-        seed: args.seed,
         name,
     }
 }

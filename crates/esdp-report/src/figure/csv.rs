@@ -1,6 +1,7 @@
 //! The numbers of a figure, one row a value, with every digit they have.
 
 use super::{Figure, Scale};
+use crate::csv::field;
 
 pub(super) fn table(figure: &Figure) -> String {
     let mut out = "series,x,y,stderr\n".to_owned();
@@ -8,11 +9,11 @@ pub(super) fn table(figure: &Figure) -> String {
         for point in &series.points {
             let x = match &figure.x.scale {
                 Scale::Categories(names) => {
-                    names.get(point.x as usize).map_or_else(|| number(point.x), |name| quoted(name))
+                    names.get(point.x as usize).map_or_else(|| number(point.x), |name| field(name))
                 }
                 Scale::Linear | Scale::Log => number(point.x),
             };
-            out.push_str(&format!("{},{x},{},{}\n", quoted(&series.name), number(point.y), number(point.stderr)));
+            out.push_str(&format!("{},{x},{},{}\n", field(&series.name), number(point.y), number(point.stderr)));
         }
     }
     out
@@ -21,9 +22,4 @@ pub(super) fn table(figure: &Figure) -> String {
 /// The shortest text that reads back as the same number; empty for what is no number.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
-}
-
-/// RFC 4180: quotes around what would be read as more than one cell.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

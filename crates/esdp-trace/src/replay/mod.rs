@@ -15,48 +15,40 @@
 //!
 //! Two passes: a [`Summary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
 
-mod sources;
 mod speeds;
+mod tables;
 
 use crate::event::{GPU, Sink, Speed, Task};
+use crate::plan::{Column, PlanError, Server, Units, Window, check, enough};
 use crate::summary::{Devices, Key, Summary};
 use esdp::rng::{Purpose, stream};
-use esdp::scenario::{Scenario, ScenarioError};
+use esdp::scenario::{DeviceTable, LabelledPolicy, Scenario, ScenarioError, ServerTable, Spec};
+use esdp::sim::ArrivalSpec;
 use rand::RngExt;
-use sources::{Server, draw_servers};
 use speeds::{Fluctuation, SpeedTable, Speeds};
 use thiserror::Error;
-use toml::{Table, Value};
 
+/// The most servers.
+const MOST_SERVERS: usize = 20_000;
 /// The most jobs of a window, before thinning.
 pub const MOST_JOBS: usize = 4_000_000;
 
 /// What is wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayPlan {
-    /// How many ports.
-    pub ports: usize,
-    /// How many servers.
-    pub servers: usize,
-    /// The length of a slot, in seconds.
-    pub slot: f64,
-    /// How many slots.
-    pub slots: u64,
-    /// Where in the trace to start, in seconds after the first arrival.
-    pub start: f64,
+    /// Which part of the trace, and how large the cluster is.
+    pub window: Window,
     /// How busy the scarcest device shall be, as a share.
     pub load: f64,
     /// The most tasks of a job.
     pub most_tasks: u32,
     /// The slots of a block of fluctuation.
     pub block: u64,
-    /// The seed of what is drawn: machines and thinning.
-    pub seed: u64,
 }
 
 impl Default for ReplayPlan {
     fn default() -> Self {
-        Self { ports: 8, servers: 40, slot: 5.0, slots: 2000, start: 0.0, load: 0.8, most_tasks: 4, block: 20, seed: 0 }
+        Self { window: Window { slot: 5.0, ..Window::default() }, load: 0.8, most_tasks: 4, block: 20 }
     }
 }
 
@@ -64,17 +56,8 @@ impl Default for ReplayPlan {
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// A number of the plan is out of range.
-    #[error("`{key}` is {value}, expected a number from {from} to {to}")]
-    Plan {
-        /// Which.
-        key: &'static str,
-        /// Its value.
-        value: f64,
-        /// The least that is accepted.
-        from: f64,
-        /// The most.
-        to: f64,
-    },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// There are no tasks.
     #[error("there are no tasks in it, expected a trace with arrivals, durations and requests")]
     NoTasks,
@@ -149,26 +132,15 @@ impl Replay {
     /// # Errors
     /// When the plan is out of range or the trace has no tasks.
     pub fn new(plan: ReplayPlan, summary: &Summary) -> Result<Self, ReplayError> {
-        let ranges = [
-            ("ports", plan.ports as f64, 1.0, 1000.0),
-            ("servers", plan.servers as f64, 1.0, 20_000.0),
-            ("slot", plan.slot, 1e-3, 1e9),
-            ("slots", plan.slots as f64, 1.0, 200_000.0),
-            ("start", plan.start, 0.0, 1e12),
-            ("load", plan.load, 1e-3, 100.0),
-            ("tasks", f64::from(plan.most_tasks), 1.0, 1000.0),
-            ("block", plan.block as f64, 1.0, 1e9),
-        ];
-        for (key, value, from, to) in ranges {
-            if !(from..=to).contains(&value) {
-                return Err(ReplayError::Plan { key, value, from, to });
-            }
-        }
+        plan.window.check(MOST_SERVERS)?;
+        check("load", plan.load, 1e-3, 100.0)?;
+        check("tasks", f64::from(plan.most_tasks), 1.0, 1000.0)?;
+        check("block", plan.block as f64, 1.0, 1e9)?;
         let Some((first, _)) = summary.arrivals() else { return Err(ReplayError::NoTasks) };
         let requests = summary.requests();
-        let ports: Vec<Key> = requests.ranked(plan.ports).into_iter().map(|(key, _)| key).collect();
-        let servers = draw_servers(&plan, summary.machines());
-        let first = first + plan.start;
+        let ports: Vec<Key> = requests.ranked(plan.window.ports).into_iter().map(|(key, _)| key).collect();
+        let servers = enough(&plan.window, summary.machines());
+        let first = first + plan.window.start;
         Ok(Self {
             devices: requests.devices.clone(),
             ports,
@@ -190,8 +162,8 @@ impl Replay {
             return Err(ReplayError::TooManyJobs);
         }
         if self.jobs.is_empty() {
-            let from = self.plan.start;
-            return Err(ReplayError::Empty { from, to: from + self.plan.slot * self.plan.slots as f64 });
+            let from = self.plan.window.start;
+            return Err(ReplayError::Empty { from, to: from + self.length() });
         }
         self.jobs.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
         // Ports that nobody asked for in the window would only be in the way.
@@ -209,8 +181,10 @@ impl Replay {
         self.jobs.iter_mut().for_each(|job| job.port = number[job.port as usize]);
 
         let (table, fluctuation) = (SpeedTable::of(&self.speeds), Fluctuation::of(&self.speeds));
-        let (names, requests, capacities) = self.in_units();
-        let kinds: Vec<usize> = table.kinds(&self.servers, self.plan.seed);
+        let units = Units::new(self.ports.len(), &self.columns());
+        let requests = units.requests();
+        let capacities: Vec<Vec<u64>> = self.servers.iter().map(|server| units.capacity(server)).collect();
+        let kinds: Vec<usize> = table.kinds(&self.servers, self.plan.window.seed);
         let fits = |port: usize, server: usize| requests[port].iter().zip(&capacities[server]).all(|(a, c)| a <= c);
         let mut channels = Vec::new();
         let mut means = Vec::new();
@@ -221,7 +195,7 @@ impl Replay {
                 means.push(table.mean(port, self.ports.len(), kinds[server]));
             }
             if channels.len() == before {
-                let request = names.iter().zip(request).map(|(name, units)| format!("{units} {name}"));
+                let request = units.names().zip(request).map(|(name, units)| format!("{units} {name}"));
                 return Err(ReplayError::NoServer { port, request: request.collect::<Vec<_>>().join(", ") });
             }
         }
@@ -232,75 +206,58 @@ impl Replay {
         };
         let speeds: Vec<f64> = (0..self.ports.len()).map(mean_speed).collect();
         let tasks: Vec<u32> = (0..self.ports.len()).map(|port| self.tasks(port)).collect();
-        let (kept, load) = self.thin(&requests, &capacities, &tasks);
+        let Window { slot, slots, .. } = self.plan.window;
+        let (kept, load) = self.thin(requests, &capacities, &tasks);
         let (mut arrivals, mut work) =
-            (vec![vec![0u32; self.ports.len()]; self.plan.slots as usize], vec![Vec::new(); self.ports.len()]);
+            (vec![vec![0u32; self.ports.len()]; slots as usize], vec![Vec::new(); self.ports.len()]);
         for job in &kept {
-            let slot = (((job.arrival - self.first) / self.plan.slot) as usize).min(self.plan.slots as usize - 1);
-            arrivals[slot][job.port as usize] += 1;
-            work[job.port as usize].push((job.duration / self.plan.slot * speeds[job.port as usize]).clamp(1e-6, 1e8));
+            let at = (((job.arrival - self.first) / slot) as usize).min(slots as usize - 1);
+            arrivals[at][job.port as usize] += 1;
+            work[job.port as usize].push((job.duration / slot * speeds[job.port as usize]).clamp(1e-6, 1e8));
         }
         // A port whose every job was thinned away has no work to list, and never asks for it.
         work.iter_mut().filter(|jobs| jobs.is_empty()).for_each(|jobs| jobs.push(1.0));
 
-        let labels: Vec<Value> = kinds.iter().map(|&kind| Value::from(vec![table.kind_name(kind)])).collect();
-        let scenario = [
-            ("name", Value::from("replay")),
-            ("description", Value::from(format!("{} jobs of a trace, as they came", kept.len()))),
-            ("slots", Value::from(self.plan.slots as i64)),
-            ("policies", Value::from(POLICIES.to_vec())),
-            ("graph", self.graph(&channels, &requests)),
-            ("servers", Value::Table(Table::from_iter([("list".to_owned(), Value::Array(labels))]))),
-            ("devices", devices(names.len(), &capacities)),
-            ("gangs", gangs(&tasks)),
-            ("jobs", jobs(&work)),
-            ("costs", costs(&requests)),
-            ("arrivals", listed(&arrivals)),
-            ("speeds", fluctuation.speeds(&means, self.plan.block)),
-        ];
-        let scenario = Table::from_iter(scenario.map(|(key, value)| (key.to_owned(), value)));
-        let text = toml::to_string(&scenario).expect("a TOML table can be written");
-        let scenario = Scenario::from_toml(&text)?;
+        let labels = kinds.iter().map(|&kind| vec![table.kind_name(kind)]).collect();
+        let mut spec = Spec::new("replay")
+            .description(format!("{} jobs of a trace, as they came", kept.len()))
+            .slots(slots)
+            .policies(POLICIES.map(|name| LabelledPolicy::named(name).expect("a policy of the library")));
+        spec.graph = tables::graph(self.servers.len(), &channels, requests);
+        spec.servers = ServerTable { list: Some(labels), ..ServerTable::default() };
+        spec.devices = DeviceTable { count: units.count() as u64, servers: Some(capacities), ..DeviceTable::default() };
+        spec.gangs = Some(tables::gangs(&tasks));
+        spec.jobs = tables::jobs(work);
+        spec.costs = tables::costs(requests);
+        spec.arrivals = ArrivalSpec::List { jobs: arrivals, repeat: false };
+        spec.speeds = fluctuation.speeds(means, self.plan.block);
+        let scenario = spec.build()?;
         let origin = format!("{}; {}", table.origin(), fluctuation.origin());
-        Ok(BuiltReplay { scenario, devices: names, tasks: self.jobs.len(), jobs: kept.len(), load, origin })
+        let devices = units.names().map(str::to_owned).collect();
+        Ok(BuiltReplay { scenario, devices, tasks: self.jobs.len(), jobs: kept.len(), load, origin })
     }
 
-    /// The devices that count, each port's request and each server's capacity, in whole units. A unit is the smallest
-    /// amount that any port asks for.
-    fn in_units(&self) -> (Vec<String>, Vec<Vec<u64>>, Vec<Vec<u64>>) {
+    /// How long the window is, in seconds.
+    fn length(&self) -> f64 {
+        self.plan.window.slot * self.plan.window.slots as f64
+    }
+
+    /// The devices that count: those that some port asks for and some server has.
+    fn columns(&self) -> Vec<Column> {
         let asked: Vec<Vec<f64>> = self.ports.iter().map(|key| self.devices.amounts(key)).collect();
         let has = |name: &str| self.servers.iter().any(|server| server.amount(name) > 0.0);
-        let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+        let mut columns: Vec<Column> = Vec::new();
         for (at, name) in self.devices.names().iter().enumerate() {
-            let column: Vec<f64> = asked.iter().map(|amounts| amounts[at]).collect();
-            if has(name) && column.iter().any(|amount| *amount > 0.0) {
-                columns.push((name.clone(), column));
+            let amounts: Vec<f64> = asked.iter().map(|amounts| amounts[at]).collect();
+            if has(name) && amounts.iter().any(|amount| *amount > 0.0) {
+                columns.push(Column { name: name.clone(), size: None, amounts });
             }
         }
-        if columns.iter().all(|(name, _)| name != GPU) && has(GPU) {
+        if columns.iter().all(|column| column.name != GPU) && has(GPU) {
             // The tasks ask for none, but speeds are measured on GPUs: a task has one.
-            columns.push((GPU.to_owned(), vec![1.0; self.ports.len()]));
+            columns.push(Column { name: GPU.to_owned(), size: None, amounts: vec![1.0; self.ports.len()] });
         }
-        let unit = |column: &[f64]| column.iter().copied().filter(|amount| *amount > 0.0).fold(f64::INFINITY, f64::min);
-        let units: Vec<f64> = columns.iter().map(|(_, column)| unit(column)).collect();
-        let whole = |amount: f64, unit: f64| (amount / unit).min(1e12);
-        let request = |port: usize| {
-            columns
-                .iter()
-                .zip(&units)
-                .map(|((_, column), unit)| (whole(column[port], *unit) - 1e-9).ceil() as u64)
-                .collect()
-        };
-        let capacity = |server: &Server| {
-            columns
-                .iter()
-                .zip(&units)
-                .map(|((name, _), unit)| (whole(server.amount(name), *unit) + 1e-9) as u64)
-                .collect()
-        };
-        let requests = (0..self.ports.len()).map(request).collect();
-        let capacities = self.servers.iter().map(capacity).collect();
-        (columns.into_iter().map(|(name, _)| name).collect(), requests, capacities)
+        columns
     }
 
     /// How many tasks a job of a port has: the median of its tasks' instances, within the plan's limit.
@@ -317,91 +274,30 @@ impl Replay {
             let mut asked = vec![0.0; requests[0].len()];
             for job in jobs {
                 let port = job.port as usize;
-                let slots = (job.duration / self.plan.slot).max(1.0) * f64::from(tasks[port]);
+                let slots = (job.duration / self.plan.window.slot).max(1.0) * f64::from(tasks[port]);
                 asked.iter_mut().zip(&requests[port]).for_each(|(sum, &units)| *sum += units as f64 * slots);
             }
             let there = |device: usize| capacities.iter().map(|server| server[device] as f64).sum::<f64>();
-            let share = |(device, asked): (usize, &f64)| asked / there(device).max(1.0) / self.plan.slots as f64;
+            let share = |(device, asked): (usize, &f64)| asked / there(device).max(1.0) / self.plan.window.slots as f64;
             asked.iter().enumerate().map(share).fold(0.0, f64::max)
         };
         let keep = (self.plan.load / load(&self.jobs)).min(1.0);
-        let coin = |at: usize| stream(self.plan.seed, Purpose::Arrivals, at as u64, 1).random::<f64>() < keep;
+        let coin = |at: usize| stream(self.plan.window.seed, Purpose::Arrivals, at as u64, 1).random::<f64>() < keep;
         let kept: Vec<Job> = self.jobs.iter().enumerate().filter(|(at, _)| coin(*at)).map(|(_, job)| *job).collect();
         let reached = load(&kept);
         (kept, reached)
     }
-
-    fn graph(&self, channels: &[(usize, usize)], requests: &[Vec<u64>]) -> Value {
-        let channel = |&(port, server): &(usize, usize)| {
-            table([("port", whole(port as u64)), ("server", whole(server as u64)), ("request", list(&requests[port]))])
-        };
-        table([
-            ("ports", whole(self.ports.len() as u64)),
-            ("servers", whole(self.servers.len() as u64)),
-            ("channels", Value::Array(channels.iter().map(channel).collect())),
-        ])
-    }
 }
 
-/// Who is compared unless told.
+/// Who is compared by default.
 const POLICIES: [&str; 10] =
     ["oracle", "esdp-pooled", "esdp", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
-
-fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-}
-
-fn whole(number: u64) -> Value {
-    Value::from(number as i64)
-}
-
-fn list(numbers: &[u64]) -> Value {
-    Value::Array(numbers.iter().map(|&number| whole(number)).collect())
-}
-
-fn devices(count: usize, capacities: &[Vec<u64>]) -> Value {
-    table([("count", whole(count as u64)), ("servers", Value::Array(capacities.iter().map(|own| list(own)).collect()))])
-}
-
-fn gangs(tasks: &[u32]) -> Value {
-    let gang = |(port, &tasks): (usize, &u32)| {
-        table([("port", whole(port as u64)), ("minimum", whole(tasks.into())), ("tasks", list(&[tasks.into()]))])
-    };
-    table([("list", Value::Array(tasks.iter().enumerate().map(gang).collect()))])
-}
-
-fn jobs(work: &[Vec<f64>]) -> Value {
-    // Six digits: the rest is noise, and the file stays readable.
-    let rounded = |work: &f64| Value::from((work * 1e6).round().max(1.0) / 1e6);
-    let of_port = |jobs: &Vec<f64>| Value::Array(jobs.iter().map(rounded).collect());
-    table([("held", Value::from(true)), ("list", Value::Array(work.iter().map(of_port).collect()))])
-}
-
-/// A small price, so that a dear request is worth less than a cheap one: about 0.02 a task.
-fn costs(requests: &[Vec<u64>]) -> Value {
-    let devices = requests[0].len();
-    let mean = |device: usize| requests.iter().map(|own| own[device] as f64).sum::<f64>() / requests.len() as f64;
-    let cost = |device: usize| {
-        let rate = 0.02 / devices as f64 / mean(device).max(1e-9);
-        table([("kind", Value::from("linear")), ("rate", Value::from(rate))])
-    };
-    table([("devices", Value::Array((0..devices).map(cost).collect()))])
-}
-
-fn listed(arrivals: &[Vec<u32>]) -> Value {
-    let row = |slot: &Vec<u32>| Value::Array(slot.iter().map(|&jobs| whole(jobs.into())).collect());
-    table([
-        ("law", Value::from("list")),
-        ("jobs", Value::Array(arrivals.iter().map(row).collect())),
-        ("repeat", Value::from(false)),
-    ])
-}
 
 impl Sink for Replay {
     fn task(&mut self, task: &Task<'_>) {
         let at = task.arrival - self.first;
         let Some(duration) = task.duration else { return };
-        if !(at >= 0.0 && at < self.plan.slot * self.plan.slots as f64 && duration > 0.0) {
+        if !(at >= 0.0 && at < self.length() && duration > 0.0) {
             return;
         }
         let key = self.devices.key(task.request);

@@ -4,13 +4,13 @@
 //! fluctuation: one series for each benchmark and machine. Where a trace has neither, both come from preset
 //! `fleet-real`, which holds a small table and a fitted law.
 
-use super::sources::Server;
 use crate::event::Speed;
+use crate::plan::Server;
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::Scenario;
+use esdp::sim::{KindSpeeds, MeasuredSpec, SpeedSpec};
 use rand::RngExt;
 use std::collections::BTreeMap;
-use toml::{Table, Value};
 
 /// The mean net utility of a port on its fastest kind, before costs: a speed may rise by two thirds before it is
 /// clipped at 1.
@@ -84,8 +84,10 @@ impl SpeedTable {
 
     /// The table of preset `fleet-real`.
     fn built_in() -> Self {
-        let rows =
-            fleet("kinds").and_then(|rows| rows.try_into::<Vec<Vec<f64>>>().ok()).unwrap_or_else(|| vec![vec![1.0]]);
+        let rows = match fleet().kinds {
+            Some(KindSpeeds::Table(rows)) => rows,
+            _ => vec![vec![1.0]],
+        };
         let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|speed| FASTEST * speed).collect()).collect();
         let kinds = (0..rows[0].len()).map(|kind| format!("kind-{kind}")).collect();
         Self { kinds, rows, measured: false }
@@ -154,21 +156,13 @@ impl Fluctuation {
     }
 
     /// The scenario's speeds.
-    pub(super) fn speeds(&self, means: &[f64], block: u64) -> Value {
-        let numbers = |list: &[f64]| Value::Array(list.iter().map(|&number| Value::from(number)).collect());
-        let mut speeds = Table::new();
-        speeds.insert("table".to_owned(), Value::Array(vec![numbers(means)]));
+    pub(super) fn speeds(&self, means: Vec<f64>, block: u64) -> SpeedSpec {
+        let table = Some(vec![means]);
         if self.series.is_empty() {
-            for key in ["law", "deviation", "correlation"] {
-                speeds.extend(fleet(key).map(|value| (key.to_owned(), value)));
-            }
-        } else {
-            let series = Value::Array(self.series.iter().map(|series| numbers(series)).collect());
-            let block = Value::from(i64::try_from(block).unwrap_or(i64::MAX));
-            let measured = Table::from_iter([("series".to_owned(), series), ("block".to_owned(), block)]);
-            speeds.insert("measured".to_owned(), Value::Table(measured));
+            let SpeedSpec { law, deviation, correlation, .. } = fleet();
+            return SpeedSpec { table, law, deviation, correlation, ..SpeedSpec::default() };
         }
-        Value::Table(speeds)
+        SpeedSpec { table, measured: Some(MeasuredSpec { series: self.series.clone(), block }), ..SpeedSpec::default() }
     }
 
     pub(super) fn origin(&self) -> String {
@@ -179,8 +173,7 @@ impl Fluctuation {
     }
 }
 
-/// A value of preset `fleet-real`'s speeds.
-fn fleet(key: &str) -> Option<Value> {
-    let text = Scenario::preset("fleet-real")?.to_toml();
-    toml::from_str::<Table>(&text).ok()?.get("speeds")?.get(key).cloned()
+/// The speeds of preset `fleet-real`.
+fn fleet() -> SpeedSpec {
+    Scenario::preset("fleet-real").map(|scenario| scenario.spec().speeds.clone()).unwrap_or_default()
 }

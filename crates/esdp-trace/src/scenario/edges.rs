@@ -2,9 +2,9 @@
 //!
 //! Whatever the rule, a request must fit the machine where machines are known. Every port has a channel.
 
-use super::servers::{Server, Servers};
-use super::units::Units;
+use super::servers::Servers;
 use super::{DraftError, Plan};
+use crate::plan::{Server, Units};
 use esdp::rng::{Purpose, stream};
 use rand::RngExt;
 use std::collections::BTreeSet;
@@ -27,15 +27,12 @@ pub(super) fn draw(plan: &Plan, servers: &Servers, units: &Units) -> Result<Vec<
     let ports = units.ports();
     let mut channels = Vec::new();
     for port in 0..ports {
-        let fits = |server: &Server| {
-            server.capacity.is_empty()
-                || server.capacity.iter().zip(units.amounts(port)).all(|(own, asked)| asked <= own)
-        };
-        let fitting: Vec<usize> = (0..servers.count()).filter(|at| fits(&servers.list[*at])).collect();
+        let fits = |at: &usize| servers.fits(*at, units.amounts(port));
+        let fitting: Vec<usize> = (0..servers.count()).filter(fits).collect();
         if fitting.is_empty() {
             return Err(DraftError::NoServer { port, request: units.words(port), servers: servers.count() });
         }
-        let mut rng = stream(plan.seed, Purpose::Cluster, 1, port as u64);
+        let mut rng = stream(plan.window.seed, Purpose::Cluster, 1, port as u64);
         let mut chosen: Vec<usize> = match plan.edges {
             Edges::Fit => fitting.clone(),
             Edges::Probability(probability) => {

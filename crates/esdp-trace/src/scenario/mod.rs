@@ -19,22 +19,19 @@
 mod edges;
 mod servers;
 mod text;
-mod units;
 
 pub use edges::Edges;
 
 use crate::event::{Sink, Task};
+use crate::plan::{Column, PlanError, Units, Window, check};
 use crate::summary::{Devices, Key, Summary};
 use esdp::rng::{Purpose, stream};
+use esdp::scenario::{DeviceTable, GraphTable, ListedChannel, Scenario, ScenarioError, Spec};
+use esdp::sim::{ArrivalSpec, SpeedLaw, SpeedSpec};
 use rand::RngExt;
 use servers::Servers;
 use thiserror::Error;
-use units::Units;
 
-/// The most slots that are written down.
-pub const MOST_SLOTS: u64 = 200_000;
-/// The most ports.
-pub const MOST_PORTS: usize = 1000;
 /// The most servers.
 pub const MOST_SERVERS: usize = 100_000;
 
@@ -45,15 +42,8 @@ pub enum DraftError {
     #[error("there are no tasks in it, expected a trace with arrivals and requests")]
     NoTasks,
     /// A number of the plan is out of range.
-    #[error("`{key}` is {value}, expected {accepted}")]
-    Plan {
-        /// Which.
-        key: &'static str,
-        /// Its value.
-        value: String,
-        /// What is accepted.
-        accepted: String,
-    },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// The machines lack a device that is asked for.
     #[error(
         "the tasks ask for `{device}`, the machines have {known}: give the machine table of the same trace, or choose devices"
@@ -84,22 +74,14 @@ pub enum DraftError {
     },
     /// What was built is no scenario.
     #[error("the scenario cannot be run: {0}")]
-    Scenario(#[from] esdp::scenario::ScenarioError),
+    Scenario(#[from] ScenarioError),
 }
 
 /// What is wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// How many ports.
-    pub ports: usize,
-    /// How many servers.
-    pub servers: usize,
-    /// The length of a slot, in seconds.
-    pub slot: f64,
-    /// The most slots.
-    pub slots: u64,
-    /// Where in the trace to start, in seconds after the first arrival.
-    pub start: f64,
+    /// Which part of the trace, and how large the cluster is.
+    pub window: Window,
     /// The probability with which an arrival is kept.
     pub rho: f64,
     /// The most jobs of a port in a slot.
@@ -114,8 +96,6 @@ pub struct Plan {
     pub contention: f64,
     /// Capacities as a multiple of the servers' own, in place of `contention`.
     pub scale: Option<f64>,
-    /// The seed of everything that is drawn.
-    pub seed: u64,
     /// The name of the scenario.
     pub name: String,
 }
@@ -123,11 +103,7 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Self {
-            ports: 8,
-            servers: 40,
-            slot: 1.0,
-            slots: 2000,
-            start: 0.0,
+            window: Window::default(),
             rho: 1.0,
             most: 1,
             edges: Edges::Probability(0.1),
@@ -135,26 +111,14 @@ impl Default for Plan {
             units: Vec::new(),
             contention: 2.0,
             scale: None,
-            seed: 0,
             name: "trace".to_owned(),
         }
     }
 }
 
-fn check(key: &'static str, value: f64, from: f64, to: f64) -> Result<(), DraftError> {
-    if (from..=to).contains(&value) {
-        return Ok(());
-    }
-    Err(DraftError::Plan { key, value: value.to_string(), accepted: format!("a number from {from} to {to}") })
-}
-
 impl Plan {
-    fn check(&self) -> Result<(), DraftError> {
-        check("ports", self.ports as f64, 1.0, MOST_PORTS as f64)?;
-        check("servers", self.servers as f64, 1.0, MOST_SERVERS as f64)?;
-        check("slot", self.slot, 1e-3, 1e9)?;
-        check("slots", self.slots as f64, 1.0, MOST_SLOTS as f64)?;
-        check("start", self.start, 0.0, 1e12)?;
+    fn check(&self) -> Result<(), PlanError> {
+        self.window.check(MOST_SERVERS)?;
         check("rho", self.rho, 0.0, 1.0)?;
         check("most", f64::from(self.most), 1.0, 1000.0)?;
         check("contention", self.contention, 1e-3, 1e6)?;
@@ -167,6 +131,26 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// The devices that count: those asked for, of those named if any are.
+fn columns(plan: &Plan, devices: &Devices, ports: &[Key]) -> Result<Vec<Column>, DraftError> {
+    let names = devices.names();
+    for name in plan.devices.iter().chain(plan.units.iter().map(|(name, _)| name)) {
+        if !names.contains(name) {
+            let accepted = format!("some of {}", names.join(", "));
+            return Err(PlanError { key: "devices", value: name.clone(), accepted }.into());
+        }
+    }
+    let all: Vec<Vec<f64>> = ports.iter().map(|key| devices.amounts(key)).collect();
+    let column = |(at, name): (usize, &String)| {
+        let wanted = plan.devices.is_empty() || plan.devices.contains(name);
+        let amounts: Vec<f64> = all.iter().map(|request| request[at]).collect();
+        let size = plan.units.iter().find(|(told, _)| told == name).map(|(_, unit)| *unit);
+        (wanted && amounts.iter().any(|amount| *amount > 0.0)).then(|| Column { name: name.clone(), size, amounts })
+    };
+    let columns: Vec<Column> = names.iter().enumerate().filter_map(column).collect();
+    if columns.is_empty() { Err(DraftError::NoTasks) } else { Ok(columns) }
 }
 
 /// A scenario that is being built: a sink for the second pass.
@@ -190,7 +174,9 @@ pub struct Draft {
 /// A finished scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
-    /// The TOML text, which reads as a valid scenario.
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The same as TOML, with what the trace calls things in comments.
     pub toml: String,
     /// How many slots it lists.
     pub slots: u64,
@@ -219,17 +205,18 @@ impl Draft {
         plan.check()?;
         let Some((first, last)) = summary.arrivals() else { return Err(DraftError::NoTasks) };
         let requests = summary.requests();
-        let (devices, ranked) = (requests.devices.clone(), requests.ranked(plan.ports));
+        let (devices, ranked) = (requests.devices.clone(), requests.ranked(plan.window.ports));
         let covered = ranked.iter().map(|(_, asked)| asked.tasks).sum::<u64>() as f64 / requests.tasks as f64;
         let ports: Vec<Key> = ranked.into_iter().map(|(key, _)| key).collect();
-        let units = Units::choose(&plan, &devices, &ports)?;
-        let servers = Servers::draw(&plan, summary.machines(), &units)?;
+        let units = Units::new(ports.len(), &columns(&plan, &devices, &ports)?);
+        let servers = Servers::draw(&plan.window, summary.machines(), &units)?;
         let channels = edges::draw(&plan, &servers, &units)?;
-        let length = ((last - first - plan.start).max(0.0) / plan.slot).floor() as u64 + 1;
-        let slots = length.min(plan.slots);
+        let Window { slot, slots, start, .. } = plan.window;
+        let length = ((last - first - start).max(0.0) / slot).floor() as u64 + 1;
+        let slots = length.min(slots);
         let jobs = vec![0; slots as usize * ports.len()];
         let spread = summary.finish().instances.and_then(|instances| instances.variation).map(|found| found.p50);
-        let first = first + plan.start;
+        let first = first + start;
         Ok(Self { plan, devices, ports, covered, units, servers, channels, first, jobs, spread })
     }
 
@@ -241,7 +228,7 @@ impl Draft {
         let ports = self.ports.len();
         let slots = self.jobs.len() / ports;
         for slot in 0..slots {
-            let mut rng = stream(self.plan.seed, Purpose::Arrivals, slot as u64 + 1, 0);
+            let mut rng = stream(self.plan.window.seed, Purpose::Arrivals, slot as u64 + 1, 0);
             for port in 0..ports {
                 let jobs = &mut self.jobs[slot * ports + port];
                 let kept = (0..*jobs).filter(|_| rng.random::<f64>() < self.plan.rho).count();
@@ -254,8 +241,8 @@ impl Draft {
         };
         let busy = (0..ports).map(busy).collect();
         let capacities = self.capacities(slots);
-        let toml = text::write(&self, &capacities, slots);
-        esdp::scenario::Scenario::from_toml(&toml)?;
+        let scenario = self.spec(&capacities, slots).build()?;
+        let toml = text::write(&self, scenario.spec());
         let names = self.units.names().map(str::to_owned);
         Ok(Built {
             slots: slots as u64,
@@ -267,7 +254,43 @@ impl Draft {
             jobs: self.jobs.iter().map(|jobs| u64::from(*jobs)).sum(),
             busy,
             toml,
+            scenario,
         })
+    }
+
+    /// The scenario, before it is checked.
+    fn spec(&self, capacities: &[u64], slots: usize) -> Spec {
+        let Self { plan, units, .. } = self;
+        // A name that needs no escapes in TOML.
+        let plain = |c: char| if c.is_control() || matches!(c, '"' | '\\') { '-' } else { c };
+        let name: String = plan.name.chars().map(plain).collect();
+        let mut spec = Spec::new(name)
+            .description(format!("{slots} slots of {} s of a trace", plan.window.slot))
+            .slots(slots as u64);
+        let channel = |&(port, server): &(usize, usize)| ListedChannel {
+            port: port as u32,
+            server: server as u32,
+            task: 0,
+            request: Some(units.request(port).to_vec()),
+        };
+        spec.graph = GraphTable {
+            ports: self.ports.len() as u64,
+            servers: self.servers.count() as u64,
+            channels: Some(self.channels.iter().map(channel).collect()),
+            ..GraphTable::default()
+        };
+        let all = units.requests().iter().flatten().copied();
+        let request = (all.clone().min().unwrap_or(0), all.max().unwrap_or(1));
+        let amounts = Some(capacities.to_vec());
+        spec.devices = DeviceTable { count: units.count() as u64, request, amounts, ..DeviceTable::default() };
+        if let Some(variation) = self.spread {
+            // Four digits: a measurement has no more.
+            let deviation = (variation * 1e4).round() / 1e4;
+            spec.speeds = SpeedSpec { law: SpeedLaw::LogNormal, deviation, ..SpeedSpec::default() };
+        }
+        let jobs = self.jobs.chunks(self.ports.len()).map(<[u32]>::to_vec).collect();
+        spec.arrivals = ArrivalSpec::List { jobs, repeat: true };
+        spec
     }
 
     /// What there is of every device, in units: at least the largest request.
@@ -292,7 +315,7 @@ impl Draft {
 
 impl Sink for Draft {
     fn task(&mut self, task: &Task<'_>) {
-        let slot = ((task.arrival - self.first) / self.plan.slot).floor();
+        let slot = ((task.arrival - self.first) / self.plan.window.slot).floor();
         let slots = self.jobs.len() / self.ports.len();
         if !(slot >= 0.0 && slot < slots as f64) {
             return;

@@ -1,58 +1,57 @@
 //! The scenario as TOML. What the format has no key for (names, units) stands in comments.
 
 use super::{Draft, Edges};
+use esdp::scenario::{ListedChannel, Spec};
+use esdp::sim::ArrivalSpec;
 use std::fmt::Write;
 
-/// The text; lines of arrivals are slots.
-pub(super) fn write(draft: &Draft, capacities: &[u64], slots: usize) -> String {
-    let Draft { plan, units, servers, channels, .. } = draft;
-    let ports = draft.ports.len();
+/// The text of a draft's scenario; lines of arrivals are slots.
+pub(super) fn write(draft: &Draft, spec: &Spec) -> String {
+    let Draft { plan, units, .. } = draft;
+    let Spec { graph, devices, speeds, arrivals, .. } = spec;
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = head(&mut out, draft, slots);
-    for device in 0..units.count() {
-        let name = units.names().nth(device).unwrap_or_default();
+    let _ = head(&mut out, draft, spec);
+    for (device, name) in units.names().enumerate() {
         let _ = writeln!(out, "# device {device}: {name}, a unit is {}", units.unit(device));
     }
-    for port in 0..ports {
+    for port in 0..units.ports() {
         let _ = writeln!(out, "# port {port}: {} for each instance", units.words(port));
     }
-    let _ = writeln!(out, "\n[graph]\nports = {ports}\nservers = {}\nchannels = [", servers.count());
-    for (port, server) in channels {
-        let _ = writeln!(out, "  {{ port = {port}, server = {server}, request = {:?} }},", units.request(*port));
+    let _ = writeln!(out, "\n[graph]\nports = {}\nservers = {}\nchannels = [", graph.ports, graph.servers);
+    for ListedChannel { port, server, request, .. } in graph.channels.iter().flatten() {
+        let request = request.as_deref().unwrap_or_default();
+        let _ = writeln!(out, "  {{ port = {port}, server = {server}, request = {request:?} }},");
     }
-    let all = (0..ports).flat_map(|port| units.request(port)).copied();
-    let (least, most) = (all.clone().min().unwrap_or(0), all.max().unwrap_or(1));
-    let _ = writeln!(
-        out,
-        "]\n\n[devices]\ncount = {}\nrequest = [{least}, {most}]\namounts = {capacities:?}",
-        units.count()
-    );
-    if let Some(variation) = draft.spread {
+    let ((least, most), amounts) = (devices.request, devices.amounts.as_deref().unwrap_or_default());
+    let _ =
+        writeln!(out, "]\n\n[devices]\ncount = {}\nrequest = [{least}, {most}]\namounts = {amounts:?}", devices.count);
+    if draft.spread.is_some() {
         let _ = writeln!(
             out,
             "\n# How the instances of a task differ in this trace: the median coefficient of variation.\n\
-             [speeds]\nlaw = \"log-normal\"\ndeviation = {variation:.4}"
+             [speeds]\nlaw = \"log-normal\"\ndeviation = {:.4}",
+            speeds.deviation
         );
     }
-    let _ =
-        writeln!(out, "\n[arrivals]\nlaw = \"list\"\njobs = [ # one row a slot of {} s, one number a port", plan.slot);
-    for row in draft.jobs.chunks(ports) {
-        let _ = writeln!(out, "  {row:?},");
+    let slot = plan.window.slot;
+    let _ = writeln!(out, "\n[arrivals]\nlaw = \"list\"\njobs = [ # one row a slot of {slot} s, one number a port");
+    if let ArrivalSpec::List { jobs, .. } = arrivals {
+        for row in jobs {
+            let _ = writeln!(out, "  {row:?},");
+        }
     }
     out.push_str("]\n");
     out
 }
 
-fn head(out: &mut String, draft: &Draft, slots: usize) -> std::fmt::Result {
+fn head(out: &mut String, draft: &Draft, spec: &Spec) -> std::fmt::Result {
     let Draft { plan, servers, .. } = draft;
-    let quoted: String =
-        plan.name.chars().map(|c| if c.is_control() || matches!(c, '"' | '\\') { '-' } else { c }).collect();
     let share = draft.covered * 100.0;
     writeln!(
         out,
         "# Made by `esdp trace scenario`. Seed {}, from {} s after the first arrival.",
-        plan.seed, plan.start
+        plan.window.seed, plan.window.start
     )?;
     writeln!(
         out,
@@ -81,7 +80,7 @@ fn head(out: &mut String, draft: &Draft, slots: usize) -> std::fmt::Result {
         Edges::Kind(count) => format!("on {count} kinds of machine a port"),
     };
     writeln!(out, "# Channels are {rule}.")?;
-    writeln!(out, "name = \"{quoted}\"")?;
-    writeln!(out, "description = \"{slots} slots of {} s of a trace\"", plan.slot)?;
-    writeln!(out, "slots = {slots}\n")
+    writeln!(out, "name = \"{}\"", spec.name)?;
+    writeln!(out, "description = \"{}\"", spec.description)?;
+    writeln!(out, "slots = {}\n", spec.slots)
 }

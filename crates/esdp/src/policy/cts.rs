@@ -14,10 +14,8 @@
 //! several jobs at a port share it.
 
 use super::estimator::Estimator;
-use super::index::{Learner, Scope, Score};
-use super::learning::{Learning, Rule};
+use super::kit::{Index, Learning, Score};
 use super::spec::{SpecError, check_number};
-use super::{Choice, PolicyError};
 use crate::model::{ChannelId, Cluster, SlotView};
 use crate::rng::{Purpose, Stream, stream};
 use crate::stats::Statistics;
@@ -78,15 +76,15 @@ impl CtsSpec {
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<Cts, SpecError> {
         self.check()?;
         let statistics = self.estimator.statistics(cluster, self.slab);
-        let rule = Draws { belief: self.belief, sigma: self.sigma, seed };
-        Ok(Learning::new(Self::NAME, statistics, rule))
+        let index = Draws { belief: self.belief, sigma: self.sigma, seed };
+        Ok(Learning::new(Self::NAME, statistics, index))
     }
 }
 
 /// A random draw for every channel, one linear problem a slot.
 pub type Cts = Learning<Draws>;
 
-/// The rule of `cts`.
+/// The index of `cts`.
 pub struct Draws {
     belief: Belief,
     sigma: f64,
@@ -96,30 +94,28 @@ pub struct Draws {
 fn gaussian(statistics: &dyn Statistics, channel: ChannelId, sigma: f64, rng: &mut Stream) -> Score {
     let noise: f64 = StandardNormal.sample(rng);
     // The spread is 1 / (2 n).
-    (statistics.estimate(channel) + sigma * (2.0 * statistics.spread(channel)).sqrt() * noise, 0.0)
+    Score::from(statistics.estimate(channel) + sigma * (2.0 * statistics.spread(channel)).sqrt() * noise)
 }
 
 fn beta(statistics: &dyn Statistics, channel: ChannelId, rng: &mut Stream) -> Score {
     let count = 0.5 / statistics.spread(channel); // 0 where the spread is infinite
     let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel).clamp(0.0, 1.0) } else { 0.5 };
     let belief = Beta::new(1.0 + count * mean, 1.0 + count * (1.0 - mean));
-    (belief.expect("both parameters are at least 1").sample(rng), 0.0)
+    Score::from(belief.expect("both parameters are at least 1").sample(rng))
 }
 
-impl Rule for Draws {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let rng = |channel: ChannelId| stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
+impl Index for Draws {
+    fn score(&self, seen: &dyn Statistics, view: &SlotView<'_>, channel: ChannelId) -> Score {
+        let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
         match self.belief {
-            Belief::Gaussian => learner.decide(view, Scope::Open, choice, |statistics, channel| {
-                gaussian(statistics, channel, self.sigma, &mut rng(channel))
-            }),
-            Belief::Beta => {
-                let Learner { statistics, index } = learner;
-                statistics.advance(view.slot);
-                index.open(view, choice);
-                index.solve(view, Scope::Open, choice, |channel| Some(beta(&**statistics, channel, &mut rng(channel))))
-            }
+            Belief::Gaussian => gaussian(seen, channel, self.sigma, &mut rng),
+            Belief::Beta => beta(seen, channel, &mut rng),
         }
+    }
+
+    /// A flat prior says something of what was never tried.
+    fn covers(&self) -> bool {
+        self.belief == Belief::Gaussian
     }
 }
 
@@ -137,7 +133,7 @@ mod tests {
         }
         (0..2).for_each(|_| statistics.commit(Slot(1), channel));
         let draws: Vec<f64> =
-            (0..20_000).map(|slot| draw(&statistics, &mut stream(3, Purpose::Policy, slot, 0)).0).collect();
+            (0..20_000).map(|slot| draw(&statistics, &mut stream(3, Purpose::Policy, slot, 0)).mean).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
         (mean, variance.sqrt())
@@ -157,7 +153,7 @@ mod tests {
     #[test]
     fn the_flat_prior_needs_no_cover() {
         let statistics = Means::new(1);
-        let (draw, width) = beta(&statistics, ChannelId(0), &mut stream(0, Purpose::Policy, 1, 0));
-        assert!((0.0..=1.0).contains(&draw) && width == 0.0);
+        let Score { mean, width } = beta(&statistics, ChannelId(0), &mut stream(0, Purpose::Policy, 1, 0));
+        assert!((0.0..=1.0).contains(&mean) && width == 0.0);
     }
 }

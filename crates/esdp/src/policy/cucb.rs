@@ -5,12 +5,10 @@
 //! these problems need, 0.1 is the best we measured and the default.
 
 use super::estimator::Estimator;
-use super::index::{Learner, Scope};
-use super::learning::{Learning, Rule};
+use super::kit::{Index, Learning, Score};
 use super::spec::{SpecError, check_number};
-use super::{Choice, PolicyError};
-use crate::model::{Cluster, SlotView};
-use crate::stats::Exploration;
+use crate::model::{ChannelId, Cluster, SlotView};
+use crate::stats::{Exploration, Statistics};
 use serde::{Deserialize, Serialize};
 
 /// The parameters of `cucb`.
@@ -46,35 +44,38 @@ impl CucbSpec {
     pub fn policy(&self, cluster: &Cluster) -> Result<Cucb, SpecError> {
         self.check()?;
         let statistics = self.estimator.statistics(cluster, self.slab);
-        let rule = Bonus { exploration: Exploration::Log { kappa: self.kappa } };
-        Ok(Learning::new(Self::NAME, statistics, rule))
+        let index = Bonus { exploration: Exploration::Log { kappa: self.kappa }, rate: 0.0 };
+        Ok(Learning::new(Self::NAME, statistics, index))
     }
 }
 
 /// A bonus on every channel, one linear problem a slot.
 pub type Cucb = Learning<Bonus>;
 
-/// The rule of `cucb`.
+/// The index of `cucb`.
 pub struct Bonus {
     exploration: Exploration,
+    /// `kappa ln(t+1)` of the slot.
+    rate: f64,
 }
 
-impl Rule for Bonus {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let rate = self.exploration.at(view.slot, 0.0);
-        learner.decide(view, Scope::Open, choice, |statistics, channel| {
-            // The spread is 1 / (2 n).
-            (statistics.estimate(channel) + (2.0 * rate * statistics.spread(channel)).sqrt(), 0.0)
-        })
+impl Index for Bonus {
+    fn prepare(&mut self, _seen: &dyn Statistics, view: &SlotView<'_>) {
+        self.rate = self.exploration.at(view.slot, 0.0);
+    }
+
+    fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
+        // The spread is 1 / (2 n).
+        Score::from(seen.estimate(channel) + (2.0 * self.rate * seen.spread(channel)).sqrt())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, ChannelId, Observation, Outcome, Slot};
-    use crate::policy::Policy;
+    use crate::model::{Arrivals, Observation, Outcome, Slot};
     use crate::policy::testing::{solver, tiny, view};
+    use crate::policy::{Choice, Policy};
 
     #[test]
     fn the_index_is_the_one_of_the_header() {

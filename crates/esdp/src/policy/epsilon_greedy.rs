@@ -4,9 +4,7 @@
 //! fit; else it maximises the sum of the estimates, exactly, after covering never-tried
 //! channels. Its regret grows linearly: it never stops paying epsilon.
 
-use super::index::{Learner, Scope};
-use super::learning::{Learning, Rule};
-use super::order::Order;
+use super::kit::{Learner, Learning, Order, Rule, Scope};
 use super::spec::{SpecError, check_number};
 use super::{Choice, PolicyError};
 use crate::model::{Cluster, SlotView};
@@ -66,7 +64,7 @@ impl Rule for MostlyGreedy {
             self.order.by_channel(view, choice, |_| rng.random());
             return Ok(());
         }
-        learner.decide(view, Scope::Open, choice, |statistics, channel| (statistics.estimate(channel), 0.0))
+        learner.decide(view, Scope::Open, choice, |statistics, channel| statistics.estimate(channel))
     }
 }
 

@@ -19,14 +19,12 @@
 //! before the slot, and channels never tried (infinite width, which has no ceiling) are
 //! covered first; those of absent ports stay out.
 
-use super::index::{Learner, Scope};
-use super::learning::{Learning, Rule};
+use super::kit::{Index, Learning, Scope, Score};
 use super::optimistic::{of_channels, share_of_channels};
 use super::spec::{SpecError, check_exploration, check_number};
-use super::{Choice, PolicyError};
-use crate::model::{Cluster, ClusterChange, SlotView};
+use crate::model::{ChannelId, Cluster, ClusterChange, SlotView};
 use crate::solver::Paper;
-use crate::stats::{Exploration, Means, Slack};
+use crate::stats::{Exploration, Means, Slack, Statistics};
 use serde::{Deserialize, Serialize};
 
 /// The largest table of Algorithm 2 in a simulation, whose problems are the experimenter's own.
@@ -79,8 +77,8 @@ impl EsdpPaperSpec {
         self.check()?;
         let statistics = Box::new(Means::new(cluster.channels().len()));
         let most = share_of_channels(self.alpha, cluster);
-        let rule = Rounded { exploration: self.exploration, slack: self.slack, most };
-        let policy = Learning::new(Self::NAME, statistics, rule);
+        let index = Rounded { exploration: self.exploration, slack: self.slack, most, rate: 0.0, scale: 0.0 };
+        let policy = Learning::new(Self::NAME, statistics, index);
         Ok(match self.solver {
             RoundedSolver::Exact => policy,
             // The numbers are rounded before they reach the solver, so the program's own scale is 1.
@@ -92,22 +90,32 @@ impl EsdpPaperSpec {
 /// The paper's policy.
 pub type EsdpPaper = Learning<Rounded>;
 
-/// The rule of `esdp-paper`.
+/// The index of `esdp-paper`.
 pub struct Rounded {
     exploration: Exploration,
     slack: Slack,
     most: f64,
+    /// *g(t)* of the slot.
+    rate: f64,
+    /// *xi* of the slot.
+    scale: f64,
 }
 
-impl Rule for Rounded {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let rate = self.exploration.at(view.slot, self.most);
-        let scale = (self.most / self.slack.at(view.slot)).ceil();
-        learner.decide(view, Scope::All, choice, |statistics, channel| {
-            let mean = (scale * statistics.estimate(channel)).ceil();
-            let width = (scale * scale * rate * statistics.spread(channel)).ceil();
-            (mean, width)
-        })
+impl Index for Rounded {
+    fn prepare(&mut self, _seen: &dyn Statistics, view: &SlotView<'_>) {
+        self.rate = self.exploration.at(view.slot, self.most);
+        self.scale = (self.most / self.slack.at(view.slot)).ceil();
+    }
+
+    fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
+        let Self { rate, scale, .. } = self;
+        let mean = (scale * seen.estimate(channel)).ceil();
+        let width = (scale * scale * rate * seen.spread(channel)).ceil();
+        Score { mean, width }
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::All
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {
@@ -118,9 +126,9 @@ impl Rule for Rounded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, ChannelId, Observation, Outcome, Slot};
-    use crate::policy::Policy;
+    use crate::model::{Arrivals, Observation, Outcome, Slot};
     use crate::policy::testing::{solver, tiny, view};
+    use crate::policy::{Choice, Policy};
 
     #[test]
     fn absent_ports_are_zeroed_after_they_took_their_share() {

@@ -18,10 +18,8 @@
 //! Cost: *O(channels)*, one linear solve, and a sweep now and then; see [`Pooled`].
 
 use super::estimator::SLAB_RANGE;
-use super::index::{Learner, Scope};
-use super::learning::{Learning, Rule};
+use super::kit::{Index, Learning, Score};
 use super::spec::{SpecError, check_number};
-use super::{Choice, PolicyError};
 use crate::model::{ChannelId, Cluster, ClusterChange, SlotView};
 use crate::rng::{Purpose, stream};
 use crate::stats::{Pooled, Statistics, UNIT};
@@ -69,39 +67,43 @@ impl EsdpPooledSpec {
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<EsdpPooled, SpecError> {
         self.check()?;
         let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma).with_slab(self.slab));
-        let rule = PooledBonus { kappa: self.kappa, scatter: self.scatter, channels: cluster.channels().len(), seed };
-        Ok(Learning::new(Self::NAME, statistics, rule))
+        let (kappa, scatter, channels) = (self.kappa, self.scatter, cluster.channels().len());
+        let index = PooledBonus { kappa, scatter, channels, seed, optimism: 0.0 };
+        Ok(Learning::new(Self::NAME, statistics, index))
     }
 }
 
 /// A bonus on every channel that shrinks as its kind becomes known, and a random draw; one linear problem a slot.
 pub type EsdpPooled = Learning<PooledBonus>;
 
-/// The rule of `esdp-pooled`.
+/// The index of `esdp-pooled`.
 pub struct PooledBonus {
     kappa: f64,
     scatter: f64,
     channels: usize,
     seed: u64,
+    /// *z(t)* of the slot.
+    optimism: f64,
 }
 
 impl PooledBonus {
-    /// `z(t)`.
-    fn optimism(&self, statistics: &dyn Statistics) -> f64 {
+    /// *z(t)*.
+    fn optimism_after(&self, statistics: &dyn Statistics) -> f64 {
         let outcomes: f64 = (0..self.channels).map(|index| statistics.count(ChannelId::at(index))).sum();
         (self.kappa * (12.0 * (1.0 + outcomes / self.channels as f64)).ln() / UNIT).sqrt()
     }
 }
 
-impl Rule for PooledBonus {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let optimism = self.optimism(&*learner.statistics);
-        learner.decide(view, Scope::Open, choice, |statistics, channel| {
-            let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
-            let draw: f64 = StandardNormal.sample(&mut rng);
-            let deviation = (2.0 * UNIT * statistics.spread(channel)).sqrt();
-            (statistics.estimate(channel) + (optimism + self.scatter * draw) * deviation, 0.0)
-        })
+impl Index for PooledBonus {
+    fn prepare(&mut self, seen: &dyn Statistics, _view: &SlotView<'_>) {
+        self.optimism = self.optimism_after(seen);
+    }
+
+    fn score(&self, seen: &dyn Statistics, view: &SlotView<'_>, channel: ChannelId) -> Score {
+        let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
+        let draw: f64 = StandardNormal.sample(&mut rng);
+        let deviation = (2.0 * UNIT * seen.spread(channel)).sqrt();
+        Score::from(seen.estimate(channel) + (self.optimism + self.scatter * draw) * deviation)
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {

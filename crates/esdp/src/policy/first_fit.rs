@@ -3,7 +3,7 @@
 //! What a scheduler without any knowledge of speeds does: jobs in order, each on the first servers with
 //! room. Learns nothing.
 
-use super::order::Order;
+use super::kit::Order;
 use super::{Choice, Policy, PolicyError};
 use crate::model::SlotView;
 

@@ -7,7 +7,7 @@
 //!
 //! It learns but never explores: what it has not tried counts as 0.
 
-use super::order::Order;
+use super::kit::Order;
 use super::{Choice, Policy, PolicyError, PolicyState};
 use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::stats::{Means, StateError, Statistics};

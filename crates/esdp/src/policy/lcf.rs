@@ -4,7 +4,7 @@
 //! it still fits. The paper has it keep estimates, which its ranking never uses; so it
 //! keeps none.
 
-use super::order::Order;
+use super::kit::Order;
 use super::{Choice, Policy, PolicyError};
 use crate::model::SlotView;
 

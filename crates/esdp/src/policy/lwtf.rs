@@ -5,7 +5,7 @@
 //! time, longest first, and take their channels in turn while they fit. The paper has it
 //! keep estimates, which its ranking never uses; so it keeps none.
 
-use super::order::{Order, present};
+use super::kit::{Order, present};
 use super::{Choice, Policy, PolicyError, PolicyState};
 use crate::model::{ChannelId, Cluster, ClusterChange, PortId, Slot, SlotView};
 use crate::stats::StateError;

@@ -2,8 +2,9 @@
 //!
 //! Three layers that are never mixed: the policy (which index, on which
 //! [`Statistics`]), the objective (linear or optimistic), the
-//! [`Solver`](crate::solver::Solver). One policy a file. [`PolicySpec`] is the typed,
-//! serialisable description from which every policy is built.
+//! [`Solver`](crate::solver::Solver). One policy a file; what they share, and what a policy of
+//! your own needs, is in [`kit`]. [`PolicySpec`] is the typed, serialisable description from
+//! which every policy is built.
 
 mod cts;
 mod cucb;
@@ -16,20 +17,16 @@ mod esdp_pooled;
 mod estimator;
 mod first_fit;
 mod hauf;
-mod index;
+pub mod kit;
 mod lcf;
-mod learning;
 mod lwtf;
 mod optimistic;
 mod oracle;
-mod order;
 mod random;
-mod room;
 mod spec;
 mod state;
 #[cfg(test)]
 mod testing;
-mod whole;
 
 pub use cts::{Belief, Cts, CtsSpec};
 pub use cucb::{Cucb, CucbSpec};
@@ -43,7 +40,6 @@ pub use estimator::Estimator;
 pub use first_fit::FirstFit;
 pub use hauf::{Hauf, HaufSpec, Rank};
 pub use lcf::Lcf;
-pub use learning::Learning;
 pub use lwtf::Lwtf;
 pub use optimistic::Optimistic;
 pub use oracle::{Oracle, Truth};

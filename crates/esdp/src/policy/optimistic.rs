@@ -12,19 +12,19 @@
 //!
 //! The three differ in *g(t)* and in what their statistics forget.
 
-use super::index::{Learner, Scope};
-use super::learning::{Learning, Rule};
-use super::{Choice, PolicyError};
-use crate::model::{Cluster, ClusterChange, SlotView};
+use super::kit::{Index, Learning, Score};
+use crate::model::{ChannelId, Cluster, ClusterChange, SlotView};
 use crate::stats::{Exploration, Statistics};
 
 /// Solves the optimistic index exactly over the open channels.
 pub type Optimistic = Learning<Optimism>;
 
-/// The rule of `esdp`, `escb` and `esdp-drift`.
+/// The index of `esdp`, `escb` and `esdp-drift`.
 pub struct Optimism {
     exploration: Exploration,
     most: f64,
+    /// *g(t)* of the slot.
+    rate: f64,
 }
 
 impl Optimism {
@@ -36,16 +36,17 @@ impl Optimism {
         exploration: Exploration,
         most: f64,
     ) -> Optimistic {
-        Learning::new(name, statistics, Self { exploration, most })
+        Learning::new(name, statistics, Self { exploration, most, rate: 0.0 })
     }
 }
 
-impl Rule for Optimism {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
-        let rate = self.exploration.at(view.slot, self.most);
-        learner.decide(view, Scope::Open, choice, |statistics, channel| {
-            (statistics.estimate(channel), rate * statistics.spread(channel))
-        })
+impl Index for Optimism {
+    fn prepare(&mut self, _seen: &dyn Statistics, view: &SlotView<'_>) {
+        self.rate = self.exploration.at(view.slot, self.most);
+    }
+
+    fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
+        Score { mean: seen.estimate(channel), width: self.rate * seen.spread(channel) }
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {
@@ -66,9 +67,9 @@ pub(super) fn share_of_channels(alpha: f64, cluster: &Cluster) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, ChannelId, Observation, Outcome, Slot};
-    use crate::policy::Policy;
+    use crate::model::{Arrivals, Observation, Outcome, Slot};
     use crate::policy::testing::{solver, tiny, view};
+    use crate::policy::{Choice, Policy};
     use crate::solver::Guarantee;
     use crate::stats::Means;
 

@@ -3,7 +3,7 @@
 //! The paper's *x\*(t)*: the yardstick of regret. It gets the means from a [`Truth`], which
 //! only a simulation can supply; nothing else in a [`SlotView`] tells them.
 
-use super::index::{Index, Scope};
+use super::kit::{Scope, SlotProblem};
 use super::{Choice, Policy, PolicyError};
 use crate::model::{Slot, SlotView};
 use crate::solver::{Exact, Solver};
@@ -17,7 +17,7 @@ pub trait Truth: Send {
 /// Chooses the best set by the true means.
 pub struct Oracle {
     truth: Box<dyn Truth>,
-    index: Index,
+    problem: SlotProblem,
 }
 
 impl Oracle {
@@ -25,13 +25,13 @@ impl Oracle {
 
     /// An oracle that reads this truth.
     pub fn new(truth: Box<dyn Truth>) -> Self {
-        Self { truth, index: Index::new(Box::new(Exact::default())) }
+        Self { truth, problem: SlotProblem::new(Box::new(Exact::default())) }
     }
 
     /// Uses another solver.
     #[must_use]
     pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.index.set_solver(solver);
+        self.problem.set_solver(solver);
         self
     }
 }
@@ -42,13 +42,13 @@ impl Policy for Oracle {
     }
 
     fn limit_work(&mut self, visits: Option<u64>) {
-        self.index.limit_work(visits);
+        self.problem.limit_work(visits);
     }
 
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let means = self.truth.means(view.slot);
-        self.index.open(view, choice);
-        self.index.solve(view, Scope::Open, choice, |channel| Some((means[channel.index()], 0.0)))
+        self.problem.open(view, choice);
+        self.problem.solve(view, Scope::Open, choice, |channel| Some(means[channel.index()].into()))
     }
 }
 

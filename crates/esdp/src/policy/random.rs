@@ -2,7 +2,7 @@
 //!
 //! Learns nothing; the floor that every other policy must clear.
 
-use super::order::Order;
+use super::kit::Order;
 use super::{Choice, Policy, PolicyError};
 use crate::model::SlotView;
 use crate::rng::{Purpose, stream};

@@ -3,11 +3,11 @@
 //! Sizes are bounded before anything is allocated for them, so that a typing error is told
 //! and does not take the machine's memory.
 
+use super::cluster::{cluster, parameter, recipe};
 use super::error::ScenarioError;
-use super::gangs::{ListedGang, check_gangs, reach};
-use super::raw::{Graph, Raw};
-use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
-use crate::sim::{ChannelCount, ParameterError, RandomCluster};
+use super::gangs::check_gangs;
+use super::spec::{GraphTable, Spec};
+use crate::model::Amount;
 
 /// The most slots a run may have.
 pub const MOST_SLOTS: u64 = 1_000_000_000;
@@ -38,11 +38,11 @@ fn range(key: &str, (from, to): (Amount, Amount), least: Amount, most: Amount) -
 }
 
 /// Checks everything but the policies and the sweep.
-pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
-    whole("slots", raw.slots, 1, MOST_SLOTS)?;
-    check_seeds(raw)?;
-    check_graph(&raw.graph)?;
-    let devices = &raw.devices;
+pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
+    whole("slots", spec.slots, 1, MOST_SLOTS)?;
+    check_seeds(spec)?;
+    check_graph(&spec.graph)?;
+    let devices = &spec.devices;
     whole("devices.count", devices.count, 1, MOST_DEVICES)?;
     range("devices.request", devices.request, 0, LARGEST_REQUEST)?;
     if let Some(capacity) = devices.capacity {
@@ -55,7 +55,7 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
         if devices.server_capacity.is_some() {
             return Err(ScenarioError::other("devices", "give `server_capacity` or `servers`, not both"));
         }
-        check_length("devices.servers", servers.len(), raw.graph.servers, "a server")?;
+        check_length("devices.servers", servers.len(), spec.graph.servers, "a server")?;
         for (server, amounts) in servers.iter().enumerate() {
             check_length(&format!("devices.servers[{server}]"), amounts.len(), devices.count, "a device")?;
             for (device, &amount) in amounts.iter().enumerate() {
@@ -63,56 +63,56 @@ pub(super) fn check(raw: &Raw) -> Result<(), ScenarioError> {
             }
         }
     }
-    check_kinds(raw)?;
+    check_kinds(spec)?;
     if let Some(amounts) = &devices.amounts {
         check_length("devices.amounts", amounts.len(), devices.count, "a device")?;
         for (device, &amount) in amounts.iter().enumerate() {
             whole(&format!("devices.amounts[{device}]"), amount, 1, LARGEST_CAPACITY)?;
         }
     }
-    if let Some(costs) = &raw.costs.devices {
+    if let Some(costs) = &spec.costs.devices {
         check_length("costs.devices", costs.len(), devices.count, "a device")?;
         for (device, cost) in costs.iter().enumerate() {
             cost.check().map_err(|error| ScenarioError::other(format!("costs.devices[{device}]"), error))?;
         }
     }
-    recipe(raw).check().map_err(|error| parameter("", error))?;
-    raw.arrivals.check(raw.graph.ports as usize).map_err(|error| parameter("arrivals.", error))?;
-    raw.speeds.check().map_err(|error| parameter("speeds.", error))?;
-    raw.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
-    raw.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
-    if let Some(list) = &raw.jobs.list {
-        check_length("jobs.list", list.len(), raw.graph.ports, "a port")?;
+    recipe(spec).check().map_err(|error| parameter("", error))?;
+    spec.arrivals.check(spec.graph.ports as usize).map_err(|error| parameter("arrivals.", error))?;
+    spec.speeds.check().map_err(|error| parameter("speeds.", error))?;
+    spec.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
+    spec.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
+    if let Some(list) = &spec.jobs.list {
+        check_length("jobs.list", list.len(), spec.graph.ports, "a port")?;
     }
-    check_gangs(raw)?;
-    check_table(raw)?;
-    super::labels::check(raw)?;
-    if raw.graph.channels.is_some() {
-        cluster(raw, 0)?;
+    check_gangs(spec)?;
+    check_table(spec)?;
+    super::labels::check(spec)?;
+    if spec.graph.channels.is_some() {
+        cluster(spec, 0)?;
     }
     Ok(())
 }
 
 /// Servers told kind by kind: they must be as many as there are, and nothing else may tell of their devices.
-fn check_kinds(raw: &Raw) -> Result<(), ScenarioError> {
-    let Some(kinds) = &raw.servers.kinds else { return Ok(()) };
-    if raw.devices.server_capacity.is_some() || raw.devices.servers.is_some() {
+fn check_kinds(spec: &Spec) -> Result<(), ScenarioError> {
+    let Some(kinds) = &spec.servers.kinds else { return Ok(()) };
+    if spec.devices.server_capacity.is_some() || spec.devices.servers.is_some() {
         let message = "give `servers.kinds`, or `server_capacity` or `servers`, not both";
         return Err(ScenarioError::other("devices", message));
     }
     for (kind, of) in kinds.iter().enumerate() {
         whole(&format!("servers.kinds[{kind}].count"), of.count, 1, MOST_SERVERS)?;
-        check_length(&format!("servers.kinds[{kind}].capacity"), of.capacity.len(), raw.devices.count, "a device")?;
+        check_length(&format!("servers.kinds[{kind}].capacity"), of.capacity.len(), spec.devices.count, "a device")?;
         for (device, &amount) in of.capacity.iter().enumerate() {
             whole(&format!("servers.kinds[{kind}].capacity[{device}]"), amount, 0, LARGEST_CAPACITY)?;
         }
     }
     let all: u64 = kinds.iter().map(|kind| kind.count).sum();
-    if all != raw.graph.servers {
-        let accepted = format!("{} in all, the number of servers", raw.graph.servers);
+    if all != spec.graph.servers {
+        let accepted = format!("{} in all, the number of servers", spec.graph.servers);
         return Err(ScenarioError::value("servers.kinds", format!("a list of {all} servers"), accepted));
     }
-    match &raw.speeds.kinds {
+    match &spec.speeds.kinds {
         Some(speeds) if speeds.count() != kinds.len() => {
             let accepted = format!("{}, as many as `servers.kinds`", kinds.len());
             Err(ScenarioError::value("speeds.kinds", format!("{} kinds", speeds.count()), accepted))
@@ -121,8 +121,8 @@ fn check_kinds(raw: &Raw) -> Result<(), ScenarioError> {
     }
 }
 
-fn check_seeds(raw: &Raw) -> Result<(), ScenarioError> {
-    let seeds = &raw.seeds;
+fn check_seeds(spec: &Spec) -> Result<(), ScenarioError> {
+    let seeds = &spec.seeds;
     match &seeds.list {
         Some(_) if seeds.first.is_some() || seeds.count.is_some() => {
             Err(ScenarioError::other("seeds", "give `list`, or `first` and `count`, not both"))
@@ -146,7 +146,7 @@ fn check_seeds(raw: &Raw) -> Result<(), ScenarioError> {
     }
 }
 
-fn check_graph(graph: &Graph) -> Result<(), ScenarioError> {
+fn check_graph(graph: &GraphTable) -> Result<(), ScenarioError> {
     whole("graph.ports", graph.ports, 1, MOST_PORTS)?;
     whole("graph.servers", graph.servers, 1, MOST_SERVERS)?;
     let given = [graph.probability.is_some(), graph.count.is_some(), graph.channels.is_some()];
@@ -186,7 +186,7 @@ fn check_graph(graph: &Graph) -> Result<(), ScenarioError> {
 }
 
 /// About how many channels are drawn.
-pub(super) fn expected_channels(graph: &Graph) -> f64 {
+pub(super) fn expected_channels(graph: &GraphTable) -> f64 {
     match (graph.probability, graph.count) {
         (_, Some(count)) => count as f64,
         (probability, None) => {
@@ -202,10 +202,10 @@ pub(super) fn check_length(key: &str, found: usize, expected: u64, each: &str) -
     Err(ScenarioError::value(key, format!("a list of {found}"), format!("{expected}, one {each}")))
 }
 
-fn check_table(raw: &Raw) -> Result<(), ScenarioError> {
-    let Some(table) = &raw.speeds.table else { return Ok(()) };
-    let count = raw.graph.count.filter(|_| raw.gangs.is_none());
-    let channels = raw.graph.channels.as_ref().map(|channels| channels.len() as u64).or(count);
+fn check_table(spec: &Spec) -> Result<(), ScenarioError> {
+    let Some(table) = &spec.speeds.table else { return Ok(()) };
+    let count = spec.graph.count.filter(|_| spec.gangs.is_none());
+    let channels = spec.graph.channels.as_ref().map(|channels| channels.len() as u64).or(count);
     let Some(channels) = channels else {
         let message = "needs a known number of channels, give `graph.channels`, or `graph.count` without `gangs`";
         return Err(ScenarioError::other("speeds.table", message));
@@ -214,128 +214,4 @@ fn check_table(raw: &Raw) -> Result<(), ScenarioError> {
         check_length(&format!("speeds.table[{row}]"), speeds.len(), channels, "a channel")
     };
     table.iter().enumerate().try_for_each(check)
-}
-
-/// Renames a parameter of the simulation to its key in a scenario.
-fn parameter(prefix: &str, error: ParameterError) -> ScenarioError {
-    let key = match error.key.as_str() {
-        "ports" => "graph.ports".to_owned(),
-        "servers" => "graph.servers".to_owned(),
-        "devices" => "devices.count".to_owned(),
-        "channels.probability" => "graph.probability".to_owned(),
-        "channels.exactly" => "graph.count".to_owned(),
-        key @ ("request" | "capacity" | "server_capacity") => format!("devices.{key}"),
-        "cost_mean" => "costs.mean".to_owned(),
-        "cost_deviation" => "costs.deviation".to_owned(),
-        "cost_scale" => "costs.scale".to_owned(),
-        key => format!("{prefix}{key}"),
-    };
-    ScenarioError::value(key, error.value, error.accepted)
-}
-
-fn recipe(raw: &Raw) -> RandomCluster {
-    let Raw { graph, devices, costs, .. } = raw;
-    let channels = match (graph.count, &graph.channels) {
-        (Some(count), _) => ChannelCount::Exactly(count as usize),
-        // The drawn ones are replaced by the list.
-        (None, Some(_)) => ChannelCount::Probability(0.0),
-        (None, None) => ChannelCount::Probability(graph.probability.unwrap_or(super::EDGE_PROBABILITY)),
-    };
-    RandomCluster {
-        ports: graph.ports as usize,
-        servers: graph.servers as usize,
-        channels,
-        devices: devices.count as usize,
-        request: devices.request,
-        // Where the cluster as a whole does not limit, what is drawn is dropped.
-        capacity: devices.capacity.unwrap_or(super::CAPACITY),
-        server_capacity: devices.server_capacity,
-        cost_mean: costs.mean,
-        cost_deviation: costs.deviation,
-        cost_scale: costs.scale,
-    }
-}
-
-/// The cluster of a seed.
-pub(super) fn cluster(raw: &Raw, seed: u64) -> Result<Cluster, ScenarioError> {
-    let recipe = recipe(raw);
-    let mut spec = recipe.draw(seed).map_err(|error| parameter("", error))?;
-    let own = raw.devices.servers.clone().or_else(|| raw.servers.capacities()).or_else(|| {
-        let own = (0..spec.servers.len()).map(|server| spec.capacity.server(ServerId::at(server)));
-        own.map(|amounts| amounts.map(<[Amount]>::to_vec)).collect()
-    });
-    if let Some(own) = own {
-        let cluster = match raw.devices.capacity.is_none() && raw.devices.amounts.is_none() {
-            true => Capacity::default(),
-            false => spec.capacity,
-        };
-        spec.capacity = cluster.with_servers(own).map_err(|error| ScenarioError::other("devices", error))?;
-    }
-    if let Some(amounts) = &raw.devices.amounts
-        && let Some(capacity) = spec.capacity.cluster_mut()
-    {
-        capacity.copy_from_slice(amounts);
-    }
-    if let Some(costs) = &raw.costs.devices {
-        spec.costs.clone_from(costs);
-    }
-    if let Some(channels) = &raw.graph.channels {
-        let mut drawn = recipe.requests(seed);
-        let channel = |channel: &super::raw::Channel| {
-            let request = drawn();
-            let request = channel.request.clone().unwrap_or(request);
-            ChannelSpec { port: channel.port, server: channel.server, task: channel.task, request }
-        };
-        spec.channels = channels.iter().map(channel).collect();
-    }
-    if let Some(gangs) = &raw.gangs {
-        match &gangs.list {
-            Some(list) => {
-                spec.gangs = list.iter().map(ListedGang::spec).collect();
-                if raw.graph.channels.is_none() {
-                    reach(&mut spec, list);
-                }
-            }
-            None => gangs
-                .recipe()
-                .apply(&mut spec, seed, recipe.requests(seed))
-                .map_err(|error| parameter("gangs.", error))?,
-        }
-    }
-    spec.labels = super::labels::labels(raw, seed);
-    build(spec)
-}
-
-fn build(spec: ClusterSpec) -> Result<Cluster, ScenarioError> {
-    let limit = spec.channels.iter().enumerate().flat_map(|(channel, spec)| {
-        spec.request.iter().enumerate().map(move |(device, &amount)| (channel, device, amount))
-    });
-    if let Some((channel, device, amount)) = limit.into_iter().find(|(.., amount)| *amount > LARGEST_REQUEST) {
-        let key = format!("graph.channels[{channel}].request[{device}]");
-        return Err(ScenarioError::value(key, amount, format!("a whole number from 0 to {LARGEST_REQUEST}")));
-    }
-    Cluster::new(spec).map_err(|error| match error {
-        ClusterError::UnknownEnd { channel, field, value, limit } => {
-            let accepted = format!("a whole number from 0 to {}", limit - 1);
-            ScenarioError::value(format!("graph.channels[{channel}].{field}"), value, accepted)
-        }
-        ClusterError::Request { channel, found, expected } => {
-            let (key, found) = (format!("graph.channels[{channel}].request"), format!("a list of {found}"));
-            ScenarioError::value(key, found, format!("{expected}, one a device"))
-        }
-        ClusterError::Duplicate { channel, port, server } => {
-            let message = format!("port {port} and server {server} are joined by an earlier channel already");
-            ScenarioError::other(format!("graph.channels[{channel}]"), message)
-        }
-        ClusterError::Gang(GangError::UnknownTask { channel, task, port, groups }) => {
-            let key = format!("graph.channels[{channel}].task");
-            let accepted = format!("less than {groups}, the number of task groups of port {port}");
-            ScenarioError::value(key, task, accepted)
-        }
-        ClusterError::Gang(error) => ScenarioError::other("gangs.list", error),
-        ClusterError::CostOverflow { .. } | ClusterError::Cost { .. } | ClusterError::Costs { .. } => {
-            ScenarioError::other("costs", error)
-        }
-        other => ScenarioError::other("", other),
-    })
 }

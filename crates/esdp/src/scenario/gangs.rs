@@ -2,7 +2,7 @@
 
 use super::check::{LARGEST_REQUEST, MOST_CHANNELS, check_length, expected_channels, whole};
 use super::error::ScenarioError;
-use super::raw::Raw;
+use super::spec::Spec;
 use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, ServerId, TaskSpec};
 use crate::sim::RandomGangs;
 use serde::de::value::MapAccessDeserializer;
@@ -12,34 +12,43 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Ports whose jobs are gangs: all of them, drawn, or those of a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Gangs {
+pub struct GangTable {
+    /// The number of task groups of a job: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) groups: Option<(u32, u32)>,
+    pub groups: Option<(u32, u32)>,
+    /// The number of tasks of a group: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tasks: Option<(u32, u32)>,
+    pub tasks: Option<(u32, u32)>,
+    /// The share of its tasks that a job starts with at least.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) minimum: Option<f64>,
+    pub minimum: Option<f64>,
+    /// Instead: the gangs themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) list: Option<Vec<ListedGang>>,
+    pub list: Option<Vec<ListedGang>>,
 }
 
 /// A gang of a list; with its requests where channels are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListedGang {
-    port: u32,
-    minimum: u32,
-    tasks: Vec<ListedTasks>,
+pub struct ListedGang {
+    /// Its port, by position.
+    pub port: u32,
+    /// The fewest tasks that a job starts with.
+    pub minimum: u32,
+    /// Its task groups.
+    pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) requests: Option<Vec<Vec<Amount>>>,
+    pub requests: Option<Vec<Vec<Amount>>>,
 }
 
 /// The tasks of a group: their number, or `{ count = 4, min = 2 }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ListedTasks {
-    count: u32,
-    min: u32,
+pub struct ListedTasks {
+    /// How many.
+    pub count: u32,
+    /// The fewest that a job starts with.
+    pub min: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,7 +111,7 @@ impl ListedGang {
     }
 }
 
-impl Gangs {
+impl GangTable {
     /// Writes the defaults out, unless there is a list.
     pub(super) fn resolve(&mut self) {
         if self.list.is_none() {
@@ -125,19 +134,19 @@ impl Gangs {
     }
 }
 
-pub(super) fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
-    let Some(gangs) = &raw.gangs else { return Ok(()) };
+pub(super) fn check_gangs(spec: &Spec) -> Result<(), ScenarioError> {
+    let Some(gangs) = &spec.gangs else { return Ok(()) };
     for (position, gang) in gangs.list.iter().flatten().enumerate() {
         for (group, tasks) in gang.tasks.iter().enumerate() {
             let key = format!("gangs.list[{position}].tasks[{group}].min");
             whole(&key, u64::from(tasks.min), 0, u64::from(tasks.count))?;
         }
     }
-    match (&gangs.list, raw.graph.channels.is_some()) {
+    match (&gangs.list, spec.graph.channels.is_some()) {
         (Some(_), _) if gangs.is_drawn() => {
             Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))
         }
-        (Some(list), false) => check_requests(raw, list),
+        (Some(list), false) => check_requests(spec, list),
         (Some(list), true) => match list.iter().position(|gang| gang.requests.is_some()) {
             None => Ok(()),
             Some(gang) => {
@@ -153,7 +162,7 @@ pub(super) fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
             recipe
                 .check()
                 .map_err(|error| ScenarioError::value(format!("gangs.{}", error.key), error.value, error.accepted))?;
-            let expected = expected_channels(&raw.graph) * f64::from(recipe.groups.1);
+            let expected = expected_channels(&spec.graph) * f64::from(recipe.groups.1);
             if expected > MOST_CHANNELS as f64 {
                 let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
                 return Err(ScenarioError::other("gangs", message));
@@ -164,7 +173,7 @@ pub(super) fn check_gangs(raw: &Raw) -> Result<(), ScenarioError> {
 }
 
 /// Listed gangs on drawn channels: one for every port, each with the requests of its groups.
-fn check_requests(raw: &Raw, list: &[ListedGang]) -> Result<(), ScenarioError> {
+fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError> {
     if list.is_empty() {
         return Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"));
     }
@@ -177,7 +186,7 @@ fn check_requests(raw: &Raw, list: &[ListedGang]) -> Result<(), ScenarioError> {
         check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "a task group")?;
         for (group, request) in requests.iter().enumerate() {
             let key = format!("{key}.requests[{group}]");
-            check_length(&key, request.len(), raw.devices.count, "a device")?;
+            check_length(&key, request.len(), spec.devices.count, "a device")?;
             for (device, &amount) in request.iter().enumerate() {
                 whole(&format!("{key}[{device}]"), amount, 0, LARGEST_REQUEST)?;
             }
@@ -185,12 +194,12 @@ fn check_requests(raw: &Raw, list: &[ListedGang]) -> Result<(), ScenarioError> {
     }
     let mut ports: Vec<u64> = list.iter().map(|gang| u64::from(gang.spec().port)).collect();
     ports.sort_unstable();
-    if !ports.iter().copied().eq(0..raw.graph.ports) {
-        let message = format!("with `requests`, each of the {} ports must be listed once", raw.graph.ports);
+    if !ports.iter().copied().eq(0..spec.graph.ports) {
+        let message = format!("with `requests`, each of the {} ports must be listed once", spec.graph.ports);
         return Err(ScenarioError::other("gangs.list", message));
     }
     let groups = list.iter().map(|gang| gang.spec().tasks.len()).max().unwrap_or(1);
-    let expected = expected_channels(&raw.graph) * groups as f64;
+    let expected = expected_channels(&spec.graph) * groups as f64;
     if expected > MOST_CHANNELS as f64 {
         let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
         return Err(ScenarioError::other("gangs", message));

@@ -84,46 +84,47 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod build;
 mod check;
+mod cluster;
 mod error;
 mod gangs;
 mod labels;
 mod line;
 mod policies;
 mod presets;
-mod raw;
 mod read;
-mod sweep;
+mod set;
+mod spec;
 
 pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
+pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use policies::LabelledPolicy;
 pub use presets::presets;
-pub use sweep::Sweep;
+pub use set::Sweep;
+pub use spec::{
+    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, ListedChannel, SeedTable, ServerKind,
+    ServerTable, Spec,
+};
 
 use crate::model::Amount;
 use crate::sim::{Setting, SpeedSpec};
-use raw::Raw;
 use serde::Serialize;
 use toml::Value;
 
-/// The probability of a channel where none is told: Table 2.
+/// The probability of a channel by default: Table 2.
 const EDGE_PROBABILITY: f64 = 0.1;
 /// The range of cluster-wide capacities where nothing is told of capacities: Table 2 as we read it.
 const CAPACITY: (Amount, Amount) = (4, 8);
 /// The number of seeds where none is told.
 const SEEDS: u64 = 10;
-/// The most values of a sweep.
-const MOST_VALUES: usize = 10_000;
-
 /// A validated scenario. Serialises as the resolved TOML does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// With every default written out.
-    raw: Raw,
-    policies: Vec<LabelledPolicy>,
+    spec: Spec,
     seeds: Vec<u64>,
-    sweep: Option<Sweep>,
 }
 
 impl Scenario {
@@ -143,62 +144,6 @@ impl Scenario {
         })
     }
 
-    fn from_value(mut value: Value) -> Result<Self, ScenarioError> {
-        // The law may be left out; an enum with a tag cannot say so.
-        if let Some(Value::Table(arrivals)) = value.get_mut("arrivals") {
-            arrivals.entry("law").or_insert_with(|| Value::from("bernoulli"));
-        }
-        let mut raw: Raw = read::read(&value, "")?;
-        if raw.graph.probability.is_none() && raw.graph.count.is_none() && raw.graph.channels.is_none() {
-            raw.graph.probability = Some(EDGE_PROBABILITY);
-        }
-        let devices = &raw.devices;
-        let own = devices.server_capacity.is_some() || devices.servers.is_some() || raw.servers.kinds.is_some();
-        if !own && devices.amounts.is_none() {
-            raw.devices.capacity.get_or_insert(CAPACITY);
-        }
-        if let Some(gangs) = &mut raw.gangs {
-            gangs.resolve();
-        }
-        if raw.seeds.list.is_none() {
-            raw.seeds.first.get_or_insert(0);
-            raw.seeds.count.get_or_insert(SEEDS);
-        }
-        check::check(&raw)?;
-        if raw.policies.is_empty() {
-            return Err(ScenarioError::value("policies", "empty", "at least one policy"));
-        }
-        let policies = policies::policies(&raw.policies)?;
-        raw.policies = policies::written_out(&policies);
-        let seeds = match (&raw.seeds.list, raw.seeds.first, raw.seeds.count) {
-            (Some(list), ..) => list.clone(),
-            (None, first, count) => {
-                let first = first.unwrap_or_default();
-                (first..first + count.unwrap_or(SEEDS)).collect()
-            }
-        };
-        let sweep = raw
-            .sweep
-            .as_ref()
-            .map(|sweep| Sweep { key: sweep.key.clone(), values: sweep.values.iter().map(Value::to_string).collect() });
-        let scenario = Self { raw, policies, seeds, sweep };
-        scenario.check_sweep()?;
-        Ok(scenario)
-    }
-
-    fn check_sweep(&self) -> Result<(), ScenarioError> {
-        let Some(sweep) = &self.raw.sweep else { return Ok(()) };
-        if !(1..=MOST_VALUES).contains(&sweep.values.len()) {
-            let found = format!("a list of {}", sweep.values.len());
-            return Err(ScenarioError::value("sweep.values", found, format!("1 to {MOST_VALUES} values")));
-        }
-        for (position, value) in sweep.values.iter().enumerate() {
-            self.with(&sweep.key, value.clone())
-                .map_err(|error| ScenarioError::other(format!("sweep.values[{position}]"), error))?;
-        }
-        Ok(())
-    }
-
     /// The resolved scenario: every default written out. Reads back as the same scenario.
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.value()).expect("a TOML value can be written")
@@ -211,26 +156,89 @@ impl Scenario {
     }
 
     /// The same scenario with another value at a dotted key, checked again. The value is written as
-    /// in TOML; a text needs no quotes, and `policies` takes names with commas between them.
+    /// in TOML; a text needs no quotes, and `policies` takes names with commas between them. For keys that come as
+    /// text; a program that knows what it changes calls [`change`](Scenario::change).
     ///
     /// A sweep ends where it starts: its key is set, the sweep itself is dropped.
     ///
     /// # Errors
     /// When there is no such key or the value is not accepted.
     pub fn set(&self, key: &str, value: &str) -> Result<Self, ScenarioError> {
-        self.with(key, sweep::parse(key, value))
+        let mut root = self.without_sweep_of(key).value();
+        set::put(&mut root, key, set::parse(key, value))?;
+        Self::from_value(root)
     }
 
-    fn with(&self, key: &str, new: Value) -> Result<Self, ScenarioError> {
-        let mut value = self.value();
-        if let Some(sweep) = &self.raw.sweep
-            && sweep.key == key
-            && let Value::Table(root) = &mut value
-        {
-            root.remove("sweep");
-        }
-        sweep::put(&mut value, key, new)?;
-        Self::from_value(value)
+    /// The same scenario with what a function changes, checked again.
+    ///
+    /// ```
+    /// use esdp::scenario::Scenario;
+    ///
+    /// let default = Scenario::preset("default").unwrap();
+    /// let larger = default.change(|spec| spec.graph.servers = 100)?;
+    /// assert_eq!(larger.servers(), 100);
+    /// # Ok::<(), esdp::scenario::ScenarioError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the changed scenario is not accepted.
+    pub fn change(&self, change: impl FnOnce(&mut Spec)) -> Result<Self, ScenarioError> {
+        let mut spec = self.spec.clone();
+        change(&mut spec);
+        spec.build()
+    }
+
+    /// The same scenario with another number of slots; a sweep over it is dropped.
+    ///
+    /// # Errors
+    /// When it is out of range.
+    pub fn with_slots(&self, slots: u64) -> Result<Self, ScenarioError> {
+        self.without_sweep_of("slots").change(|spec| spec.slots = slots)
+    }
+
+    /// The same scenario with so many seeds, from the first one it has; from 0 where it has a list.
+    ///
+    /// # Errors
+    /// When they are too many, or none.
+    pub fn with_seed_count(&self, count: u64) -> Result<Self, ScenarioError> {
+        let first = self.spec.seeds.first.unwrap_or_default();
+        self.without_sweep_of("seeds.count").change(|spec| spec.seeds = SeedTable::range(first, count))
+    }
+
+    /// The same scenario with other seeds, as many as it has, from this one on; the default number where it has a list.
+    ///
+    /// # Errors
+    /// When the seed is too large.
+    pub fn with_first_seed(&self, first: u64) -> Result<Self, ScenarioError> {
+        let count = self.spec.seeds.count.unwrap_or(SEEDS);
+        self.without_sweep_of("seeds.first").change(|spec| spec.seeds = SeedTable::range(first, count))
+    }
+
+    /// The same scenario with other policies.
+    ///
+    /// # Errors
+    /// When there are none, a parameter is out of range, or two have the same label.
+    pub fn with_policies(&self, policies: Vec<LabelledPolicy>) -> Result<Self, ScenarioError> {
+        self.without_sweep_of("policies").change(|spec| spec.policies = policies)
+    }
+
+    /// The same scenario with these policies: its own by their label, with their parameters; any other by its name.
+    ///
+    /// # Errors
+    /// When a name is unknown, or comes twice.
+    pub fn choose<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Self, ScenarioError> {
+        let chosen = |name: &str| {
+            let known = self.policies().iter().find(|policy| policy.label == name);
+            known.map_or_else(|| LabelledPolicy::named(name), |policy| Ok(policy.clone()))
+        };
+        let chosen: Result<Vec<_>, _> = names.into_iter().map(chosen).collect();
+        self.with_policies(chosen.map_err(|error| ScenarioError::other("policies", error))?)
+    }
+
+    fn without_sweep_of(&self, key: &str) -> Self {
+        let mut scenario = self.clone();
+        scenario.spec.sweep = scenario.spec.sweep.filter(|sweep| sweep.key != key);
+        scenario
     }
 
     /// The scenario at each value of its sweep, with the value as it is written; the scenario
@@ -239,39 +247,44 @@ impl Scenario {
     /// # Errors
     /// Never for a scenario that was read; the values were checked then.
     pub fn points(&self) -> Result<Vec<(String, Scenario)>, ScenarioError> {
-        match &self.sweep {
+        match &self.spec.sweep {
             None => Ok(vec![(String::new(), self.clone())]),
             Some(sweep) => sweep.values.iter().map(|value| Ok((value.clone(), self.set(&sweep.key, value)?))).collect(),
         }
     }
 
     fn value(&self) -> Value {
-        Value::try_from(&self.raw).expect("what was read from TOML can be written as TOML")
+        Value::try_from(&self.spec).expect("what was read from TOML can be written as TOML")
+    }
+
+    /// Everything it says, with every default written out.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        &self.raw.name
+        &self.spec.name
     }
 
     /// What it is about, in a sentence; may be empty.
     pub fn description(&self) -> &str {
-        &self.raw.description
+        &self.spec.description
     }
 
     /// The number of slots, *T*.
     pub fn slots(&self) -> u64 {
-        self.raw.slots
+        self.spec.slots
     }
 
     /// The number of servers, *|R|*.
     pub fn servers(&self) -> u64 {
-        self.raw.graph.servers
+        self.spec.graph.servers
     }
 
     /// Whether jobs wait and hold their devices until they are done.
     pub fn holds_devices(&self) -> bool {
-        self.raw.jobs.held
+        self.spec.jobs.held
     }
 
     /// The seeds.
@@ -281,12 +294,12 @@ impl Scenario {
 
     /// The policies.
     pub fn policies(&self) -> &[LabelledPolicy] {
-        &self.policies
+        &self.spec.policies
     }
 
     /// What it varies, if it varies something.
     pub fn sweep(&self) -> Option<&Sweep> {
-        self.sweep.as_ref()
+        self.spec.sweep.as_ref()
     }
 
     /// Everything a run needs but the policy.
@@ -294,9 +307,9 @@ impl Scenario {
     /// # Errors
     /// When the drawn cluster is none, which a scenario that was read does not allow.
     pub fn setting(&self, seed: u64) -> Result<Setting, ScenarioError> {
-        let cluster = check::cluster(&self.raw, seed)?;
-        let Raw { arrivals, feedback, jobs, servers, .. } = &self.raw;
-        let speeds = SpeedSpec { kind_of_server: servers.kind_of_server(), ..self.raw.speeds.clone() };
+        let cluster = cluster::cluster(&self.spec, seed)?;
+        let Spec { arrivals, feedback, jobs, servers, .. } = &self.spec;
+        let speeds = SpeedSpec { kind_of_server: servers.kind_of_server(), ..self.spec.speeds.clone() };
         let setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed);
         let setting = match jobs.held {
             true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())),
@@ -308,7 +321,7 @@ impl Scenario {
 
 impl Serialize for Scenario {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.raw.serialize(serializer)
+        self.spec.serialize(serializer)
     }
 }
 

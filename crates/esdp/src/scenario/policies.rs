@@ -2,32 +2,61 @@
 
 use super::error::ScenarioError;
 use super::read::{read, show};
-use crate::policy::PolicySpec;
+use crate::policy::{PolicySpec, SpecError};
 use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use toml::{Table, Value};
 
 /// A policy of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledPolicy {
-    /// What tells it from the others in tables and figures: its name unless told.
+    /// What tells it from the others in tables and figures; its name by default.
     pub label: String,
     /// The policy and its parameters.
     pub spec: PolicySpec,
 }
 
+impl LabelledPolicy {
+    /// A policy with its default parameters, and its name as the label.
+    ///
+    /// # Errors
+    /// When no policy has this name.
+    pub fn named(name: &str) -> Result<Self, SpecError> {
+        Ok(Self::from(name.parse::<PolicySpec>()?))
+    }
+}
+
+impl From<PolicySpec> for LabelledPolicy {
+    fn from(spec: PolicySpec) -> Self {
+        Self { label: spec.name().to_owned(), spec }
+    }
+}
+
+/// Takes any list: its entries are read by [`policies`], whose errors tell more than `serde`'s.
+pub(super) fn later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LabelledPolicy>, D::Error> {
+    Vec::<IgnoredAny>::deserialize(deserializer)?;
+    Ok(Vec::new())
+}
+
 /// Reads the list `policies`.
 pub(super) fn policies(list: &[Value]) -> Result<Vec<LabelledPolicy>, ScenarioError> {
-    let mut found: Vec<LabelledPolicy> = Vec::with_capacity(list.len());
-    for (position, value) in list.iter().enumerate() {
-        let at = format!("policies[{position}]");
-        let policy = one(value, &at)?;
-        if found.iter().any(|other| other.label == policy.label) {
-            let message = format!("`{}` is in the list already, give one of them another `label`", policy.label);
-            return Err(ScenarioError::other(at, message));
-        }
-        found.push(policy);
+    list.iter().enumerate().map(|(position, value)| one(value, &format!("policies[{position}]"))).collect()
+}
+
+/// Checks the parameters of policies, and that they can be told apart.
+pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
+    if policies.is_empty() {
+        return Err(ScenarioError::value("policies", "empty", "at least one policy"));
     }
-    Ok(found)
+    for (position, LabelledPolicy { label, spec }) in policies.iter().enumerate() {
+        let at = || format!("policies[{position}]");
+        spec.check().map_err(|error| ScenarioError::other(at(), error))?;
+        if policies[..position].iter().any(|other| other.label == *label) {
+            let message = format!("`{label}` is in the list already, give one of them another `label`");
+            return Err(ScenarioError::other(at(), message));
+        }
+    }
+    Ok(())
 }
 
 fn one(value: &Value, at: &str) -> Result<LabelledPolicy, ScenarioError> {
@@ -53,25 +82,17 @@ fn one(value: &Value, at: &str) -> Result<LabelledPolicy, ScenarioError> {
         }
         other => return Err(ScenarioError::value(at, show(other), "a policy's name or a table with `name`")),
     };
-    spec.check().map_err(|error| ScenarioError::other(at, error))?;
     let label = label.unwrap_or_else(|| spec.name().to_owned());
     Ok(LabelledPolicy { label, spec })
 }
 
-/// Every policy as a table with all of its parameters.
-pub(super) fn written_out(policies: &[LabelledPolicy]) -> Vec<Value> {
-    let table = |policy: &LabelledPolicy| {
-        let mut table = Table::try_from(&policy.spec).unwrap_or_default();
-        if policy.label != policy.spec.name() {
-            table.insert("label".to_owned(), Value::from(policy.label.clone()));
-        }
-        Value::Table(table)
-    };
-    policies.iter().map(table).collect()
-}
-
 impl Serialize for LabelledPolicy {
+    /// A table with all of its parameters.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        written_out(std::slice::from_ref(self))[0].serialize(serializer)
+        let mut table = Table::try_from(&self.spec).map_err(serde::ser::Error::custom)?;
+        if self.label != self.spec.name() {
+            table.insert("label".to_owned(), Value::from(self.label.clone()));
+        }
+        Value::Table(table).serialize(serializer)
     }
 }

@@ -145,6 +145,15 @@ pub enum SolveError {
     },
 }
 
+/// What limits a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LimitedBy {
+    /// The cluster as a whole.
+    pub cluster: bool,
+    /// Servers, each by itself.
+    pub servers: bool,
+}
+
 /// Solves one slot's problem.
 ///
 /// A solver carries nothing but buffers from call to call: the same problem gets the same
@@ -157,6 +166,14 @@ pub trait Solver: Send {
     /// Limits every call from now on to about this many visits, a visit being some nanoseconds; none lifts the limit.
     /// A solver whose work is near linear in the channels does not need it.
     fn limit_work(&mut self, _visits: Option<u64>) {}
+
+    /// Whether a problem with these limits, in which several jobs may use the same channel, is better told as jobs
+    /// ([`Gangs`]) whose uses are counted than as a set in which a channel comes once a job. Both have the same
+    /// optimum. By default where servers alone limit: they then decouple, and numbers of uses are easier to find. A
+    /// limit of the whole cluster joins them again, and a set is easier to search.
+    fn counts_uses(&self, limits: LimitedBy) -> bool {
+        limits.servers && !limits.cluster
+    }
 
     /// Solves into an existing solution, overwriting it.
     ///

@@ -16,7 +16,7 @@ mod time;
 mod trend;
 
 use super::evidence::{Evidence, Measured};
-use crate::files;
+use esdp_report::csv;
 use judge::{Difference, Sign};
 use serde::Serialize;
 
@@ -107,7 +107,7 @@ pub(super) fn csv(claims: &[Claim]) -> String {
         let Claim { id, figure, claim: said, rule, measured, value, stderr, unit, verdict } = claim;
         let (value, stderr) = (value.to_string(), stderr.to_string());
         let fields: [&str; 9] = [id, figure, said, rule, measured, &value, &stderr, unit, verdict.text()];
-        text.push_str(&files::csv_line(fields));
+        text.push_str(&csv::line(fields));
     }
     text
 }

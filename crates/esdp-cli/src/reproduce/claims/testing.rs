@@ -31,7 +31,7 @@ pub(super) fn moving(label: &str, utility: impl Fn(u64) -> f64 + 'static) -> Mad
 pub(super) fn measured(x: f64, policies: &[Made<'_>]) -> Measured {
     let policies = policies.iter().map(|made| PolicyOutcome {
         label: made.label.to_owned(),
-        spec: made.spec.clone(),
+        spec: Some(made.spec.clone()),
         runs: (0..SEEDS).map(|seed| run(made, seed)).collect(),
     });
     let seeds: Vec<u64> = (0..SEEDS).collect();

@@ -36,7 +36,7 @@ use super::dual::Dual;
 use super::gang::Decomposition;
 use super::greedy::Pass;
 use super::reduce::Reduced;
-use super::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
+use super::{Guarantee, LimitedBy, Problem, Solution, SolveError, Solver, Stopped};
 use crate::model::Amount;
 
 /// Tables of at most this many cells are filled before anything else is tried.
@@ -261,10 +261,9 @@ impl Solver for Exact {
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         let limit = self.limit.or(self.work_budget);
-        // Where the cluster as a whole limits, servers do not decouple: its price is as good there, and a set of
-        // channels is easier to search than whole numbers of uses.
-        let limited = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
-        if problem.gangs().is_some() || (problem.servers().is_some() && !limited) {
+        let cluster = problem.capacity().iter().any(|&capacity| capacity != Amount::MAX);
+        let limits = LimitedBy { cluster, servers: problem.servers().is_some() };
+        if problem.gangs().is_some() || self.counts_uses(limits) {
             self.gang.solve(problem, limit, solution);
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! What a sweep varies: `--vary key=v1,v2,...`, and the points that gives.
 
-use anyhow::{Context, bail};
+use crate::{Contender, SweepError};
 use esdp::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -35,7 +35,7 @@ impl FromStr for Vary {
 }
 
 /// Splits at the commas that are in no bracket and no quotes.
-pub(super) fn split(text: &str) -> Vec<String> {
+fn split(text: &str) -> Vec<String> {
     let (mut parts, mut part, mut depth, mut quote) = (Vec::new(), String::new(), 0usize, None);
     for c in text.chars() {
         match (quote, c) {
@@ -59,21 +59,24 @@ pub(super) fn split(text: &str) -> Vec<String> {
 
 /// A scenario with every varied key set.
 #[derive(Debug, Clone)]
-pub(super) struct Point {
+pub struct SweepPoint {
     /// A value for each key, in the order of the keys.
-    pub(super) at: Vec<(String, String)>,
-    pub(super) scenario: Scenario,
+    pub at: Vec<(String, String)>,
+    /// The scenario there.
+    pub scenario: Scenario,
+    /// Who takes part.
+    pub policies: Vec<Contender>,
 }
 
-impl Point {
+impl SweepPoint {
     /// The point as it is written in thresholds: `key=value`, with commas between several.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.at.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
     }
 
     /// Whether the point has these coordinates. A key may be short of its first parts (`rho` for
     /// `arrivals.rho`), and numbers are equal however they are written.
-    pub(super) fn matches(&self, wanted: &str) -> bool {
+    pub fn matches(&self, wanted: &str) -> bool {
         split(wanted).iter().all(|condition| {
             let Some((key, value)) = condition.split_once('=') else { return false };
             let (key, value) = (key.trim(), value.trim());
@@ -92,29 +95,31 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Every combination of the values; the last key changes fastest.
-pub(super) fn points(base: &Scenario, vary: &[Vary]) -> anyhow::Result<Vec<Point>> {
+pub(super) fn points(base: &Scenario, vary: &[Vary]) -> Result<Vec<SweepPoint>, SweepError> {
     let count = vary.iter().try_fold(1usize, |count, vary| count.checked_mul(vary.values.len()));
     if count.is_none_or(|count| count > MOST_POINTS) {
-        bail!("--vary: more than {MOST_POINTS} points");
+        return Err(SweepError::TooManyPoints { most: MOST_POINTS });
     }
     if let Some((at, twice)) =
         vary.iter().enumerate().find(|(at, one)| vary[..*at].iter().any(|two| two.key == one.key))
     {
-        bail!("--vary {}: the key is varied twice (again in place {})", twice.key, at + 1);
+        return Err(SweepError::KeyTwice { key: twice.key.clone(), place: at + 1 });
     }
-    let mut points = vec![Point { at: Vec::new(), scenario: base.clone() }];
+    let mut points: Vec<(Vec<(String, String)>, Scenario)> = vec![(Vec::new(), base.clone())];
     for Vary { key, values } in vary {
         let mut next = Vec::with_capacity(points.len() * values.len());
-        for point in &points {
+        for (at, scenario) in &points {
             for value in values {
-                let scenario = point.scenario.set(key, value).with_context(|| format!("--vary {key}={value}"))?;
-                let at = point.at.iter().cloned().chain([(key.clone(), value.clone())]).collect();
-                next.push(Point { at, scenario });
+                let refused = |cause| SweepError::Value { set: format!("{key}={value}"), cause };
+                let scenario = scenario.set(key, value).map_err(refused)?;
+                let at = at.iter().cloned().chain([(key.clone(), value.clone())]).collect();
+                next.push((at, scenario));
             }
         }
         points = next;
     }
-    Ok(points)
+    let point = |(at, scenario)| SweepPoint { at, policies: Contender::of(&scenario), scenario };
+    Ok(points.into_iter().map(point).collect())
 }
 
 #[cfg(test)]
@@ -142,13 +147,13 @@ mod tests {
         let base = Scenario::preset("default").unwrap();
         let vary = ["arrivals.rho=0.5,0.9", "slots=10,20"].map(|text| text.parse().unwrap());
         let points = points(&base, &vary).unwrap();
-        let names: Vec<String> = points.iter().map(Point::name).collect();
+        let names: Vec<String> = points.iter().map(SweepPoint::name).collect();
         assert_eq!(names[1], "arrivals.rho=0.5,slots=20");
         assert_eq!((names.len(), points[3].scenario.slots()), (4, 20));
         assert!(points[1].matches("rho=0.50") && points[1].matches("slots=20,arrivals.rho=0.5"));
         assert!(!points[1].matches("ho=0.5") && !points[1].matches("rho=0.9") && !points[1].matches("rho"));
         let error = super::points(&base, &["arrivals.rho=1.5".parse().unwrap()]).unwrap_err();
-        assert!(format!("{error:#}").starts_with("--vary arrivals.rho=1.5: `arrivals.rho` is 1.5, expected"));
+        assert!(error.to_string().starts_with("arrivals.rho=1.5: `arrivals.rho` is 1.5, expected"));
         let twice = ["slots=1", "slots=2"].map(|text| text.parse().unwrap());
         assert!(super::points(&base, &twice).unwrap_err().to_string().contains("varied twice"));
     }

@@ -2,9 +2,9 @@
 
 use crate::model::{Amount, ChannelId, Cluster, ServerId, SlotView};
 
-/// What is free, cluster-wide and per server, less what was taken.
+/// What is free, cluster-wide and per server, less what was taken; nothing on servers that are closed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Room {
+pub struct Room {
     /// Empty where the cluster as a whole does not limit.
     cluster: Vec<Amount>,
     /// Server after server; empty where servers have no limits.
@@ -15,7 +15,7 @@ pub(super) struct Room {
 
 impl Room {
     /// Starts from what is free in a slot.
-    pub(super) fn reset(&mut self, view: &SlotView<'_>) {
+    pub fn reset(&mut self, view: &SlotView<'_>) {
         let SlotView { cluster, free, closed, .. } = view;
         self.closed.clear();
         self.closed.extend_from_slice(closed);
@@ -30,18 +30,18 @@ impl Room {
     }
 
     /// The cluster-wide rest, if it limits.
-    pub(super) fn cluster(&self) -> Option<&[Amount]> {
+    pub fn cluster(&self) -> Option<&[Amount]> {
         (!self.cluster.is_empty()).then_some(&self.cluster)
     }
 
     /// Server after server, the rest; empty where servers have no limits.
-    pub(super) fn servers(&self) -> &[Amount] {
+    pub fn servers(&self) -> &[Amount] {
         &self.servers
     }
 
     /// How often a channel fits, at most `jobs` times. Asked of every channel in every slot.
     #[inline(always)]
-    pub(super) fn copies(&self, cluster: &Cluster, channel: ChannelId, jobs: u32) -> u32 {
+    pub fn copies(&self, cluster: &Cluster, channel: ChannelId, jobs: u32) -> u32 {
         if !self.closed.is_empty() && self.is_closed(cluster, channel) {
             return 0;
         }
@@ -59,7 +59,7 @@ impl Room {
 
     /// Takes a channel's devices, or leaves everything as it was and says no.
     #[inline(always)]
-    pub(super) fn take(&mut self, cluster: &Cluster, channel: ChannelId) -> bool {
+    pub fn take(&mut self, cluster: &Cluster, channel: ChannelId) -> bool {
         if self.copies(cluster, channel, 1) == 0 {
             return false;
         }
@@ -73,7 +73,7 @@ impl Room {
     }
 
     /// Gives a taken channel's devices back.
-    pub(super) fn give(&mut self, cluster: &Cluster, channel: ChannelId) {
+    pub fn give(&mut self, cluster: &Cluster, channel: ChannelId) {
         let request = cluster.request(channel);
         let give = |room: &mut [Amount]| room.iter_mut().zip(request).for_each(|(c, a)| *c += a);
         give(&mut self.cluster);
@@ -83,7 +83,7 @@ impl Room {
     }
 
     /// How much of what is left a channel asks for: the sum over devices of its share.
-    pub(super) fn weight(&self, cluster: &Cluster, channel: ChannelId) -> f64 {
+    pub fn weight(&self, cluster: &Cluster, channel: ChannelId) -> f64 {
         let request = cluster.request(channel);
         let share = |room: &[Amount]| request.iter().zip(room).map(|(&a, &c)| a as f64 / c.max(1) as f64).sum::<f64>();
         share(&self.cluster) + share(self.row(cluster, channel))

@@ -4,20 +4,20 @@
 //! tasks left for it. If it ends with fewer than its minimum, everything is given back. This is
 //! greedy: it can miss a joint placement that exists. Only a solver looks further.
 
-use super::Choice;
-use super::room::Room;
+use super::Room;
 use crate::model::{ChannelId, Cluster, PortId, TaskGroup};
+use crate::policy::Choice;
 
 /// Places whole jobs; keeps its buffer from slot to slot.
 #[derive(Debug, Default)]
-pub(super) struct WholeJobs {
+pub struct WholeJobs {
     /// The tasks left of each task group; only those of the port at hand are kept up.
     left: Vec<u32>,
 }
 
 impl WholeJobs {
     /// Starts up to `jobs` jobs of a port on these of its channels; the number that started.
-    pub(super) fn place(
+    pub fn place(
         &mut self,
         cluster: &Cluster,
         (port, jobs): (PortId, u32),

@@ -8,7 +8,7 @@ fn scenario(slots: u64) -> Scenario {
 
 fn outcome(jobs: usize, seeds: &[u64]) -> Outcome {
     let scenario = scenario(150);
-    simulate(&scenario, scenario.policies(), 150, seeds, &Options { jobs, ..Options::default() }).unwrap()
+    simulate(&scenario, &Contender::of(&scenario), 150, seeds, &Options { jobs, ..Options::default() }).unwrap()
 }
 
 /// Everything but the times.
@@ -44,7 +44,8 @@ fn the_oracle_is_the_yardstick() {
 #[test]
 fn every_slot_is_told_and_every_unit_is_heard_of() {
     let scenario = scenario(100);
-    let units = [0, 1].map(|seed| Unit { scenario: &scenario, policies: scenario.policies(), slots: 100, seed });
+    let policies = &Contender::of(&scenario);
+    let units = [0, 1].map(|seed| Unit { scenario: &scenario, policies, slots: 100, seed });
     let (told, heard) = (AtomicU64::new(0), AtomicU64::new(0));
     let progress = |slots| {
         told.fetch_add(slots, Ordering::Relaxed);
@@ -66,11 +67,10 @@ fn every_slot_is_told_and_every_unit_is_heard_of() {
 #[test]
 fn what_is_complete_survives_a_cancel() {
     let scenario = scenario(100);
+    let policies = &Contender::of(&scenario);
     let seeds: Vec<u64> = (0..5).collect();
-    let units: Vec<Unit<'_>> = seeds
-        .iter()
-        .map(|&seed| Unit { scenario: &scenario, policies: scenario.policies(), slots: 100, seed })
-        .collect();
+    let units: Vec<Unit<'_>> =
+        seeds.iter().map(|&seed| Unit { scenario: &scenario, policies, slots: 100, seed }).collect();
     let cancel = Cancel::never();
     let options = Options { jobs: 1, cancel: &cancel, ..Options::default() };
     let after_two = |unit: usize, _: &[PolicyRun]| {
@@ -80,7 +80,7 @@ fn what_is_complete_survives_a_cancel() {
         Ok(())
     };
     let runs = run(&units, &options, &after_two).unwrap();
-    let outcome = Outcome::collect(scenario.policies(), 100, &seeds, runs);
+    let outcome = Outcome::collect(policies, 100, &seeds, runs);
     assert_eq!(outcome.seeds, [0, 1]);
     assert!(!outcome.is_complete() && outcome.policies.iter().all(|policy| policy.runs.len() == 2));
 }
@@ -88,8 +88,8 @@ fn what_is_complete_survives_a_cancel() {
 #[test]
 fn a_failure_ends_the_rest() {
     let scenario = scenario(100);
-    let units: Vec<Unit<'_>> =
-        (0..50).map(|seed| Unit { scenario: &scenario, policies: scenario.policies(), slots: 100, seed }).collect();
+    let policies = &Contender::of(&scenario);
+    let units: Vec<Unit<'_>> = (0..50).map(|seed| Unit { scenario: &scenario, policies, slots: 100, seed }).collect();
     let heard = AtomicU64::new(0);
     let refuse = |_: usize, _: &[PolicyRun]| {
         heard.fetch_add(1, Ordering::Relaxed);

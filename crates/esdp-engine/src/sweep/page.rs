@@ -1,8 +1,8 @@
 //! The report of a sweep: a figure a measure, over the first varied key.
 
-use super::document::{Document, Line};
-use super::plan::Plan;
-use crate::source::seeds_in_words;
+use super::{Plan, SweepResults, SweepRow};
+use crate::results::resolved;
+use crate::seeds_in_words;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::duration;
@@ -21,7 +21,7 @@ struct Measure {
     title: &'static str,
     axis: fn() -> Axis,
     /// Its mean and standard error in a line.
-    value: fn(&Line) -> (f64, f64),
+    value: fn(&SweepRow) -> (f64, f64),
     /// Whether the oracle's tells anything: its ratio is always 1, its regret 0.
     oracle: bool,
     caption: &'static str,
@@ -65,22 +65,23 @@ const MEASURES: [Measure; 4] = [
 ];
 
 /// The page.
-pub(super) fn render(plan: &Plan, document: &Document<'_>, resolved: &str) -> String {
+pub(super) fn report(results: &SweepResults) -> Report {
+    let plan = results.plan();
     let base = &plan.base;
     let keys: Vec<&str> = plan.vary.iter().map(|vary| vary.key.as_str()).collect();
     let mut report = Report::new("esdp sweep", format!("{} over {}", base.name(), keys.join(" and ")))
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Points", plan.points.len().to_string())
         .meta("Seeds", seeds_in_words(base.seeds()));
-    if !document.complete {
+    if !results.is_complete() {
         let text = "The sweep is not complete: only what is done is shown. The same command goes on with it.";
         report = report.section(Section::new("Incomplete").text(text));
     }
-    let groups = groups(document);
+    let groups = groups(results);
     for measure in &MEASURES {
         let mut section = Section::new(measure.title);
         for (position, group) in groups.iter().take(MOST_FIGURES).enumerate() {
-            section = section.figure(figure(plan, document, measure, position, group));
+            section = section.figure(figure(plan, results, measure, position, group));
         }
         if groups.len() > MOST_FIGURES {
             section = section.text(format!(
@@ -91,19 +92,19 @@ pub(super) fn render(plan: &Plan, document: &Document<'_>, resolved: &str) -> St
         report = report.section(section);
     }
     let numbers = Section::new("Numbers");
-    let numbers = match document.rows.len() {
+    let numbers = match results.rows().len() {
         rows if rows > MOST_ROWS => numbers.text(format!("{rows} rows, in sweep.csv and sweep.json.")),
-        _ => numbers.table(table(document)),
+        _ => numbers.table(table(results)),
     };
-    report.section(numbers).section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved)).render()
+    report.section(numbers).section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved(base)))
 }
 
 /// The lines of each combination of the keys but the first, in order, with its name.
-fn groups<'d>(document: &'d Document<'_>) -> Vec<(String, Vec<&'d Line>)> {
-    let mut groups: Vec<(String, Vec<&Line>)> = Vec::new();
+fn groups(results: &SweepResults) -> Vec<(String, Vec<&SweepRow>)> {
+    let mut groups: Vec<(String, Vec<&SweepRow>)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for line in &document.rows {
-        let rest = document.point(line).at.iter().skip(1).map(|(key, value)| format!("{key} = {value}"));
+    for line in results.rows() {
+        let rest = results.point(line).at.iter().skip(1).map(|(key, value)| format!("{key} = {value}"));
         let name = rest.collect::<Vec<_>>().join(", ");
         let at = *known.entry(name.clone()).or_insert(groups.len());
         if at == groups.len() {
@@ -117,10 +118,10 @@ fn groups<'d>(document: &'d Document<'_>) -> Vec<(String, Vec<&'d Line>)> {
 /// A measure over the first key, for one combination of the others.
 fn figure(
     plan: &Plan,
-    document: &Document<'_>,
+    results: &SweepResults,
     measure: &Measure,
     position: usize,
-    (name, lines): &(String, Vec<&Line>),
+    (name, lines): &(String, Vec<&SweepRow>),
 ) -> Figure {
     let Measure { id, title, .. } = measure;
     let id = if position == 0 { (*id).to_owned() } else { format!("{id}-{position}") };
@@ -145,7 +146,7 @@ fn figure(
         let mine = lines.iter().filter(|line| line.row.name == policy);
         let mut points: Vec<(f64, f64, f64)> = mine
             .filter_map(|line| {
-                let (_, at) = document.point(line).at.first()?;
+                let (_, at) = results.point(line).at.first()?;
                 let place = places[vary.values.iter().position(|value| value == at)?];
                 let (mean, stderr) = (measure.value)(line);
                 Some((place, mean, stderr))
@@ -163,17 +164,17 @@ fn numeric(key: &str, values: &[f64]) -> Axis {
     if low > 0.0 && high / low >= WIDE { axis.log() } else { axis }
 }
 
-fn table(document: &Document<'_>) -> Table {
+fn table(results: &SweepResults) -> Table {
     let columns = ["Oracle ratio", "AOU", "Regret", "Decision p50"].map(Column::number);
     let columns = [Column::text("Point"), Column::text("Policy")].into_iter().chain(columns).collect();
     let mut table = Table::new("Mean and standard error over the seeds", columns);
-    for line in &document.rows {
+    for line in results.rows() {
         let row = &line.row;
         let mean = |value: f64, error: f64, digits: usize| {
             Cell::mean(format!("{value:.digits$}"), format!("{error:.digits$}"), value)
         };
         table.row(vec![
-            Cell::text(document.place(line)),
+            Cell::text(results.place(line)),
             Cell::text(&row.name),
             mean(row.oracle_ratio_mean, row.oracle_ratio_stderr, 4),
             mean(row.aou_mean, row.aou_stderr, 1),

@@ -1,22 +1,22 @@
 //! The result of a sweep on a terminal: the oracle ratio, a line a point, a column a policy.
 
-use super::document::{Document, Line};
+use super::{SweepResults, SweepRow};
 use esdp_report::table::Table;
 
 const WIDTH: usize = 80;
 const LONGEST_POINT: usize = 36;
 
 /// The table; policies that do not fit beside each other go below.
-pub(super) fn render(document: &Document<'_>) -> String {
-    let rivals: Vec<&Line> = document.rows.iter().filter(|line| !line.oracle).collect();
+pub(super) fn render(results: &SweepResults) -> String {
+    let rivals: Vec<&SweepRow> = results.rows().iter().filter(|line| !line.oracle).collect();
     let mut policies: Vec<&str> = Vec::new();
     for line in &rivals {
         if !policies.contains(&line.row.name.as_str()) {
             policies.push(&line.row.name);
         }
     }
-    let points: Vec<&[&Line]> = rivals.chunk_by(|one, next| one.point == next.point).collect();
-    let names: Vec<String> = points.iter().map(|lines| shortened(&document.place(lines[0]))).collect();
+    let points: Vec<&[&SweepRow]> = rivals.chunk_by(|one, next| one.point == next.point).collect();
+    let names: Vec<String> = points.iter().map(|lines| shortened(&results.place(lines[0]))).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
     let mut text = String::from("oracle ratio, mean over the seeds; * best of the point\n");
     for policies in blocks(&policies, WIDTH - widest) {
@@ -52,8 +52,8 @@ fn blocks<'a>(policies: &[&'a str], width: usize) -> Vec<Vec<&'a str>> {
 }
 
 /// The number of a policy among the lines of a point.
-fn cell(lines: &[&Line], policy: &str) -> String {
-    let ratio = |line: &&Line| line.row.oracle_ratio_mean;
+fn cell(lines: &[&SweepRow], policy: &str) -> String {
+    let ratio = |line: &&SweepRow| line.row.oracle_ratio_mean;
     let Some(line) = lines.iter().find(|line| line.row.name == policy) else { return "-".to_owned() };
     let best = lines.iter().map(ratio).fold(f64::NEG_INFINITY, f64::max);
     let star = if lines.len() > 1 && ratio(line) == best { '*' } else { ' ' };

@@ -1,11 +1,10 @@
 //! The report of a run.
 
-use crate::source::seeds_in_words;
-use esdp::policy::PolicySpec;
+use super::resolved;
+use crate::rows::Row;
+use crate::{Outcome, seeds_in_words};
 use esdp::scenario::Scenario;
 use esdp::sim::Point;
-use esdp_engine::rows::Row;
-use esdp_engine::{Outcome, PolicyOutcome};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::{duration, percent};
@@ -23,13 +22,7 @@ const JOB_TERMS: &str = "Deferred counts a job once for every slot in which it w
      arrival to end, waiting and makespan are in slots, of jobs that hold their devices until they are done.";
 
 /// The page.
-pub(super) fn render(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    rows: &[Row],
-    resolved: &str,
-    remarks: &[String],
-) -> String {
+pub(super) fn report(scenario: &Scenario, outcome: &Outcome, rows: &[Row], remarks: &[String]) -> Report {
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
     let seeds = seeds_in_words(&outcome.seeds);
     let subtitle = match scenario.description() {
@@ -51,14 +44,13 @@ pub(super) fn render(
         .section(over_time(outcome, &bands))
         .section(Section::new("Jobs").table(jobs(outcome, rows)).text(JOB_TERMS))
         .section(Section::new("Behaviour").table(behaviour(outcome, rows)).text(MORE_TERMS).figure(utilisation(rows)))
-        .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved))
-        .render()
+        .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved(scenario)))
 }
 
 fn over_time(outcome: &Outcome, bands: &str) -> Section {
     let curve = |id: &str, title: &str, y: Axis, value: fn(&Point) -> f64, oracle: bool| {
         let figure = Figure::new(id, title, Axis::new("slot"), y).caption(bands);
-        let shown = outcome.policies.iter().filter(|policy| oracle || !is_oracle(policy));
+        let shown = outcome.policies.iter().filter(|policy| oracle || !policy.is_oracle());
         shown.fold(figure, |figure, policy| figure.with(Series::line(&policy.label).points(policy.curve(value))))
     };
     let ratio = |point: &Point| match point.oracle {
@@ -73,10 +65,6 @@ fn over_time(outcome: &Outcome, bands: &str) -> Section {
         .figure(curve("regret", "Regret", lost, |point| point.regret().unwrap_or(0.0), false))
 }
 
-fn is_oracle(policy: &PolicyOutcome) -> bool {
-    matches!(policy.spec, PolicySpec::Oracle {})
-}
-
 /// What a policy is worth, and what it takes.
 fn results(outcome: &Outcome, rows: &[Row]) -> Table {
     let columns = vec![
@@ -89,7 +77,7 @@ fn results(outcome: &Outcome, rows: &[Row]) -> Table {
     ];
     let mut table = Table::new(over_seeds(outcome), columns);
     for (policy, row) in outcome.policies.iter().zip(rows) {
-        let ranked = |cell: Cell| if is_oracle(policy) { cell.unranked() } else { cell };
+        let ranked = |cell: Cell| if policy.is_oracle() { cell.unranked() } else { cell };
         table.row(vec![
             Cell::text(&row.name),
             ranked(mean(outcome, row.oracle_ratio_mean, row.oracle_ratio_stderr, 4)),
@@ -130,7 +118,7 @@ fn jobs(outcome: &Outcome, rows: &[Row]) -> Table {
                 number(row.wait_mean, None),
                 number(row.makespan_mean, None),
             ];
-            cells.extend(times.map(|cell| if is_oracle(policy) { cell.unranked() } else { cell }));
+            cells.extend(times.map(|cell| if policy.is_oracle() { cell.unranked() } else { cell }));
         }
         table.row(cells);
     }

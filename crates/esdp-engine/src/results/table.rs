@@ -1,10 +1,8 @@
 //! The result on a terminal: a table within 80 columns, with a curve a policy.
 
 use super::spark;
-use crate::source::seeds_in_words;
-use esdp::policy::PolicySpec;
+use crate::{Outcome, PolicyOutcome, Spread, seeds_in_words};
 use esdp::scenario::Scenario;
-use esdp_engine::{Outcome, PolicyOutcome, Spread};
 use esdp_report::table::duration;
 
 const WIDTH: usize = 80;
@@ -61,7 +59,7 @@ fn title(scenario: &Scenario, outcome: &Outcome) -> String {
         [seed] if asked == 1 => format!("seed {seed}"),
         seeds => format!("{of} seeds ({})", shortened(&seeds_in_words(seeds), 24)),
     };
-    let rivals = outcome.policies.iter().filter(|policy| !matches!(policy.spec, PolicySpec::Oracle {})).count();
+    let rivals = outcome.policies.iter().filter(|policy| !policy.is_oracle()).count();
     let error = if done > 1 { "; mean ± standard error" } else { "" };
     let star = if rivals > 1 { "; * best" } else { "" };
     let name = match scenario.description() {
@@ -120,7 +118,7 @@ impl Column {
 
 /// The best policy of a column; the oracle is no rival, and a single policy beats nobody.
 fn best(policies: &[PolicyOutcome], spreads: &[Spread], highest: bool) -> Option<usize> {
-    let rivals = || (0..policies.len()).filter(|&at| !matches!(policies[at].spec, PolicySpec::Oracle {}));
+    let rivals = || (0..policies.len()).filter(|&at| !policies[at].is_oracle());
     if rivals().count() < 2 {
         return None;
     }
@@ -163,11 +161,11 @@ fn shortened(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use esdp_engine::{Options, simulate};
+    use crate::{Contender, Options, simulate};
 
     fn rendered(seeds: &[u64], policies: &str, slots: u64) -> String {
         let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();
-        let outcome = simulate(&scenario, scenario.policies(), slots, seeds, &Options::default()).unwrap();
+        let outcome = simulate(&scenario, &Contender::of(&scenario), slots, seeds, &Options::default()).unwrap();
         render(&scenario, &outcome, false)
     }
 

@@ -3,14 +3,13 @@
 //! "In turn until the capacity is exceeded" is read as: skip what does not fit, go on. A gang
 //! starts whole or not at all, when the turn of its first channel comes.
 
-use super::Choice;
-use super::room::Room;
-use super::whole::WholeJobs;
+use super::{Room, WholeJobs};
 use crate::model::{ChannelId, PortId, SlotView};
+use crate::policy::Choice;
 
 /// Takes channels one by one; keeps its buffers from slot to slot.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub struct Order {
     room: Room,
     ranked: Vec<(f64, u32)>,
     whole: WholeJobs,
@@ -45,12 +44,7 @@ impl Order {
     }
 
     /// Open channels by ascending key.
-    pub(super) fn by_channel(
-        &mut self,
-        view: &SlotView<'_>,
-        choice: &mut Choice,
-        mut key: impl FnMut(ChannelId) -> f64,
-    ) {
+    pub fn by_channel(&mut self, view: &SlotView<'_>, choice: &mut Choice, mut key: impl FnMut(ChannelId) -> f64) {
         self.open(view, choice);
         for port in present(view) {
             self.ranked.extend(view.cluster.channels_of(port).iter().map(|&channel| (key(channel), channel.0)));
@@ -72,7 +66,7 @@ impl Order {
     }
 
     /// Ports with a job by ascending key, each with its channels in the order of their ids.
-    pub(super) fn by_port(&mut self, view: &SlotView<'_>, choice: &mut Choice, mut key: impl FnMut(PortId) -> f64) {
+    pub fn by_port(&mut self, view: &SlotView<'_>, choice: &mut Choice, mut key: impl FnMut(PortId) -> f64) {
         self.open(view, choice);
         self.ranked.extend(present(view).map(|port| (key(port), port.0)));
         self.sort();
@@ -91,7 +85,7 @@ impl Order {
 }
 
 /// The ports that have a job.
-pub(super) fn present<'a>(view: &SlotView<'a>) -> impl Iterator<Item = PortId> + use<'a> {
+pub(in crate::policy) fn present<'a>(view: &SlotView<'a>) -> impl Iterator<Item = PortId> + use<'a> {
     let arrivals = view.arrivals;
     (0..view.cluster.ports().len()).map(PortId::at).filter(move |&port| arrivals.jobs(port) > 0)
 }

@@ -5,9 +5,8 @@
 //! the best of every slot is not the best of all. Either way a ratio above 1 is not a measure of the
 //! policy, and the reader is told.
 
-use esdp::policy::PolicySpec;
+use crate::{Outcome, PolicyOutcome};
 use esdp::scenario::Scenario;
-use esdp_engine::{Outcome, PolicyOutcome};
 
 /// Two sums of the same means differ by less, relative.
 const ROUNDING: f64 = 1e-9;
@@ -18,7 +17,7 @@ pub(super) fn notes(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
         true => "jobs hold their devices, and the best of every slot need not be the best over time",
         false => "its search ended without a proof, and its figures are too low to measure regret against",
     };
-    let rivals = outcome.policies.iter().filter(|policy| !matches!(policy.spec, PolicySpec::Oracle {}));
+    let rivals = outcome.policies.iter().filter(|policy| !policy.is_oracle());
     rivals.filter_map(|policy| note(policy, outcome, why)).collect()
 }
 
@@ -39,13 +38,13 @@ fn note(policy: &PolicyOutcome, outcome: &Outcome, why: &str) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use esdp_engine::{self as engine, Options};
+    use crate::{Contender, Options, simulate};
 
     /// A short run whose oracle is then said to have got less.
     fn outcome(scenario: &Scenario, oracle_share: f64) -> Outcome {
         let options = Options::default();
         let mut outcome =
-            engine::simulate(scenario, scenario.policies(), 20, &[4, 5], &options).expect("a preset can be run");
+            simulate(scenario, &Contender::of(scenario), 20, &[4, 5], &options).expect("a preset can be run");
         let weak = &mut outcome.policies[1].runs[1].summary;
         weak.oracle = Some(weak.aou * oracle_share);
         outcome

@@ -1,7 +1,8 @@
 //! One policy under one seed: a task, and what the tasks of a unit share.
 
-use super::{Failure, Options, RunError, Unit};
-use esdp::sim::{OracleTrack, Point, Recorder, Series, Setting, Simulation, SlotRecord, Summary};
+use super::{Options, Unit};
+use crate::{Failure, RunError};
+use esdp::sim::{OracleTrack, Point, Recorder, Series, Setting, SlotRecord, Summary};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -106,10 +107,9 @@ fn simulate(
     stopped: &dyn Fn() -> bool,
     mut sink: Option<Box<dyn SlotSink>>,
 ) -> Result<Option<PolicyRun>, RunError> {
-    let spec = &unit.policies[policy].spec;
     let started = Instant::now();
     let clock = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let simulation = Simulation::new(&world.setting, spec)?.timed(&clock);
+    let simulation = unit.policies[policy].simulation(&world.setting)?.timed(&clock);
     let mut simulation = match &world.oracle {
         Some(track) => simulation.against(track),
         None => simulation.against_live_oracle(&world.setting),

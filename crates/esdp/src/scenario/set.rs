@@ -6,16 +6,27 @@
 
 use super::error::ScenarioError;
 use super::read::steps;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
 
 /// What a scenario varies: a key and the values it takes one after another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sweep {
     /// The dotted key.
     pub key: String,
     /// The values, as they are written in TOML.
+    #[serde(serialize_with = "typed", deserialize_with = "written")]
     pub values: Vec<String>,
+}
+
+/// In a file the values stand as what they are.
+fn typed<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|value| parse("", value)))
+}
+
+fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<Value>::deserialize(deserializer)?.iter().map(Value::to_string).collect())
 }
 
 /// Keys of which at most one may be given.

@@ -1,21 +1,62 @@
 //! Policies that learn and solve: all that a [`Policy`] must do, but for the rule that makes them different.
-//!
-//! A policy is a [`Learning`] with a [`Rule`] of its own. The statistics, the solver, the name, outcomes and saved
-//! states are here, the steps of a slot in `index.rs`, and a rule's file has nothing but its index.
 
-use super::index::Learner;
-use super::{Choice, Policy, PolicyError, PolicyState};
+use super::{Learner, Scope, Score};
 use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
+use crate::policy::{Choice, Policy, PolicyError, PolicyState};
 use crate::solver::{Exact, Solver};
 use crate::stats::{StateError, Statistics};
 
-/// How a policy that learns chooses channels.
-pub(super) trait Rule: Send {
+/// What a channel counts, slot by slot: all that most policies have of their own.
+///
+/// Every index is a [`Rule`], so a [`Learning`] makes a policy of it.
+pub trait Index: Send {
+    /// Looks at a slot before its channels are scored, for what is the same for all of them.
+    fn prepare(&mut self, _seen: &dyn Statistics, _view: &SlotView<'_>) {}
+
+    /// What a channel counts in this slot. The weight of its port is not in it: it is multiplied in afterwards.
+    fn score(&self, seen: &dyn Statistics, view: &SlotView<'_>, channel: ChannelId) -> Score;
+
+    /// Whether channels that were never tried go first, whatever the others count. Yes by default: an average over no
+    /// outcome says nothing. Then only the others are scored.
+    fn covers(&self) -> bool {
+        true
+    }
+
+    /// Which channels enter the problem. [`Scope::Open`] by default.
+    fn scope(&self) -> Scope {
+        Scope::Open
+    }
+
+    /// Goes on in the next version of the cluster. Nothing to do by default.
+    fn change(&mut self, _change: &ClusterChange<'_>) {}
+}
+
+/// How a policy that learns chooses channels. For most an [`Index`] is enough; a rule may do something else in some
+/// slots.
+pub trait Rule: Send {
     /// Chooses channels for a slot, overwriting `choice`.
+    ///
+    /// # Errors
+    /// When the slot's problem cannot be solved.
     fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
 
-    /// Goes on in the next version of the cluster.
+    /// Goes on in the next version of the cluster. Nothing to do by default.
     fn change(&mut self, _change: &ClusterChange<'_>) {}
+}
+
+impl<I: Index> Rule for I {
+    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+        self.prepare(&*learner.statistics, view);
+        let score = |seen: &dyn Statistics, channel| self.score(seen, view, channel);
+        match self.covers() {
+            true => learner.decide(view, self.scope(), choice, score),
+            false => learner.solve(view, self.scope(), choice, score),
+        }
+    }
+
+    fn change(&mut self, change: &ClusterChange<'_>) {
+        Index::change(self, change);
+    }
 }
 
 /// A policy that learns its channels' speeds and solves a problem in every slot; `R` is its rule.
@@ -28,15 +69,15 @@ pub struct Learning<R> {
 }
 
 impl<R> Learning<R> {
-    /// A policy that solves its problems exactly.
-    pub(super) fn new(name: &'static str, statistics: Box<dyn Statistics>, rule: R) -> Self {
+    /// A policy of this name, which users choose it by and saved states carry. It solves its problems exactly.
+    pub fn new(name: &'static str, statistics: Box<dyn Statistics>, rule: R) -> Self {
         Self { name, learner: Learner::new(statistics, Box::new(Exact::default())), rule, exploit: false }
     }
 
     /// Uses another solver.
     #[must_use]
     pub fn with_solver(mut self, solver: Box<dyn Solver>) -> Self {
-        self.learner.index.set_solver(solver);
+        self.learner.problem.set_solver(solver);
         self
     }
 
@@ -52,7 +93,7 @@ impl<R: Rule> Policy for Learning<R> {
     }
 
     fn limit_work(&mut self, visits: Option<u64>) {
-        self.learner.index.limit_work(visits);
+        self.learner.problem.limit_work(visits);
     }
 
     fn limit_exploration(&mut self, exploit: bool) {

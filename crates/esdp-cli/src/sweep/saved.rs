@@ -1,0 +1,97 @@
+//! `plan.json`: what a sweep computes, as a file that shards and merges agree on.
+
+use crate::files;
+use anyhow::{Context, anyhow, bail};
+use esdp::scenario::Scenario;
+use esdp_engine::SweepError;
+use esdp_engine::sweep::{Plan, Vary};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const FILE: &str = "plan.json";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    version: String,
+    /// The scenario before anything is varied, resolved, as TOML.
+    scenario: String,
+    vary: Vec<Vary>,
+}
+
+/// The plan of a sweep.
+///
+/// # Errors
+/// With the flag that is to blame.
+pub(super) fn plan(base: Scenario, vary: Vec<Vary>) -> anyhow::Result<Plan> {
+    Plan::new(base, vary).map_err(|error| match error {
+        SweepError::KeyTwice { .. } | SweepError::Value { .. } => anyhow!("--vary {error}"),
+        SweepError::TooManyPoints { .. } => anyhow!("--vary: {error}"),
+        other => other.into(),
+    })
+}
+
+/// Writes `plan.json`.
+pub(super) fn save(plan: &Plan, out: &Path) -> anyhow::Result<()> {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let saved = Saved { version, scenario: plan.base.to_toml(), vary: plan.vary.clone() };
+    files::write(&out.join(FILE), serde_json::to_string_pretty(&saved)? + "\n")
+}
+
+/// Reads the plan that all of the directories share.
+pub(super) fn load(directories: &[impl AsRef<Path>]) -> anyhow::Result<Plan> {
+    let mut first: Option<(&Path, Saved)> = None;
+    for directory in directories {
+        let directory = directory.as_ref();
+        let saved = read(&directory.join(FILE))?;
+        match &first {
+            None => first = Some((directory, saved)),
+            Some((other, plan)) if *plan != saved => {
+                bail!("{} and {} hold parts of different sweeps", other.display(), directory.display())
+            }
+            Some(_) => {}
+        }
+    }
+    let Some((directory, saved)) = first else { bail!("no directory to merge") };
+    let file = directory.join(FILE);
+    let ours = env!("CARGO_PKG_VERSION");
+    if saved.version != ours {
+        bail!("{}: made by esdp {}, this is {ours}, whose numbers may differ", file.display(), saved.version);
+    }
+    let base = Scenario::from_toml(&saved.scenario).map_err(anyhow::Error::from);
+    base.and_then(|base| plan(base, saved.vary)).with_context(|| file.display().to_string())
+}
+
+fn read(file: &Path) -> anyhow::Result<Saved> {
+    let name = || file.display().to_string();
+    let text = std::fs::read(file).context("cannot be read, is this the --out of a sweep?").with_context(name)?;
+    serde_json::from_slice(&text).context("is no plan of a sweep").with_context(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = Scenario::preset("default").unwrap().with_seed_count(2).unwrap();
+        let plan = plan(base, vec!["arrivals.rho=0.1,0.2".parse().unwrap()]).unwrap();
+        save(&plan, dir.path()).unwrap();
+        let back = load(&[dir.path(), dir.path()]).unwrap();
+        assert_eq!((back.vary, back.base), (plan.vary, plan.base));
+        assert!(load(&[dir.path().join("none")]).is_err());
+    }
+
+    #[test]
+    fn the_flag_is_named() {
+        let refused = |vary: &[&str]| {
+            let vary = vary.iter().map(|text| text.parse().unwrap()).collect();
+            plan(Scenario::preset("default").unwrap(), vary).unwrap_err().to_string()
+        };
+        let value = refused(&["arrivals.rho=1.5"]);
+        assert!(value.starts_with("--vary arrivals.rho=1.5: `arrivals.rho` is 1.5, expected"), "{value}");
+        assert!(refused(&["slots=1", "slots=2"]).starts_with("--vary slots: the key is varied twice"));
+        assert!(refused(&[]).starts_with("nothing to vary: give --vary"));
+    }
+}

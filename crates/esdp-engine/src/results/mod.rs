@@ -1,0 +1,125 @@
+//! The results of a run, in every form: `summary.json`, `summary.csv`, `scenario.toml`, a table, a report.
+
+mod beaten;
+mod page;
+mod spark;
+mod table;
+
+use crate::rows::Row;
+use crate::{Outcome, seeds_in_words};
+use esdp::scenario::Scenario;
+use esdp_report::csv;
+use esdp_report::report::Report;
+use serde::{Serialize, Serializer};
+
+/// What policies did on a scenario. Serialises as the JSON document of `esdp run`.
+#[derive(Debug, Clone)]
+pub struct RunResults {
+    scenario: Scenario,
+    outcome: Outcome,
+    rows: Vec<Row>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'static str,
+    scenario: &'a Scenario,
+    slots: u64,
+    /// The seeds that are done, for every policy.
+    seeds: &'a [u64],
+    /// Whether these are all that were asked for; false after Ctrl-C.
+    complete: bool,
+    seeds_asked: &'a [u64],
+    /// What a reader must know of these numbers.
+    notes: &'a [String],
+    policies: &'a [Row],
+}
+
+impl Serialize for RunResults {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { scenario, outcome, rows, notes } = self;
+        let document = Document {
+            version: env!("CARGO_PKG_VERSION"),
+            scenario,
+            slots: outcome.slots,
+            seeds: &outcome.seeds,
+            complete: outcome.is_complete(),
+            seeds_asked: &outcome.asked,
+            notes,
+            policies: rows,
+        };
+        document.serialize(serializer)
+    }
+}
+
+impl RunResults {
+    /// The results of a scenario's policies.
+    pub fn new(scenario: Scenario, outcome: Outcome) -> Self {
+        let rows = outcome.policies.iter().map(Row::new).collect();
+        let notes = beaten::notes(&scenario, &outcome);
+        Self { scenario, outcome, rows, notes }
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The runs behind the numbers.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// The numbers, one row per policy.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// What a reader must know of these numbers, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The JSON document.
+    ///
+    /// # Errors
+    /// When a number has no JSON; there is none such.
+    pub fn json(&self) -> serde_json::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// One line per policy; the times are last.
+    pub fn csv(&self) -> String {
+        let devices = self.rows.first().map_or(0, |row| row.utilisation.len());
+        let head = ["policy", "slots", "seeds"].map(str::to_owned);
+        let mut text = csv::line(head.into_iter().chain(Row::columns(devices)));
+        for row in &self.rows {
+            let (slots, seeds) = (self.outcome.slots.to_string(), self.outcome.seeds.len().to_string());
+            text += &csv::line([row.name.clone(), slots, seeds].into_iter().chain(row.cells(devices)));
+        }
+        text
+    }
+
+    /// A table within 80 columns, for a terminal.
+    pub fn table(&self, colour: bool) -> String {
+        table::render(&self.scenario, &self.outcome, colour)
+    }
+
+    /// A page with figures and tables, and these remarks beside them.
+    pub fn report(&self, remarks: &[String]) -> Report {
+        let remarks = [remarks, self.notes()].concat();
+        page::report(&self.scenario, &self.outcome, &self.rows, &remarks)
+    }
+}
+
+/// The resolved scenario as a file that repeats the run.
+pub fn resolved(scenario: &Scenario) -> String {
+    format!(
+        "# The resolved scenario of this result: esdp {}, {} slots, seeds {}.\n# `esdp run` with this file repeats it.\n\n{}",
+        env!("CARGO_PKG_VERSION"),
+        scenario.slots(),
+        seeds_in_words(scenario.seeds()),
+        scenario.to_toml()
+    )
+}

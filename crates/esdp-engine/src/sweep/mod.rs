@@ -1,0 +1,11 @@
+//! A scenario at many points: what is varied, what there is to compute, what came out.
+
+mod page;
+mod plan;
+mod results;
+mod table;
+mod vary;
+
+pub use plan::{Piece, Plan};
+pub use results::{SweepResults, SweepRow};
+pub use vary::{SweepPoint, Vary};

@@ -1,0 +1,82 @@
+//! From a value or a spec to a scenario: defaults that depend on each other, then every check.
+
+use super::{CAPACITY, EDGE_PROBABILITY, SEEDS, Scenario, ScenarioError, Spec, check, policies, read};
+use toml::Value;
+
+/// The most values of a sweep.
+const MOST_VALUES: usize = 10_000;
+
+impl Spec {
+    /// Checks it and makes a scenario of it.
+    ///
+    /// # Errors
+    /// With the first thing that is wrong.
+    pub fn build(mut self) -> Result<Scenario, ScenarioError> {
+        self.resolve();
+        check::check(&self)?;
+        finish(self)
+    }
+
+    /// Writes the defaults out that depend on what is given.
+    fn resolve(&mut self) {
+        let Self { graph, devices, servers, gangs, seeds, .. } = self;
+        if graph.probability.is_none() && graph.count.is_none() && graph.channels.is_none() {
+            graph.probability = Some(EDGE_PROBABILITY);
+        }
+        let own = devices.server_capacity.is_some() || devices.servers.is_some() || servers.kinds.is_some();
+        if !own && devices.amounts.is_none() {
+            devices.capacity.get_or_insert(CAPACITY);
+        }
+        if let Some(gangs) = gangs {
+            gangs.resolve();
+        }
+        if seeds.list.is_none() {
+            seeds.first.get_or_insert(0);
+            seeds.count.get_or_insert(SEEDS);
+        }
+    }
+}
+
+impl Scenario {
+    pub(super) fn from_value(mut value: Value) -> Result<Self, ScenarioError> {
+        // The law may be left out; an enum with a tag cannot say so.
+        if let Some(Value::Table(arrivals)) = value.get_mut("arrivals") {
+            arrivals.entry("law").or_insert_with(|| Value::from("bernoulli"));
+        }
+        let mut spec: Spec = read::read(&value, "")?;
+        spec.resolve();
+        check::check(&spec)?;
+        if let Some(Value::Array(list)) = value.get("policies") {
+            spec.policies = policies::policies(list)?;
+        }
+        finish(spec)
+    }
+
+    fn check_sweep(&self) -> Result<(), ScenarioError> {
+        let Some(sweep) = self.sweep() else { return Ok(()) };
+        if !(1..=MOST_VALUES).contains(&sweep.values.len()) {
+            let found = format!("a list of {}", sweep.values.len());
+            return Err(ScenarioError::value("sweep.values", found, format!("1 to {MOST_VALUES} values")));
+        }
+        for (position, value) in sweep.values.iter().enumerate() {
+            self.set(&sweep.key, value)
+                .map_err(|error| ScenarioError::other(format!("sweep.values[{position}]"), error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The policies, the seeds and the sweep of a spec that is fine otherwise.
+fn finish(spec: Spec) -> Result<Scenario, ScenarioError> {
+    policies::check(&spec.policies)?;
+    let seeds = match (&spec.seeds.list, spec.seeds.first, spec.seeds.count) {
+        (Some(list), ..) => list.clone(),
+        (None, first, count) => {
+            let first = first.unwrap_or_default();
+            (first..first + count.unwrap_or(SEEDS)).collect()
+        }
+    };
+    let scenario = Scenario { spec, seeds };
+    scenario.check_sweep()?;
+    Ok(scenario)
+}
