@@ -1,6 +1,6 @@
 //! How the process ends: an exit code and at most one sentence on standard error.
 
-use crate::output;
+use crate::{output, visible};
 use clap::error::ErrorKind;
 use std::fmt;
 use std::io::Write;
@@ -77,7 +77,7 @@ fn fail(message: &str) -> ExitCode {
 /// One line on standard error. With that gone too, the exit code has to do.
 fn say(message: &str, code: u8) -> ExitCode {
     let sentence = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let _ = writeln!(std::io::stderr(), "{sentence}");
+    let _ = writeln!(std::io::stderr(), "{}", visible::line(&sentence));
     ExitCode::from(code)
 }
 

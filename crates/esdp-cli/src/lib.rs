@@ -20,7 +20,7 @@
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
 //! | [`report`] | one self-contained HTML file |
 //! | `exit` | exit codes, and one sentence for every failure |
-//! | `output`, `progress`, `table` | standard output, progress on terminals, plain tables |
+//! | `output`, `progress`, `table`, `visible` | standard output, progress on terminals, plain tables, foreign text |
 //!
 //! It is a library so that tests can reach the commands' cores in-process; nothing here is
 //! meant for other programs.
@@ -48,6 +48,7 @@ pub mod source;
 pub mod sweep;
 mod table;
 pub mod trace;
+mod visible;
 
 pub use output::Format;
 

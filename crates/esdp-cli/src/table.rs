@@ -1,5 +1,7 @@
 //! Plain text tables: columns as wide as they must be, numbers to the right.
 
+use crate::visible;
+
 /// Rows of cells under a header. The first column is aligned to the left.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -12,7 +14,7 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| visible::line(&cell)).collect());
     }
 
     pub(crate) fn render(&self) -> String {

@@ -2,8 +2,10 @@
 
 use super::spark;
 use crate::engine::{Outcome, PolicyOutcome, Spread};
+use crate::output::{BEST, FAINT, RESET};
 use crate::source::seeds_in_words;
 use crate::table::duration;
+use crate::visible;
 use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
 
@@ -15,10 +17,6 @@ const LONGEST_LABEL: usize = 16;
 const SHORTEST_CURVE: usize = CURVE.len();
 const CURVE: &str = "AOU / slot";
 const LONGEST_CURVE: usize = 16;
-
-const BEST: &str = "\x1b[1;32m";
-const FAINT: &str = "\x1b[2m";
-const RESET: &str = "\x1b[0m";
 
 /// A column: one text a policy, and which of them is the best.
 struct Column {
@@ -154,8 +152,9 @@ fn curves(policies: &[PolicyOutcome], width: usize) -> Vec<String> {
 }
 
 fn shortened(text: &str, longest: usize) -> String {
+    let text = visible::line(text);
     if text.chars().count() <= longest {
-        return text.to_owned();
+        return text;
     }
     text.chars().take(longest - 1).chain(['…']).collect()
 }
