@@ -36,12 +36,16 @@ fn path(directory: &Path, key: &str) -> PathBuf {
     directory.join(DIRECTORY).join(format!("{key}.json"))
 }
 
-/// What the numbers of a scenario depend on: the version and the scenario, not which seeds it lists.
+/// What the numbers of a scenario depend on: the build and the scenario, not which seeds it lists.
 pub(crate) fn key(scenario: &Scenario) -> u128 {
+    key_of(esdp::BUILD, scenario)
+}
+
+fn key_of(build: &str, scenario: &Scenario) -> u128 {
     let seedless = scenario.set("seeds.list", "[0]").map(|scenario| scenario.to_toml());
     // Every scenario takes a list of seeds; were that to change, all seeds would count.
     let text = seedless.unwrap_or_else(|_| scenario.to_toml());
-    hash([env!("CARGO_PKG_VERSION").as_bytes(), text.as_bytes()])
+    hash([build.as_bytes(), text.as_bytes()])
 }
 
 fn sum(entries: &[Entry]) -> anyhow::Result<String> {
@@ -122,6 +126,14 @@ mod tests {
             std::fs::write(&path, damaged).unwrap();
             assert!(load(&directories, piece, &unit).is_none(), "{damaged}");
         }
+    }
+
+    #[test]
+    fn another_build_does_not_find_them() {
+        let scenario = Scenario::preset("default").unwrap();
+        assert_eq!(key(&scenario), key_of(esdp::BUILD, &scenario));
+        assert_ne!(key(&scenario), key_of("0.1.0+0123456789abcdef", &scenario));
+        assert!(esdp::BUILD.starts_with(concat!(env!("CARGO_PKG_VERSION"), "+")), "{}", esdp::BUILD);
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Plan {
     }
 
     fn saved(&self) -> Saved {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let version = esdp::BUILD.to_owned();
         Saved { version, scenario: self.base.to_toml(), vary: self.vary.clone() }
     }
 
@@ -97,7 +97,7 @@ impl Plan {
         }
         let Some((directory, saved)) = first else { bail!("no directory to merge") };
         let file = directory.join(FILE);
-        let ours = env!("CARGO_PKG_VERSION");
+        let ours = esdp::BUILD;
         if saved.version != ours {
             bail!("{}: made by esdp {}, this is {ours}, whose numbers may differ", file.display(), saved.version);
         }
@@ -140,6 +140,10 @@ mod tests {
         let back = Plan::load(&[dir.path(), dir.path()]).unwrap();
         assert_eq!((back.vary, back.base), (plan.vary, plan.base));
         assert!(Plan::load(&[dir.path().join("none")]).is_err());
+        let saved = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
+        std::fs::write(dir.path().join(FILE), saved.replace(esdp::BUILD, "0.1.0+0123456789abcdef")).unwrap();
+        let error = Plan::load(&[dir.path()]).err().unwrap().to_string();
+        assert!(error.contains("made by esdp 0.1.0+0123456789abcdef, this is"), "{error}");
         let alone = Plan::new(Scenario::preset("default").unwrap(), Vec::new());
         assert!(alone.err().unwrap().to_string().starts_with("nothing to vary"));
         assert_eq!(Plan::new(Scenario::preset("rho").unwrap(), Vec::new()).unwrap().points.len(), 10);
