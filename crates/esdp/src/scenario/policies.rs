@@ -1,6 +1,6 @@
 //! The policies of a scenario: a name is enough, a table adds parameters and a label.
 
-use super::error::ScenarioError;
+use super::error::{ScenarioError, clipped};
 use super::read::{read, show};
 use crate::policy::PolicySpec;
 use serde::Serialize;
@@ -22,7 +22,8 @@ pub(super) fn policies(list: &[Value]) -> Result<Vec<LabelledPolicy>, ScenarioEr
         let at = format!("policies[{position}]");
         let policy = one(value, &at)?;
         if found.iter().any(|other| other.label == policy.label) {
-            let message = format!("`{}` is in the list already, give one of them another `label`", policy.label);
+            let label = clipped(&policy.label);
+            let message = format!("`{label}` is in the list already, give one of them another `label`");
             return Err(ScenarioError::other(at, message));
         }
         found.push(policy);
