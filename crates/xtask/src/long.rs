@@ -1,14 +1,17 @@
-//! The long forms of tests of `esdp serve`, which `cargo xtask test` runs in short: optimised, with more of everything.
+//! The long forms of tests that `cargo xtask test` runs in short: optimised, with more of everything.
 
 use std::process::Command;
 
 use crate::cargo::{cargo, run};
+use crate::test::CHECKED;
 use crate::{Failure, schemathesis};
 
 /// A test that can be run for longer.
 struct Long {
     name: &'static str,
-    /// The test's file.
+    /// The crate.
+    package: &'static str,
+    /// The test's file in it.
     test: &'static str,
     /// What is counted, as its flag has it.
     flag: &'static str,
@@ -17,11 +20,35 @@ struct Long {
     default: u64,
 }
 
-const LONG: [Long; 4] = [
-    Long { name: "crash", test: "serve_crash", flag: "--times", variable: "ESDP_CRASHES", default: 1000 },
-    Long { name: "hostile", test: "serve_hostile", flag: "--requests", variable: "ESDP_HOSTILE", default: 10_000 },
-    Long { name: "schema", test: "serve_schema", flag: "--examples", variable: "ESDP_EXAMPLES", default: 500 },
-    Long { name: "soak", test: "serve_soak", flag: "--seconds", variable: "ESDP_SOAK", default: 1200 },
+const CLI: &str = "esdp-cli";
+
+const LONG: [Long; 5] = [
+    Long { name: "crash", package: CLI, test: "serve_crash", flag: "--times", variable: "ESDP_CRASHES", default: 1000 },
+    Long {
+        name: "hostile",
+        package: CLI,
+        test: "serve_hostile",
+        flag: "--requests",
+        variable: "ESDP_HOSTILE",
+        default: 10_000,
+    },
+    Long {
+        name: "schema",
+        package: CLI,
+        test: "serve_schema",
+        flag: "--examples",
+        variable: "ESDP_EXAMPLES",
+        default: 500,
+    },
+    Long { name: "soak", package: CLI, test: "serve_soak", flag: "--seconds", variable: "ESDP_SOAK", default: 1200 },
+    Long {
+        name: "fuzz",
+        package: "esdp-fuzz",
+        test: "corpus",
+        flag: "--tries",
+        variable: "ESDP_FUZZ",
+        default: 100_000,
+    },
 ];
 
 /// Runs one of them, if it is one, with the arguments that follow its name.
@@ -33,7 +60,9 @@ pub(crate) fn main(name: &str, args: &[String]) -> Option<Result<(), Failure>> {
 impl Long {
     fn command(&self, count: u64) -> Result<Command, Failure> {
         let mut command = cargo();
-        command.args(["test", "--locked", "--release", "--package", "esdp-cli", "--test", self.test]);
+        // Fuzzing looks for overflow too; a service is measured as it is shipped.
+        let profile = if self.package == CLI { "release" } else { CHECKED };
+        command.args(["test", "--locked", "--profile", profile, "--package", self.package, "--test", self.test]);
         command.args(["--", "--nocapture", "--test-threads", "1"]);
         command.env(self.variable, count.to_string());
         if self.name == "schema" {
