@@ -12,7 +12,7 @@ pub struct SourceArgs {
     /// The scenario, a TOML file
     #[arg(value_name = "SCENARIO.toml", conflicts_with = "preset")]
     file: Option<PathBuf>,
-    /// A scenario that comes with esdp; `default` where no file is given either
+    /// A scenario that comes with esdp
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The first seed; the others follow it

@@ -268,13 +268,22 @@ fn ctrl_c_leaves_complete_files_of_what_is_done() {
     }
 }
 
+/// In a policy's slots, and in the pass of the oracle before them: each of these would take more than half an hour.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_before_anything_is_done_writes_nothing() {
+    interrupted_at_once(&["--slots", "90000000", "--policies", "hauf"]);
+    interrupted_at_once(&["--preset", "gang-large", "--slots", "100000", "--policies", "lcf"]);
+}
+
+#[cfg(unix)]
+fn interrupted_at_once(args: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let child = Command::new(env!("CARGO_BIN_EXE_esdp"))
-        .args(["run", "--slots", "90000000", "--policies", "hauf", "--out"])
+        .arg("run")
+        .args(args)
+        .arg("--out")
         .arg(&out)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

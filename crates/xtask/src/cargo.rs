@@ -48,6 +48,13 @@ pub(crate) fn succeeds(mut command: Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// Whether a program is on the search path and tells its version.
+pub(crate) fn answers(program: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe.arg("--version");
+    succeeds(probe)
+}
+
 /// The command as one would type it: program name without its folder, then the arguments.
 fn display(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());

@@ -183,12 +183,6 @@ pub(super) fn size(text: &str) -> Result<Size, String> {
     }
 }
 
-/// Reads a number of slots.
-pub(super) fn slots(text: &str) -> Result<u64, String> {
-    let slots = text.parse().ok().filter(|slots| (1..=1_000_000_000).contains(slots));
-    slots.ok_or_else(|| "expected a whole number from 1 to 1000000000".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,7 +17,9 @@ use esdp_engine::{self as engine, Contender, MakeSink, Options, Outcome};
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
-const DETAILS: &str = r#"Files in --out (`out/` and the scenario's name, unless told):
+const DETAILS: &str = r#"Without a file or --preset, the scenario is preset `default`.
+
+Files in --out (`out/` and the scenario's name, unless told):
   summary.json   the document that --format json prints
   summary.csv    one line a policy; the columns decision_us_* differ from run to run
   scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
@@ -75,7 +77,7 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
     /// How many threads; one a core unless told
-    #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results
     #[arg(long, value_name = "DIR")]
@@ -83,7 +85,7 @@ pub struct CommonArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ResultFormat,
-    /// No progress on standard error
+    /// No progress and no notes on standard error
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -98,11 +100,6 @@ pub enum ResultFormat {
     Json,
     /// For spreadsheets: the lines of the CSV file
     Csv,
-}
-
-fn jobs(text: &str) -> Result<usize, String> {
-    let found = text.parse().ok().filter(|jobs| (1..=1024).contains(jobs));
-    found.ok_or_else(|| "expected a whole number from 1 to 1024".to_owned())
 }
 
 /// Runs the command.

@@ -1,5 +1,6 @@
 // Where ticks are and how numbers read: the same rules as in figure/ticks.rs, so that the page
-// and the static figures agree while one zooms.
+// and the static figures agree while one zooms. Only logTicks may be asked for fewer than the
+// eight of a static figure: a page may be narrow. The browser test compares the two.
 const MINUS = "\u2212";
 
 function roundStep(rough) {
@@ -41,8 +42,15 @@ function suffixOf(size) {
   return [1e9, "G"];
 }
 
+// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust.
+function rounded(size, digits, method) {
+  const [exact, power] = size[method](digits + 1).split("e");
+  const tie = /[02468]\.?5$/.test(exact) && Number(exact + (power === undefined ? "" : "e" + power)) === size;
+  return tie ? [exact.slice(0, -1).replace(/\.$/, ""), power] : size[method](digits).split("e");
+}
+
 function grouped(value, decimals) {
-  const text = Math.abs(value).toFixed(decimals);
+  const [text] = rounded(Math.abs(value), decimals, "toFixed");
   const [whole, fraction] = text.split(".");
   const sign = value < 0 && /[1-9]/.test(text) ? MINUS : "";
   return sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + (fraction === undefined ? "" : "." + fraction);
@@ -50,9 +58,9 @@ function grouped(value, decimals) {
 
 function scientific(value) {
   if (value === 0) return "0";
-  const [factor, power] = value.toExponential(2).split("e");
+  const [factor, power] = rounded(Math.abs(value), 2, "toExponential");
   const raised = String(Number(power)).replace(/[-\d]/g, (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]);
-  const short = String(Number(factor)).replace("-", MINUS);
+  const short = (value < 0 ? MINUS : "") + Number(factor);
   return (short === "1" ? "" : short + "×") + "10" + raised;
 }
 

@@ -231,12 +231,20 @@ impl PolicySpec {
     }
 }
 
+/// As much of an unknown name as an error shows.
+const LONGEST_SHOWN: usize = 60;
+
 impl FromStr for PolicySpec {
     type Err = SpecError;
 
     fn from_str(name: &str) -> Result<Self, SpecError> {
         let found = Self::all().into_iter().find(|spec| spec.name() == name);
-        found.ok_or_else(|| SpecError::Unknown { name: name.to_owned() })
+        // Whatever was given for a name is shown, but not pages of it.
+        let shown = |name: &str| match name.char_indices().nth(LONGEST_SHOWN) {
+            Some((end, _)) => format!("{}...", &name[..end]),
+            None => name.to_owned(),
+        };
+        found.ok_or_else(|| SpecError::Unknown { name: shown(name) })
     }
 }
 
@@ -257,7 +265,9 @@ pub(super) fn check_number(
         return Ok(());
     }
     let accepted = format!("a number from {} to {}", range.start(), range.end());
-    Err(SpecError::Parameter { policy, key, value: value.to_string(), accepted })
+    // The shortest form: 1e300 has 301 digits otherwise.
+    let value = format!("{value:?}").trim_end_matches(".0").to_owned();
+    Err(SpecError::Parameter { policy, key, value, accepted })
 }
 
 pub(super) fn check_exploration(policy: &'static str, exploration: &Exploration) -> Result<(), SpecError> {

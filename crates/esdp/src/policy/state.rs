@@ -10,7 +10,7 @@ pub const POLICY_STATE_VERSION: u32 = 1;
 /// Everything a policy needs to go on as if it had never stopped.
 ///
 /// Parameters are not in it: a policy is built from its [`PolicySpec`](super::PolicySpec)
-/// and then given its state back, so that learning survives a change of parameters.
+/// and then given its state back, so that learning survives a change of parameters, but for the length of a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyState {
     /// The layout's version, [`POLICY_STATE_VERSION`].

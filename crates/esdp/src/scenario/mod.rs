@@ -136,7 +136,7 @@ impl Scenario {
         let value = toml::from_str::<Value>(text).map_err(|error| ScenarioError {
             key: String::new(),
             line: error.span().map(|span| line::line_at(text, span.start)),
-            fault: Fault::Syntax(error.message().trim().replace('\n', ", ")),
+            fault: Fault::Syntax(read::syntax(text, &error)),
         })?;
         Self::from_value(value).map_err(|error| {
             let line = line::line_of(text, &error.key);

@@ -376,3 +376,34 @@ fn kinds_and_requests_that_do_not_fit_are_told() {
         assert!(found.contains(expected), "{found}, not {expected}");
     }
 }
+
+/// Sentences that once had no key, no value or nothing that is accepted, or had pages of it.
+#[test]
+fn sentences_say_what_is_accepted_and_stay_short() {
+    let whole = "is too large, expected a whole number up to 9223372036854775807 or a number up to 1.8e308";
+    let cases = [
+        ("slots = 99999999999999999999", format!("line 1: 99999999999999999999 {whole}")),
+        ("[seeds]\nfirst = 18446744073709551615", format!("line 2: 18446744073709551615 {whole}")),
+        ("[arrivals]\nrho = 1e999", format!("line 2: 1e999 {whole}")),
+        (
+            "[speeds]\nkinds = \"four\"",
+            "line 2: `speeds.kinds` is \"four\", expected the number of kinds or a list of rows, each of one number per kind"
+                .to_owned(),
+        ),
+        ("[speeds]\nlaw = 7", "line 2: `speeds.law` is 7, expected a text".to_owned()),
+        ("[graph]\nprobability = 1e300", "line 2: `graph.probability` is 1e300, expected a number from 0 to 1".to_owned()),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(refused(text), expected);
+    }
+    let long = "esdp".repeat(1250);
+    for text in [
+        format!("policies = [\"{long}\"]"),
+        format!("{long} = 1"),
+        format!("policies = [{{ name = \"esdp\", label = \"{long}\" }}, {{ name = \"cts\", label = \"{long}\" }}]"),
+        format!("[speeds]\nlaw = \"{long}\""),
+    ] {
+        let sentence = refused(&text);
+        assert!(sentence.chars().count() < 600, "{sentence}");
+    }
+}

@@ -65,7 +65,7 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u64,
     /// The seed of speeds and jobs; further repetitions take the numbers that follow
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = output::whole)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = output::whole(0, u64::MAX))]
     seed: u64,
     /// Arms to run
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "slurm,weights,placement")]
