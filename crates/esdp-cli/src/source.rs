@@ -70,6 +70,17 @@ impl SourceArgs {
         Ok(scenario)
     }
 
+    /// A preset of the suite, with its slots, policies and number of seeds where the flags say nothing else.
+    pub(crate) fn of_suite(&self, preset: &str, slots: u64, policies: &[&str], seeds: u64) -> anyhow::Result<Scenario> {
+        let mut one = Self { preset: Some(preset.to_owned()), ..self.clone() };
+        one.slots.get_or_insert(slots.to_string());
+        one.seeds.get_or_insert(seeds.to_string());
+        if one.policies.is_empty() {
+            one.policies = policies.iter().map(|&policy| policy.to_owned()).collect();
+        }
+        one.scenario()
+    }
+
     /// The policies as a TOML list: with the scenario's parameters where it has one of that label.
     fn policies(&self, scenario: &Scenario) -> anyhow::Result<String> {
         let chosen = |name: &String| {

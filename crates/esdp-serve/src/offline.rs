@@ -1,8 +1,8 @@
 //! A journal without its service: show, verify, export.
 
 use crate::engine::{Core, ReplayError, replay};
-use crate::policy_maker;
 use crate::storage::{Frame, Sqlite, Storage, StorageError};
+use crate::{noted_policy, policy_maker};
 use esdp::live::{EVENT_VERSION, Entry};
 use esdp::policy::PolicySpec;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct Verified {
 
 /// The policy with which the data was learned.
 fn policy(storage: &mut dyn Storage) -> Result<(PolicySpec, u64), OfflineError> {
-    let note = storage.note("policy")?.ok_or_else(|| OfflineError::Policy("none is noted".to_owned()))?;
+    let note = noted_policy(storage)?.ok_or_else(|| OfflineError::Policy("none is noted".to_owned()))?;
     let parsed = || {
         let (spec, seed) = note.strip_prefix("policy ")?.rsplit_once(" and seed ")?;
         Some((serde_json::from_str(spec).ok()?, seed.parse().ok()?))

@@ -1,6 +1,6 @@
 //! What pooled learning must survive: fixed seeds, recorded ranges, small fleets.
 //!
-//! Each test prints nothing and asserts a figure; the plain learner `esdp` stands beside it where it
+//! Each test prints nothing and asserts a figure; the plain learner `esdp-index` stands beside it where it
 //! tells something. A change that leaves a range deserves a look, not a wider range.
 
 use esdp::model::{Arrivals, Capacity, Channel, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
@@ -51,7 +51,7 @@ fn on(scenario: Scenario) -> impl Fn(u64) -> Setting {
 #[test]
 fn kinds_are_learned_long_before_every_channel_was_tried() {
     let pooled = check("pooled", ratio(on(fleet()), &spec("esdp-pooled")), 0.93..=0.98);
-    let alone = check("alone", ratio(on(fleet()), &spec("esdp")), 0.75..=0.83);
+    let alone = check("alone", ratio(on(fleet()), &spec("esdp-index")), 0.75..=0.83);
     assert!(pooled > alone + 0.1, "{pooled} against {alone}");
 }
 

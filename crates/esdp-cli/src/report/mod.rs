@@ -67,6 +67,12 @@ impl Report {
         self
     }
 
+    /// Adds sections, or none.
+    #[must_use]
+    pub fn sections(self, sections: impl IntoIterator<Item = Section>) -> Self {
+        sections.into_iter().fold(self, Self::section)
+    }
+
     /// Adds a section.
     #[must_use]
     pub fn section(mut self, section: Section) -> Self {

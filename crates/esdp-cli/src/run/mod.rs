@@ -2,9 +2,11 @@
 
 mod beaten;
 mod document;
+mod found;
 mod page;
 mod slots;
 mod spark;
+mod suite;
 mod table;
 
 pub(crate) use document::resolved;
@@ -57,7 +59,8 @@ Examples:
   esdp run my.toml --policies esdp,cts --seeds 20 --slots 8000
   esdp run --preset literal --format json > literal.json
   esdp run --preset drift --expect 'esdp-drift.oracle_ratio_mean>=0.94'
-  esdp run --per-slot csv --out out/detail"#;
+  esdp run --per-slot csv --out out/detail
+  esdp run --suite --seed 5000 --policies esdp,esdp-index"#;
 
 /// Simulates one scenario under several policies and seeds.
 ///
@@ -69,6 +72,9 @@ pub struct RunArgs {
     source: SourceArgs,
     #[command(flatten)]
     common: CommonArgs,
+    /// Run all the scenarios that policies are judged by, and print one table
+    #[arg(long, conflicts_with_all = ["file", "preset", "per_slot", "expect"])]
+    suite: bool,
     /// Also record every slot
     #[arg(long, value_enum, value_name = "FORM")]
     per_slot: Option<PerSlot>,
@@ -116,6 +122,9 @@ fn jobs(text: &str) -> Result<usize, String> {
 /// # Errors
 /// With one sentence: bad input, a failure, an interruption, or a threshold that was not met.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+    if args.suite {
+        return suite::run(&args.source, &args.common);
+    }
     let scenario = args.source.scenario()?;
     for expectation in &args.expect {
         if let Some(point) = &expectation.point {
@@ -240,7 +249,8 @@ fn print(how: &Reporting<'_>, scenario: &Scenario, outcome: &Outcome, document: 
             let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
             let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
             output::print(&format!(
-                "{table}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                "{table}{}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                found::sentences(outcome),
                 report.display()
             ))
         }

@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use super::found;
 use crate::engine::{Outcome, PolicyOutcome};
 use crate::figure::{Axis, Figure, Series};
 use crate::report::{Cell, Column, Report, Section, Table};
@@ -49,6 +50,7 @@ pub(super) fn render(
         .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds })
         .section(result.text(TERMS))
         .section(over_time(outcome, &bands))
+        .sections(found::section(outcome, &bands))
         .section(Section::new("Jobs").table(jobs(outcome, rows)).text(JOB_TERMS))
         .section(Section::new("Behaviour").table(behaviour(outcome, rows)).text(MORE_TERMS).figure(utilisation(rows)))
         .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved))

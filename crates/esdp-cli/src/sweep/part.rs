@@ -75,7 +75,7 @@ pub(crate) fn load_as(directory: &Path, key: &str, unit: &Unit<'_>) -> Option<Ve
         && labels.eq(unit.policies.iter().map(|policy| &policy.label))
         && part.policies.iter().all(|entry| entry.summary.slots == unit.slots)
         && sum(&part.policies).ok()? == part.sum;
-    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series };
+    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series, insights: Vec::new() };
     fits.then(|| part.policies.into_iter().map(run).collect())
 }
 

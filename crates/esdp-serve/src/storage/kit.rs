@@ -60,7 +60,11 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
         storage.save_snapshot(&SnapshotRow { sequence, state: format!("state {sequence}") }).expect("a snapshot");
         if sequence == 6 {
             while storage.compact(0, 3).expect("it compacts") {}
-            assert_eq!(all(&mut *storage, 1).first().map(|frame| frame.sequence), Some(1), "one snapshot drops nothing");
+            assert_eq!(
+                all(&mut *storage, 1).first().map(|frame| frame.sequence),
+                Some(1),
+                "one snapshot drops nothing"
+            );
         }
     }
     assert_eq!(storage.snapshot(17).unwrap().map(|snapshot| snapshot.sequence), Some(12), "the last at or before");

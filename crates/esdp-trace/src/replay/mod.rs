@@ -344,8 +344,8 @@ impl Replay {
 }
 
 /// Who is compared unless told.
-const POLICIES: [&str; 10] =
-    ["oracle", "esdp-pooled", "esdp", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
+const POLICIES: [&str; 11] =
+    ["esdp", "oracle", "esdp-pooled", "esdp-index", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
 
 fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())

@@ -63,8 +63,8 @@ impl Rule for Bonus {
     fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let rate = self.exploration.at(view.slot, 0.0);
         learner.decide(view, Scope::Open, choice, |statistics, channel| {
-            // The spread is 1 / (2 n).
-            (statistics.estimate(channel) + (2.0 * rate * statistics.spread(channel)).sqrt(), 0.0)
+            // The variance is 1 / (2 n).
+            (statistics.estimate(channel) + (2.0 * rate * statistics.variance(channel)).sqrt(), 0.0)
         })
     }
 }

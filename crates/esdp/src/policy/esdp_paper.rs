@@ -105,7 +105,7 @@ impl Rule for Rounded {
         let scale = (self.most / self.slack.at(view.slot)).ceil();
         learner.decide(view, Scope::All, choice, |statistics, channel| {
             let mean = (scale * statistics.estimate(channel)).ceil();
-            let width = (scale * scale * rate * statistics.spread(channel)).ceil();
+            let width = (scale * scale * rate * statistics.variance(channel)).ceil();
             (mean, width)
         })
     }

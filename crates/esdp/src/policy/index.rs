@@ -80,7 +80,7 @@ impl Index {
                 continue;
             }
             for &channel in cluster.channels_of(port) {
-                if statistics.spread(channel).is_infinite() && self.room.copies(cluster, channel, 1) > 0 {
+                if statistics.variance(channel).is_infinite() && self.room.copies(cluster, channel, 1) > 0 {
                     self.untried.push((self.room.weight(cluster, channel), channel));
                 }
             }
@@ -106,11 +106,12 @@ impl Index {
         let cluster = view.cluster;
         preferred.clear();
         preferred.extend(untried.iter().map(|entry| entry.1).filter(|&id| cluster.channel(id).port == port));
-        let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.spread(channel).is_finite());
+        let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.variance(channel).is_finite());
         preferred.extend(tried);
         let before = choice.channels.len();
         let jobs = whole.place(cluster, (port, 1), preferred, room, choice);
-        let tries_something = choice.channels[before..].iter().any(|&channel| statistics.spread(channel).is_infinite());
+        let tries_something =
+            choice.channels[before..].iter().any(|&channel| statistics.variance(channel).is_infinite());
         if !tries_something {
             choice.channels.drain(before..).for_each(|channel| room.give(cluster, channel));
         }
@@ -229,7 +230,7 @@ impl Learner {
         let statistics = &*self.statistics;
         self.index.cover(view, statistics, choice);
         self.index.solve(view, scope, choice, |channel| {
-            statistics.spread(channel).is_finite().then(|| score(statistics, channel))
+            statistics.variance(channel).is_finite().then(|| score(statistics, channel))
         })
     }
 

@@ -1,4 +1,4 @@
-//! Optimism about sets: the policy behind `esdp`, `escb` and `esdp-drift`.
+//! Optimism about sets: the policy behind `esdp-index`, `escb` and `esdp-drift`.
 //!
 //! In slot *t* it chooses, over channels that have a job and within what is free,
 //!
@@ -21,7 +21,7 @@ use crate::stats::{Exploration, Statistics};
 /// Solves the optimistic index exactly over the open channels.
 pub type Optimistic = Learning<Optimism>;
 
-/// The rule of `esdp`, `escb` and `esdp-drift`.
+/// The rule of `esdp-index`, `escb` and `esdp-drift`.
 pub struct Optimism {
     exploration: Exploration,
     most: f64,
@@ -44,7 +44,7 @@ impl Rule for Optimism {
     fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let rate = self.exploration.at(view.slot, self.most);
         learner.decide(view, Scope::Open, choice, |statistics, channel| {
-            (statistics.estimate(channel), rate * statistics.spread(channel))
+            (statistics.estimate(channel), rate * statistics.variance(channel))
         })
     }
 

@@ -98,7 +98,7 @@ mod sweep;
 pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
 pub use policies::LabelledPolicy;
-pub use presets::presets;
+pub use presets::{SUITE, presets};
 pub use sweep::Sweep;
 
 use crate::model::Amount;

@@ -33,7 +33,7 @@ pub(super) struct Raw {
 
 impl Default for Raw {
     fn default() -> Self {
-        let policies = ["oracle", "esdp", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
+        let policies = ["esdp", "oracle", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
         Self {
             name: "custom".to_owned(),
             description: String::new(),
