@@ -1,3 +1,4 @@
+mod between;
 mod slab;
 
 use super::*;
