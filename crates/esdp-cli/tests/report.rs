@@ -6,7 +6,7 @@ mod browser;
 
 use browser::Browser;
 use esdp_report::figure::{Axis, Figure, Series, ticks};
-use esdp_report::report::{Cell, Column, Report, Section, Table};
+use esdp_report::report::{Cell, Column, Report, Section, TICKS, Table};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -185,8 +185,6 @@ fn ticks_are_the_same_on_the_page_and_in_files() {
         assert_eq!(json!([ticks::number(*value, 3), ticks::number(*value, 6)]), *page, "{value}");
     }
 }
-
-const TICKS: &str = include_str!("../src/report/ticks.js");
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().expect("a list")

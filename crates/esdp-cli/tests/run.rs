@@ -41,7 +41,7 @@ fn without_arguments_the_default_scenario_runs_and_its_table_is_the_one_of_the_r
     let (report, csv) = (read(&out, "report.html"), read(&out, "summary.csv"));
     assert!(report.starts_with("<!DOCTYPE html>") && report.ends_with("</html>\n"));
     let summary: Value = serde_json::from_str(&read(&out, "summary.json")).unwrap();
-    let policies = ["oracle", "esdp", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
+    let policies = ["esdp", "oracle", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
     assert_eq!(csv.lines().count(), 1 + policies.len());
     // Name, oracle ratio, AOU and regret, each with `±` and its error; times differ from run to run.
     let untimed = |line: &str| line.replace('*', " ").split_whitespace().take(10).collect::<Vec<_>>().join(" ");

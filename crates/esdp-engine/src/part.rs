@@ -62,7 +62,7 @@ pub fn decode(key: &str, unit: &Unit<'_>, text: &[u8]) -> Option<Vec<PolicyRun>>
         && labels.eq(unit.policies.iter().map(Contender::label))
         && part.policies.iter().all(|entry| entry.summary.slots == unit.slots)
         && sum(&part.policies).ok()? == part.sum;
-    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series };
+    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series, insights: Vec::new() };
     fits.then(|| part.policies.into_iter().map(run).collect())
 }
 

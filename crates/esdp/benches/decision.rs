@@ -76,17 +76,17 @@ mod optimistic {
 
     #[divan::bench(args = ALL)]
     fn exact(bencher: Bencher<'_, '_>, size: Size) {
-        rounds(bencher, &learned(size, "esdp"), Exact::default());
+        rounds(bencher, &learned(size, "esdp-index"), Exact::default());
     }
 
     #[divan::bench(args = PAPER)]
     fn paper(bencher: Bencher<'_, '_>, size: Size) {
-        rounds(bencher, &learned(size, "esdp"), Paper::default());
+        rounds(bencher, &learned(size, "esdp-index"), Paper::default());
     }
 
     #[divan::bench(args = MILP)]
     fn milp(bencher: Bencher<'_, '_>, size: Size) {
-        rounds(bencher, &learned(size, "esdp"), TangentMilp::default());
+        rounds(bencher, &learned(size, "esdp-index"), TangentMilp::default());
     }
 }
 

@@ -30,7 +30,7 @@ fn slot(statistics: &mut dyn Statistics, slot: u64, channels: u64) -> f64 {
     statistics.advance(Slot(slot));
     let read = |index: u64| {
         let channel = ChannelId(index as u32);
-        statistics.estimate(channel) + statistics.spread(channel)
+        statistics.estimate(channel) + statistics.variance(channel)
     };
     let sum = (0..channels).map(read).sum();
     for choice in 0..CHOSEN {

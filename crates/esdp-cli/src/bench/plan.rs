@@ -1,6 +1,6 @@
 //! Which problems to measure, and how many slots of each.
 
-use esdp::policy::{CucbSpec, EsdpSpec, Estimator, PolicySpec};
+use esdp::policy::{CucbSpec, EsdpIndexSpec, Estimator, PolicySpec};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl Index {
     pub(super) fn policy(self, size: Size) -> PolicySpec {
         let estimator = if matches!(size, Size::Gangs { .. }) { Estimator::Pooled } else { Estimator::Means };
         match self {
-            Index::Optimistic => PolicySpec::Esdp(EsdpSpec { estimator, ..EsdpSpec::default() }),
+            Index::Optimistic => PolicySpec::EsdpIndex(EsdpIndexSpec { estimator, ..EsdpIndexSpec::default() }),
             Index::Linear => PolicySpec::Cucb(CucbSpec { estimator, ..CucbSpec::default() }),
         }
     }

@@ -1,6 +1,7 @@
 //! `esdp run`: one scenario under several policies and seeds.
 
 mod slots;
+mod suite;
 
 pub use slots::PerSlot;
 
@@ -53,7 +54,8 @@ Examples:
   esdp run my.toml --policies esdp,cts --seeds 20 --slots 8000
   esdp run --preset literal --format json > literal.json
   esdp run --preset drift --expect 'esdp-drift.oracle_ratio_mean>=0.94'
-  esdp run --per-slot csv --out out/detail"#;
+  esdp run --per-slot csv --out out/detail
+  esdp run --suite --seed 5000 --policies esdp,esdp-index"#;
 
 /// Simulates one scenario under several policies and seeds.
 ///
@@ -65,6 +67,9 @@ pub struct RunArgs {
     source: SourceArgs,
     #[command(flatten)]
     common: CommonArgs,
+    /// Run all the scenarios that policies are judged by, and print one table
+    #[arg(long, conflicts_with_all = ["file", "preset", "per_slot", "expect"])]
+    suite: bool,
     /// Also record every slot
     #[arg(long, value_enum, value_name = "FORM")]
     per_slot: Option<PerSlot>,
@@ -107,6 +112,9 @@ pub enum ResultFormat {
 /// # Errors
 /// With one sentence: bad input, a failure, an interruption, or a threshold that was not met.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+    if args.suite {
+        return suite::run(&args.source, &args.common);
+    }
     let scenario = args.source.scenario()?;
     for expectation in &args.expect {
         if let Some(point) = &expectation.point {
@@ -223,7 +231,8 @@ fn print(how: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
             let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
             let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
             output::print(&format!(
-                "{table}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                "{table}{}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                results.found(),
                 report.display()
             ))
         }

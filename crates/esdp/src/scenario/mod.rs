@@ -101,7 +101,7 @@ pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use policies::LabelledPolicy;
-pub use presets::presets;
+pub use presets::{SUITE, presets};
 pub use set::Sweep;
 pub use spec::{
     CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, ListedChannel, SeedTable, ServerKind,

@@ -38,7 +38,7 @@ fn the_resolved_text_says_everything() {
     let text = Scenario::preset("default").unwrap().to_toml();
     for key in [
         "slots = 2000",
-        "kappa = 0.25",
+        "sigma = 0.25",
         "probability = 0.1",
         "rho = 0.9",
         "correlation = 0.0",
@@ -111,11 +111,22 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("policies = [\"esdp\", \"cst\"]", "line 1: `policies[1]`: unknown policy `cst`, expected one of `esdp`"),
         ("policies = [\"esdp\", \"esdp\"]", "line 1: `policies[1]`: `esdp` is in the list already"),
         (
-            "policies = [{ name = \"esdp\", kapa = 1 }]",
+            "policies = [{ name = \"esdp-index\", kapa = 1 }]",
             "line 1: unknown key `policies[0].kapa`, expected one of `kappa`, `estimator`, `slab`",
         ),
-        ("policies = [{ name = \"esdp\", kappa = \"x\" }]", "line 1: `policies[0].kappa` is \"x\", expected a number"),
-        ("policies = [{ name = \"esdp\", kappa = -1 }]", "line 1: `policies[0]`: policy `esdp`: `kappa` is -1"),
+        (
+            "policies = [{ name = \"esdp-index\", kappa = \"x\" }]",
+            "line 1: `policies[0].kappa` is \"x\", expected a number",
+        ),
+        (
+            "policies = [{ name = \"esdp-index\", kappa = -1 }]",
+            "line 1: `policies[0]`: policy `esdp-index`: `kappa` is -1",
+        ),
+        (
+            "policies = [{ name = \"esdp\", kappa = 0.25 }]",
+            "line 1: `policies[0]`: `esdp` has no parameters any more; `kappa` belongs to what it was, which is \
+             `esdp-index` now",
+        ),
         ("policies = [3]", "line 1: `policies[0]` is 3, expected a policy's name"),
         ("policies = []", "line 1: `policies` is empty, expected at least one policy"),
         ("[seeds]\ncount = 0", "line 2: `seeds.count` is 0, expected a whole number from 1 to 100000"),
@@ -271,11 +282,14 @@ fn keys_can_be_set() {
     let scenario = Scenario::preset("rho").unwrap();
     let changed = scenario.set("arrivals.rho", "0.25").unwrap().set("slots", "77").unwrap();
     assert_eq!((changed.slots(), changed.sweep()), (77, None));
-    let changed = changed.set("policies", "esdp,cts").unwrap().set("seeds.count", "2").unwrap();
-    assert_eq!(changed.policies().iter().map(|policy| policy.label.as_str()).collect::<Vec<_>>(), ["esdp", "cts"]);
+    let changed = changed.set("policies", "esdp-index,cts").unwrap().set("seeds.count", "2").unwrap();
+    assert_eq!(
+        changed.policies().iter().map(|policy| policy.label.as_str()).collect::<Vec<_>>(),
+        ["esdp-index", "cts"]
+    );
     assert_eq!(changed.set("seeds.first", "40").unwrap().seeds(), [40, 41]);
     assert_eq!(changed.set("seeds.list", "[5]").unwrap().seeds(), [5]);
-    let kappa = changed.set("policies.esdp.kappa", "0.5").unwrap();
+    let kappa = changed.set("policies.esdp-index.kappa", "0.5").unwrap();
     assert!(kappa.to_toml().contains("kappa = 0.5"));
     assert!(changed.set("graph.count", "32").unwrap().to_toml().contains("count = 32"));
     assert!(changed.set("graf.count", "32").unwrap_err().to_string().starts_with("unknown key `graf`"));

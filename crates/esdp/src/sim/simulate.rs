@@ -171,6 +171,7 @@ impl<'a> Simulation<'a> {
             realised,
             oracle,
             unsure,
+            learned: scheduler.policy().learned(),
             nanos,
         };
         let flow = recorder.record(&record);

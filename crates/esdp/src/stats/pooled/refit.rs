@@ -1,6 +1,6 @@
 //! Learning again what channels share, from everything that was seen.
 //!
-//! A sweep takes one step of expectation-maximisation: the noise; the `b` exactly, by sums up and estimates down
+//! A refit takes one step of expectation-maximisation: the noise; the `b` exactly, by sums up and estimates down
 //! the tree; then `u`; then the variances, each drawn to that of the parent group as if by
 //! [`OF_PARENT`] more members. Cost: *O(channels + groups + servers)*.
 //!
@@ -13,7 +13,7 @@ use super::prior::{OF_PARENT, OF_START, Prior, SLOWEST, START_MEAN, START_NOISE,
 use super::tree::{Place, Tree};
 use crate::stats::discounted::Discounted;
 
-/// What a sweep learns from: everything that was seen, channel by channel.
+/// What a refit learns from: everything that was seen, channel by channel.
 pub(super) struct Data<'a> {
     pub(super) tree: &'a Tree,
     pub(super) seen: &'a Discounted,
@@ -34,7 +34,7 @@ struct Tried {
     chance: f64,
 }
 
-/// Buffers of a sweep.
+/// Buffers of a refit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Scratch {
     first: Vec<f64>,
@@ -53,11 +53,11 @@ impl Scratch {
 
 impl Prior {
     /// Learns again from all channels.
-    pub(super) fn sweep(&mut self, data: &Data<'_>, scratch: &mut Scratch) {
+    pub(super) fn refit(&mut self, data: &Data<'_>, scratch: &mut Scratch) {
         self.learn_noise(data, scratch);
         self.learn_means(data, scratch);
         self.learn_servers(data, scratch);
-        self.learn_spread(data, scratch);
+        self.learn_between(data, scratch);
     }
 
     fn learn_noise(&mut self, data: &Data<'_>, scratch: &mut Scratch) {
@@ -86,7 +86,7 @@ impl Prior {
         for Tried { place, noise, count, mean, chance } in self.tried(data) {
             let group = &self.groups[place.group as usize];
             let factor = 1.0 + self.servers[place.server as usize].factor;
-            let weight = Slab::precision(chance, factor, noise / count + group.spread);
+            let weight = Slab::precision(chance, factor, noise / count + group.between);
             precision[place.group as usize] += factor * weight;
             sum[place.group as usize] += weight * mean;
         }
@@ -127,30 +127,30 @@ impl Prior {
         let (precision, sum) = scratch.zeroed(tree.servers);
         for Tried { place, noise, count, mean, chance } in self.tried(data) {
             let group = &self.groups[place.group as usize];
-            let around = noise / count + group.spread + group.uncertainty;
+            let around = noise / count + group.between + group.uncertainty;
             let weight = Slab::precision(chance, group.mean, around);
             precision[place.server as usize] += group.mean * weight;
             sum[place.server as usize] += weight * (mean - group.mean);
         }
         let (mut total, mut count) = (0.0, 0.0);
         for (server, (precision, sum)) in self.servers.iter_mut().zip(precision.iter().zip(&*sum)) {
-            server.uncertainty = 1.0 / (1.0 / self.server_spread + precision);
+            server.uncertainty = 1.0 / (1.0 / self.server_variance + precision);
             server.factor = (server.uncertainty * sum).max(SLOWEST);
             if *precision > 0.0 {
                 total += server.factor * server.factor + server.uncertainty;
                 count += 1.0;
             }
         }
-        self.server_spread = drawn(total, count, OF_START, START_SERVER);
+        self.server_variance = drawn(total, count, OF_START, START_SERVER);
     }
 
-    fn learn_spread(&mut self, data: &Data<'_>, scratch: &mut Scratch) {
+    fn learn_between(&mut self, data: &Data<'_>, scratch: &mut Scratch) {
         let tree = data.tree;
         let (square, count) = scratch.zeroed(tree.groups.len());
         for Tried { place, noise, count: uses, mean, chance } in self.tried(data) {
             let expected = self.expected(place);
             let evidence = Evidence { count: uses, total: uses * mean, noise };
-            let Posterior { estimate, variance, pull } = posterior(evidence, expected.mean, expected.spread);
+            let Posterior { estimate, variance, pull } = posterior(evidence, expected.mean, expected.between);
             let (distance, own) = (estimate - expected.mean, 1.0 - pull);
             let found = distance * distance + variance + own * own * expected.uncertainty;
             square[place.group as usize] += (1.0 - chance) * found;
@@ -160,9 +160,9 @@ impl Prior {
         for index in 0..tree.groups.len() {
             let (weight, start) = match tree.groups[index].level {
                 0 => (OF_START, START_VARIANCE),
-                _ => (OF_PARENT, self.groups[tree.groups[index].parent].spread),
+                _ => (OF_PARENT, self.groups[tree.groups[index].parent].between),
             };
-            self.groups[index].spread = drawn(square[index], count[index], weight, start);
+            self.groups[index].between = drawn(square[index], count[index], weight, start);
         }
     }
 
