@@ -12,7 +12,7 @@ pub(super) mod search {
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
     /// The same where the linear relaxation guides it.
-    pub const LEAST_WORK_RELAXED: u64 = 20_000_000;
+    pub const LEAST_WORK_RELAXED: u64 = 10_000_000;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
@@ -233,6 +233,9 @@ pub(super) mod relax {
     pub const LEAST_GAIN: f64 = 3e-4;
     /// The same where rounds are dear.
     pub const LEAST_GAIN_OF_LARGE: f64 = 2e-3;
+    /// With the default budget, rounds that gain this share of the bound do not count: the decision and all that follows
+    /// are the better for them.
+    pub const MUCH: f64 = 5e-3;
 }
 
 pub(super) mod choose {

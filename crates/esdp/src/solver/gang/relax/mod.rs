@@ -30,7 +30,9 @@ use self::open::Open;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::tuning::choose::MISSING;
-use crate::solver::gang::tuning::relax::{CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, ROOT_TOLERANCE, TOLERANCE};
+use crate::solver::gang::tuning::relax::{
+    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, TOLERANCE,
+};
 pub(super) use bound::Multipliers;
 
 /// A relaxation and its solution; buffers are reused.
@@ -46,6 +48,9 @@ pub(super) struct Relaxation {
     cuts: Cuts,
     /// Channels that stay out.
     apart: Vec<bool>,
+    /// Whether rounds that gain much are paid for by others, and what such rounds took.
+    pub is_generous: bool,
+    pub extra: u64,
     /// Units of work so far.
     pub work: u64,
     /// What the last solution with a bound cost.
@@ -76,13 +81,18 @@ impl Relaxation {
         self.cuts.reset(form);
         let is_large = self.choose_first(form);
         let least_gain = if is_large { LEAST_GAIN_OF_LARGE } else { LEAST_GAIN };
-        let end = self.work.saturating_add(work);
+        let mut end = self.work.saturating_add(work);
+        self.extra = 0;
         let mut bound = f64::INFINITY;
         for round in 0..=CUT_ROUNDS {
             let before = bound;
             let last = self.work;
             bound = bound.min(self.solve_once(form, limits, bound, end));
             let spent = if round == 0 { 0 } else { self.work - last };
+            if self.is_generous && round > 0 && before - bound > MUCH * bound {
+                self.extra += spent;
+                end = end.saturating_add(spent);
+            }
             let affordable = self.work.saturating_add(spent + spent / 2) < end;
             // Channels that are missing make the bound worse than any row can make it better.
             let misses = is_large && bound - self.value(form) > MISSING * bound;

@@ -14,7 +14,9 @@ use crate::solver::gang::tuning::search::{CLOSE, STEPS, WIDE, WORK_PER_VISIT};
 impl Decomposition {
     /// The linear relaxation, and decisions from it; a bound.
     pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64) -> f64 {
+        self.relaxation.is_generous = self.is_default;
         let relaxed = self.relax(budget / 3 * 2);
+        let budget = budget.saturating_add(self.relaxation.extra);
         let by_servers = self.certify();
         let mut bound = relaxed.min(by_servers);
         self.sharper_by_servers = by_servers < relaxed;
