@@ -134,7 +134,7 @@ fn an_owner_wants_other_nodes_between_our_update_and_our_release() {
 #[test]
 fn slurm_refuses_a_list_of_nodes() {
     let mut bed = Bed::new(2);
-    bed.meddle("nodelist=", "lines=${lines/nodelist=n/nodelist=gone}");
+    bed.meddle("nodelist=", "order=${order/nodelist=n/nodelist=gone}");
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
     bed.wait_for_log(&["Slurm refuses the nodes", "Invalid node name"]);

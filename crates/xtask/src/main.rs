@@ -15,6 +15,7 @@ mod service;
 mod slurm;
 mod strace;
 mod test;
+mod trixie;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,10 @@ Long forms of tests of `esdp serve`, optimised:
   hostile  Sends 10000 or `--requests N` broken, oversized and slow requests, and measures a good client
   schema   Sends 500 or `--examples N` requests to each operation of its OpenAPI document by schemathesis
   soak     Plays against it for 1200 or `--seconds N`, and measures its memory and its database
+
+More of `esdp slurm`, as root:
+  slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie made by debootstrap
+  slurm-scale   Its driver with 1000 or `--jobs N` held jobs and half as many real nodes, optimised
 
 Examples:
   cargo xtask test             everything, before you push
@@ -70,6 +75,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
+        Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),

@@ -1,4 +1,4 @@
-//! The long forms of tests of `esdp serve`, which `cargo xtask test` runs in short: optimised, with more of everything.
+//! The long forms of tests of `esdp serve` and `esdp slurm`, which `cargo xtask test` runs in short: optimised, with more of everything.
 
 use std::process::Command;
 
@@ -17,11 +17,12 @@ struct Long {
     default: u64,
 }
 
-const LONG: [Long; 4] = [
+const LONG: [Long; 5] = [
     Long { name: "crash", test: "serve_crash", flag: "--times", variable: "ESDP_CRASHES", default: 1000 },
     Long { name: "hostile", test: "serve_hostile", flag: "--requests", variable: "ESDP_HOSTILE", default: 10_000 },
     Long { name: "schema", test: "serve_schema", flag: "--examples", variable: "ESDP_EXAMPLES", default: 500 },
     Long { name: "soak", test: "serve_soak", flag: "--seconds", variable: "ESDP_SOAK", default: 1200 },
+    Long { name: "slurm-scale", test: "slurm_scale", flag: "--jobs", variable: "ESDP_SCALE", default: 1000 },
 ];
 
 /// Runs one of them, if it is one, with the arguments that follow its name.

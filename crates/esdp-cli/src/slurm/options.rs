@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use esdp::live::Mode;
 use esdp_cluster::slurm::client::Client;
-use esdp_cluster::slurm::cluster::Slurm;
+use esdp_cluster::slurm::cluster::{RestChoice, Slurm};
 use esdp_cluster::slurm::config::Config;
 use esdp_cluster::slurm::driver::DriverSettings;
 use esdp_cluster::slurm::reports;
@@ -23,6 +23,9 @@ pub(crate) struct ClusterOptions {
     /// The partition
     #[arg(long, default_value = "main")]
     pub(crate) partition: String,
+    /// Slurm's REST interface, from 24.11 on: the socket of slurmrestd, `auto` or `off`
+    #[arg(long, value_name = "SOCKET", default_value = "auto")]
+    rest: PathBuf,
 }
 
 impl ClusterOptions {
@@ -32,7 +35,12 @@ impl ClusterOptions {
             anyhow::bail!("--conf {}: expected an absolute path of a slurm.conf", conf.display());
         }
         let client = Client { conf: self.conf.clone(), time_out: None };
-        Slurm::probe(client).context("Slurm cannot be asked")
+        let rest = match self.rest.to_str() {
+            Some("auto") => RestChoice::Auto,
+            Some("off") => RestChoice::Off,
+            _ => RestChoice::At(self.rest.clone()),
+        };
+        Slurm::probe(client, &rest).context("Slurm cannot be asked")
     }
 }
 
@@ -44,9 +52,12 @@ pub(crate) struct DriverOptions {
     /// Where everything is kept
     #[arg(long, value_name = "DIR", default_value = "esdp-slurm")]
     pub(crate) data: PathBuf,
-    /// The time from turn to turn, such as 5s or 500ms
+    /// The longest time from turn to turn, such as 5s or 500ms
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
     slot: Duration,
+    /// A file that job_submit.lua writes to for each job it holds, so that a turn begins at once
+    #[arg(long, value_name = "FILE")]
+    wake: Option<PathBuf>,
     /// Where jobs report their speeds [default: $ESDP_REPORTS, or `reports` in the data directory]
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
@@ -99,6 +110,7 @@ impl DriverOptions {
             partition: self.cluster.partition.clone(),
             mode,
             slot: self.slot,
+            wake: self.wake.clone(),
             data: self.data.clone(),
             reports: self.reports.clone().or_else(named).unwrap_or_else(|| self.data.join("reports")),
             config,
@@ -115,16 +127,11 @@ impl DriverOptions {
         esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
         let slurm = self.cluster.probe()?;
         std::fs::create_dir_all(&driver.reports).with_context(|| driver.reports.display().to_string())?;
+        let found = format!("Slurm {} ({}), partition {}", slurm.version, slurm.ways(), driver.partition);
         let ready = |address: SocketAddr| {
-            let _ = crate::output::print(&format!(
-                "Slurm {} ({}), partition {}; dashboard at http://{address}\n",
-                slurm.version,
-                slurm.ways(),
-                driver.partition,
-            ));
+            let _ = crate::output::print(&format!("{found}; dashboard at http://{address}\n"));
         };
-        let (cluster, plan) = (slurm.clone(), driver.clone());
-        esdp_serve::run_with(&settings, ready, move |client| drive(cluster, client, plan))?;
+        esdp_serve::run_with(&settings, ready, move |client| drive(slurm, client, driver))?;
         Ok(())
     }
 }

@@ -216,7 +216,7 @@ mod tests {
             ("JobSubmitPlugins", "lua"),
             ("SlurmUser", "slurm(64030)"),
         ];
-        let lua = Some(super::super::lua::script(&["main".to_owned()]));
+        let lua = Some(super::super::lua::script(&["main".to_owned()], None));
         let ready = Examined { nodes: vec![SlurmNode::default()], lua, user: 64030, ..examined(&settings) };
         assert!(ready.findings("main").iter().all(|finding| finding.verdict == Verdict::Fine), "{ready:?}");
     }
