@@ -65,8 +65,9 @@ fn install(root: &Path) -> Result<(), Failure> {
 
 /// Where this machine's packages come from.
 fn mirror() -> Result<String, Failure> {
-    let asked = Command::new("apt-get").args(["indextargets", "--format", "$(SUITE) $(REPO_URI)", "Created-By: Packages"]);
-    let answer = { asked }.output().map_err(|error| Failure::Check(format!("apt-get: {error}")))?;
+    let mut command = Command::new("apt-get");
+    command.args(["indextargets", "--format", "$(SUITE) $(REPO_URI)", "Created-By: Packages"]);
+    let answer = command.output().map_err(|error| Failure::Check(format!("apt-get: {error}")))?;
     let text = String::from_utf8_lossy(&answer.stdout).into_owned();
     chosen(&text).ok_or_else(|| Failure::Check("apt has no mirror of Debian: run `apt-get update` first".to_owned()))
 }
@@ -81,11 +82,22 @@ fn chosen(targets: &str) -> Option<String> {
 fn build(package: &str, test: &str) -> Result<PathBuf, Failure> {
     let mut command = cargo();
     // Both packages, so that all of these tests share what they are built from.
-    command.args(["test", "--locked", "--package", "esdp-cluster", "--package", "esdp-cli", "--test", test, "--no-run"]);
+    command.args([
+        "test",
+        "--locked",
+        "--package",
+        "esdp-cluster",
+        "--package",
+        "esdp-cli",
+        "--test",
+        test,
+        "--no-run",
+    ]);
     command.arg("--message-format=json-render-diagnostics");
     let output = command.output().map_err(|error| Failure::Check(format!("cargo: {error}")))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let failed = || Failure::Check(format!("{package}: {test} was not built: {}", String::from_utf8_lossy(&output.stderr)));
+    let failed =
+        || Failure::Check(format!("{package}: {test} was not built: {}", String::from_utf8_lossy(&output.stderr)));
     executable(&text, test).ok_or_else(failed)
 }
 
@@ -106,6 +118,8 @@ mkdir -p "$2$1"
 mount --bind "$1" "$2$1"
 mount --bind /dev "$2/dev"
 mount -t proc proc "$2/proc"
+# Without it, names are looked up in the network, for seconds.
+echo "127.0.0.1 localhost $(uname -n)" > "$2/etc/hosts"
 exec chroot "$2" env -C "$3" PATH=/usr/sbin:/usr/bin:/sbin:/bin "$4" --test-threads 2 --nocapture
 "#;
     let mut command = Command::new("unshare");

@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow};
 use clap::Args;
 use esdp::live::Mode;
-use esdp_cluster::slurm::client::Client;
+use esdp_cluster::slurm::client::{CallError, Client};
 use esdp_cluster::slurm::cluster::{RestChoice, Slurm};
 use esdp_cluster::slurm::config::Config;
 use esdp_cluster::slurm::driver::DriverSettings;
@@ -12,7 +12,10 @@ use esdp_serve::engine;
 use esdp_serve::settings::{PolicyChoice, Settings, SettingsFile};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a driver waits for a controller that does not answer yet.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Which cluster.
 #[derive(Debug, Clone, Args)]
@@ -29,6 +32,20 @@ pub(crate) struct ClusterOptions {
 }
 
 impl ClusterOptions {
+    /// The cluster, if it answers within a minute: a service may be started before slurmctld is.
+    fn probe_patiently(&self) -> anyhow::Result<Slurm> {
+        let due = Instant::now() + PATIENCE;
+        loop {
+            match self.probe() {
+                Err(error) if Instant::now() < due && is_away(&error) => {
+                    crate::output::note(&format!("{error:#}; trying again"));
+                    std::thread::sleep(Duration::from_secs(2));
+                }
+                other => return other,
+            }
+        }
+    }
+
     /// The cluster, if it answers.
     pub(crate) fn probe(&self) -> anyhow::Result<Slurm> {
         if let Some(conf) = self.conf.as_ref().filter(|conf| !conf.is_absolute() || !conf.is_file()) {
@@ -42,6 +59,10 @@ impl ClusterOptions {
         };
         Slurm::probe(client, &rest).context("Slurm cannot be asked")
     }
+}
+
+fn is_away(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<CallError>().is_some_and(CallError::is_away)
 }
 
 /// How the driver and the service around it run.
@@ -125,7 +146,7 @@ impl DriverOptions {
     ) -> anyhow::Result<()> {
         let (settings, driver) = (self.settings(mode)?, self.driver(mode)?);
         esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
-        let slurm = self.cluster.probe()?;
+        let slurm = self.cluster.probe_patiently()?;
         std::fs::create_dir_all(&driver.reports).with_context(|| driver.reports.display().to_string())?;
         let found = format!("Slurm {} ({}), partition {}", slurm.version, slurm.ways(), driver.partition);
         let ready = |address: SocketAddr| {

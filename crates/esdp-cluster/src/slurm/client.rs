@@ -50,6 +50,24 @@ pub enum CallError {
     },
 }
 
+impl CallError {
+    /// Whether the controller does not answer, which may pass.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Away(_) | Self::TimeOut { .. } => true,
+            Self::Failed { said, .. } => says_away(said),
+            Self::Start { .. } | Self::Answer { .. } => false,
+        }
+    }
+}
+
+/// Whether a complaint is not about what was asked, but about a controller that does not answer.
+pub(super) fn says_away(said: &str) -> bool {
+    ["Unable to contact slurm controller", "Socket timed out", "Connection refused", "Zero Bytes were transmitted"]
+        .into_iter()
+        .any(|known| said.contains(known))
+}
+
 /// The way to a Slurm cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Client {

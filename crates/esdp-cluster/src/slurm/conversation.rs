@@ -4,7 +4,7 @@
 //! reads orders from its standard input for as long as it is open. It says nothing of an order that was obeyed, so each is
 //! followed by a word that it does not know: once it complains of that word, all it had to say before was said.
 
-use super::client::{CallError, Client, one_line};
+use super::client::{CallError, Client, one_line, says_away};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -41,7 +41,9 @@ impl Conversation {
         };
         let (sender, complaints) = channel();
         // Ends with the program, whose end of the pipe is then closed.
-        std::thread::spawn(move || BufReader::new(errors).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        std::thread::spawn(move || {
+            BufReader::new(errors).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         Ok(Self { child, input, complaints, time_out: client.time_out() })
     }
 
@@ -60,22 +62,17 @@ impl Conversation {
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(CallError::TimeOut { program: shown(), seconds: self.time_out.as_secs() });
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(broken(&format!("it has ended: {}", said.join(" ")))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(broken(&format!("it has ended: {}", said.join(" "))));
+                }
             }
         }
         match one_line(&said.join(" ")) {
             said if said.is_empty() => Ok(Ok(())),
-            said if is_away(&said) => Err(CallError::Away(said)),
+            said if says_away(&said) => Err(CallError::Away(said)),
             said => Ok(Err(Refusal(said))),
         }
     }
-}
-
-/// Whether a complaint is not about an order, but about the controller.
-pub(super) fn is_away(said: &str) -> bool {
-    ["Unable to contact slurm controller", "Socket timed out", "Connection refused", "Zero Bytes were transmitted"]
-        .into_iter()
-        .any(|known| said.contains(known))
 }
 
 impl Drop for Conversation {
@@ -108,7 +105,10 @@ mod tests {
                       show*) echo 'Unable to contact slurm controller (connect failure)' >&2;;";
         let (_directory, mut opened) = conversation(script);
         assert_eq!(opened.say("release 17"), Ok(Ok(())));
-        assert_eq!(opened.say("update jobid=17 nodelist=x"), Ok(Err(Refusal("Invalid node name specified".to_owned()))));
+        assert_eq!(
+            opened.say("update jobid=17 nodelist=x"),
+            Ok(Err(Refusal("Invalid node name specified".to_owned())))
+        );
         assert_eq!(opened.say("release 18"), Ok(Ok(())));
         assert!(matches!(opened.say("show config"), Err(CallError::Away(_))));
         assert!(matches!(opened.say("quit"), Err(CallError::Failed { .. })));

@@ -3,19 +3,14 @@
 //! Two questions and one order go this way: all jobs, all nodes, and the placing of a job, which names its nodes and lets it
 //! start at once. By `scontrol` that takes three orders and, before them, two programs.
 
-use super::client::{CallError, Client};
-use super::conversation::{Refusal, is_away};
+use super::client::{CallError, Client, says_away};
+use super::conversation::Refusal;
 use super::json::text;
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::{Method, Request};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tokio::net::UnixStream;
-use tokio::runtime::Runtime;
 
 /// Versions of the interface, the one that was tried most first. Releases since 24.11 know at least one of them.
 const VERSIONS: [&str; 6] = ["v0.0.42", "v0.0.43", "v0.0.44", "v0.0.45", "v0.0.41", "v0.0.40"];
@@ -34,8 +29,7 @@ pub(super) struct Rest {
     version: &'static str,
     token: String,
     since: Instant,
-    runtime: Runtime,
-    connection: Option<SendRequest<Full<Bytes>>>,
+    connection: Option<BufReader<UnixStream>>,
 }
 
 /// An answer: its status and its text.
@@ -47,20 +41,18 @@ impl Rest {
     /// # Errors
     /// With the reason why this way is not open.
     pub(super) fn probe(client: &Client, socket: &Path) -> Result<Self, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let mut rest = Self {
             client: client.clone(),
             socket: socket.to_owned(),
             version: "",
             token: token(client)?,
             since: Instant::now(),
-            runtime: runtime.map_err(|error| error.to_string())?,
             connection: None,
         };
         for version in VERSIONS {
             rest.version = version;
             // The list of nodes and not a ping, which is answered whoever asks.
-            let (status, answer) = rest.ask(Method::GET, "nodes/", None).map_err(|error| error.to_string())?;
+            let (status, answer) = rest.ask("GET", "nodes/", "").map_err(|error| error.to_string())?;
             match status {
                 404 => {}
                 200 => return super::json::answer(&answer).map(|_| rest),
@@ -77,7 +69,7 @@ impl Rest {
 
     /// The text of `jobs/` or `nodes/`.
     pub(super) fn list(&mut self, what: &str) -> Result<String, CallError> {
-        match self.ask(Method::GET, what, None)? {
+        match self.ask("GET", what, "")? {
             (200, text) => Ok(text),
             (_, text) => Err(CallError::Failed { program: self.shown(what), said: complaint(&text) }),
         }
@@ -86,10 +78,10 @@ impl Rest {
     /// Names a job's nodes and lets it start, in one step.
     pub(super) fn place(&mut self, job: &str, nodes: &[String]) -> Result<Result<(), Refusal>, CallError> {
         let body = json!({ "required_nodes": nodes, "hold": false }).to_string();
-        match self.ask(Method::POST, &format!("job/{job}"), Some(body))? {
+        match self.ask("POST", &format!("job/{job}"), &body)? {
             (200, text) if complaint(&text).is_empty() => Ok(Ok(())),
             (_, text) => match complaint(&text) {
-                said if is_away(&said) => Err(CallError::Away(said)),
+                said if says_away(&said) => Err(CallError::Away(said)),
                 said => Ok(Err(Refusal(said))),
             },
         }
@@ -99,62 +91,77 @@ impl Rest {
         format!("slurmrestd /slurm/{}/{what}", self.version)
     }
 
-    fn ask(&mut self, method: Method, what: &str, body: Option<String>) -> Result<Answer, CallError> {
-        let failed = |said: String| CallError::Failed { program: format!("slurmrestd {what}"), said };
+    fn ask(&mut self, method: &str, what: &str, body: &str) -> Result<Answer, CallError> {
+        let program = self.shown(what);
         if self.since.elapsed() > LIFE / 2 {
-            self.token = token(&self.client).map_err(failed)?;
+            let renewed = token(&self.client);
+            self.token = renewed.map_err(|said| CallError::Failed { program: program.clone(), said })?;
             self.since = Instant::now();
         }
-        let time_out = self.client.time_out();
-        let path = format!("/slurm/{}/{what}", self.version);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", "slurmrestd")
-            .header("x-slurm-user-token", &self.token)
-            .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(body.unwrap_or_default())))
-            .map_err(|error| failed(error.to_string()))?;
-        let (socket, connection) = (&self.socket, &mut self.connection);
-        let exchanged = self.runtime.block_on(async {
-            tokio::time::timeout(time_out, exchange(socket, connection, request)).await
-        });
-        match exchanged {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(cause)) => {
-                self.connection = None;
-                Err(failed(cause.to_string()))
-            }
-            Err(_) => {
-                self.connection = None;
-                Err(CallError::TimeOut { program: self.shown(what), seconds: time_out.as_secs() })
-            }
+        let request = format!(
+            "{method} /slurm/{}/{what} HTTP/1.1\r\nhost: slurmrestd\r\nx-slurm-user-token: {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.version,
+            self.token,
+            body.len()
+        );
+        let reused = self.connection.is_some();
+        let mut answer = self.exchange(&request);
+        // It may have closed a connection that was idle. Whatever is asked may be asked twice.
+        if reused && answer.as_ref().is_err_and(|error| !is_late(error)) {
+            answer = self.exchange(&request);
         }
+        answer.map_err(|error| match is_late(&error) {
+            true => CallError::TimeOut { program, seconds: self.client.time_out().as_secs() },
+            false => CallError::Failed { program, said: error.to_string() },
+        })
+    }
+
+    /// One request on the connection, which is opened if there is none, and closed after an error.
+    fn exchange(&mut self, request: &str) -> io::Result<Answer> {
+        let mut stream = match self.connection.take() {
+            Some(open) => open,
+            None => {
+                let stream = UnixStream::connect(&self.socket)?;
+                stream.set_read_timeout(Some(self.client.time_out()))?;
+                stream.set_write_timeout(Some(self.client.time_out()))?;
+                BufReader::new(stream)
+            }
+        };
+        stream.get_mut().write_all(request.as_bytes())?;
+        let (answer, last) = read(&mut stream)?;
+        self.connection = (!last).then_some(stream);
+        Ok(answer)
     }
 }
 
-/// One request on the connection, which is opened if there is none or it was closed.
-async fn exchange(
-    socket: &Path,
-    connection: &mut Option<SendRequest<Full<Bytes>>>,
-    request: Request<Full<Bytes>>,
-) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
-    if let Some(open) = connection {
-        // A connection that slurmrestd has closed says so only when it is looked at.
-        if open.ready().await.is_err() {
-            *connection = None;
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+/// An answer of HTTP 1.1, whose length `slurmrestd` always tells, and whether the connection ends with it.
+fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
+    let broken = |what: &str| io::Error::new(ErrorKind::InvalidData, what.to_owned());
+    let mut line = String::new();
+    if stream.read_line(&mut line)? == 0 {
+        return Err(io::Error::new(ErrorKind::UnexpectedEof, "it has closed the connection"));
+    }
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| broken("it does not answer as a web service does"))?;
+    let (mut length, mut last) = (None, false);
+    loop {
+        line.clear();
+        stream.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        match (name.to_ascii_lowercase().as_str(), value.trim()) {
+            ("content-length", value) => length = value.parse().ok(),
+            ("connection", value) => last = value.eq_ignore_ascii_case("close"),
+            _ => {}
         }
     }
-    if connection.is_none() {
-        let (open, driver) = handshake(TokioIo::new(UnixStream::connect(socket).await?)).await?;
-        tokio::spawn(driver);
-        *connection = Some(open);
-    }
-    let open = connection.as_mut().ok_or("there is no connection")?;
-    let response = open.send_request(request).await?;
-    let status = response.status().as_u16();
-    let bytes = response.into_body().collect().await?.to_bytes();
-    Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
+    let mut bytes = Vec::new();
+    stream.take(length.ok_or_else(|| broken("it does not tell the length of its answer"))?).read_to_end(&mut bytes)?;
+    Ok(((status, String::from_utf8_lossy(&bytes).into_owned()), last))
 }
 
 /// A token for whoever we are.
@@ -183,5 +190,14 @@ mod tests {
         assert_eq!(complaint(refused), "Job update requested failed: Invalid node name specified");
         assert_eq!(complaint(r#"{"errors": []}"#), "");
         assert_eq!(complaint("Unable find requested URL."), "Unable find requested URL.");
+    }
+
+    #[test]
+    fn answers_are_read_to_their_end() {
+        let mut text = &b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: 2\r\n\r\n{}HTTP"[..];
+        assert_eq!(read(&mut text).unwrap(), ((404, "{}".to_owned()), true));
+        assert_eq!(text, b"HTTP");
+        assert!(read(&mut &b"HTTP/1.1 200 OK\r\n\r\n"[..]).is_err());
+        assert!(read(&mut &b""[..]).is_err());
     }
 }

@@ -138,7 +138,8 @@ impl LocalCluster {
         let munged = Daemon::new("munged", &config::munged_arguments(&dir), &dir.join("log/munged.log"))?;
         let controller =
             Daemon::new("slurmctld", &["-D".into(), "-f".into(), conf.clone().into()], &dir.join("log/slurmctld.log"))?;
-        let rest = release.rest.then(|| Daemon::new("env", &config::rest_arguments(&dir), &dir.join("log/slurmrestd.log")));
+        let rest =
+            release.rest.then(|| Daemon::new("env", &config::rest_arguments(&dir), &dir.join("log/slurmrestd.log")));
         let rest = rest.transpose()?;
         let node = |name: &str| {
             let arguments = ["-D".into(), "-f".into(), conf.clone().into(), "-N".into(), name.into()];
@@ -290,7 +291,10 @@ impl LocalCluster {
     }
 
     fn tell_guardian(&mut self) {
-        let daemons = [&self.munged, &self.controller].into_iter().chain(&self.rest).chain(self.nodes.iter().map(|(_, daemon)| daemon));
+        let daemons = [&self.munged, &self.controller]
+            .into_iter()
+            .chain(&self.rest)
+            .chain(self.nodes.iter().map(|(_, daemon)| daemon));
         self.guardian.watch(daemons.filter_map(Daemon::pid));
     }
 }

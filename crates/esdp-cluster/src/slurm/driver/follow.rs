@@ -1,10 +1,10 @@
 //! What became of jobs that were started, and of those that wait.
 
 use super::{DriveError, Driver, Phase, Picture};
-use crate::slurm::job::{SlurmJob, State};
-use crate::slurm::ledger::Entry;
 use crate::slurm::conversation::Refusal;
 use crate::slurm::is_marked;
+use crate::slurm::job::{SlurmJob, State};
+use crate::slurm::ledger::Entry;
 use esdp_serve::wire::{JobsAnswer, StartedWire};
 use std::collections::HashSet;
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! The driver: one turn reads the cluster, tells the core what happened, and carries out what it decides.
 //!
 //! ```text
-//! read jobs and nodes -> follow what was started -> withdraw what waits no more -> learn from what ended
-//!     -> admit in Slurm's order -> decide -> hold, name the nodes, release
+//! read jobs and nodes -> follow what was started -> withdraw what waits no more
+//!     -> admit in Slurm's order -> decide -> hold, name the nodes, release -> learn from what ended
 //! ```
 //!
 //! A turn goes by what it finds, not by what it remembers: the core's journal has the decisions, Slurm has the jobs, and
@@ -25,8 +25,8 @@ use super::ports::{self, Ports};
 use esdp::live::Mode;
 use esdp_serve::engine::Client;
 use esdp_serve::wire::{ApiError, JobsAnswer};
-use std::collections::{BTreeSet, HashMap, HashSet};
 use pace::Pace;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -186,7 +186,6 @@ impl<'a> Driver<'a> {
         self.describe(picture, &known)?;
         let again = self.follow(picture, &known)?;
         self.withdraw(picture, &known)?;
-        self.learn(picture)?;
         match self.settings.mode {
             Mode::Place => {
                 self.note_released(picture, &known)?;
@@ -195,6 +194,8 @@ impl<'a> Driver<'a> {
             Mode::Advise => self.advise(picture)?,
             Mode::Observe => {}
         }
+        // Last: what waits for its nodes shall not also wait for this to be written down.
+        self.learn(picture)?;
         self.forget(picture);
         Ok(())
     }

@@ -37,7 +37,15 @@ impl Pace {
                 std::os::unix::fs::chown(path, Some(owner), None)?;
             }
         }
-        Ok(Self { slot, file: file.map(Path::to_owned), size: 0, woken: false, newest: 0, missed: false, began: Instant::now() })
+        Ok(Self {
+            slot,
+            file: file.map(Path::to_owned),
+            size: 0,
+            woken: false,
+            newest: 0,
+            missed: false,
+            began: Instant::now(),
+        })
     }
 
     /// A turn begins: what is submitted from now on asks for another.
