@@ -18,7 +18,15 @@ pub(crate) fn workspace_root() -> PathBuf {
 /// A command for the very cargo that started this program, so that `cargo +1.88 xtask test`
 /// tests with 1.88 throughout.
 pub(crate) fn cargo() -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+    let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    // What cargo told this program about itself makes build scripts that look at it run again, and all that depends on them.
+    let ours = |name: &OsString| {
+        ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start))
+    };
+    for name in std::env::vars_os().map(|(name, _)| name).filter(ours) {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// A command that will run in the workspace root.

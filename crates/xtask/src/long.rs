@@ -22,7 +22,7 @@ struct Long {
 
 const CLI: &str = "esdp-cli";
 
-const LONG: [Long; 5] = [
+const LONG: [Long; 6] = [
     Long { name: "crash", package: CLI, test: "serve_crash", flag: "--times", variable: "ESDP_CRASHES", default: 1000 },
     Long {
         name: "hostile",
@@ -48,6 +48,14 @@ const LONG: [Long; 5] = [
         flag: "--tries",
         variable: "ESDP_FUZZ",
         default: 100_000,
+    },
+    Long {
+        name: "slurm-scale",
+        package: CLI,
+        test: "slurm_scale",
+        flag: "--jobs",
+        variable: "ESDP_SCALE",
+        default: 1000,
     },
 ];
 

@@ -16,6 +16,7 @@ mod schemathesis;
 mod slurm;
 mod strace;
 mod test;
+mod trixie;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,10 @@ Long forms of tests of `esdp serve`, optimised:
 
 Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with overflow checks:
   fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
+
+More of `esdp slurm`, as root:
+  slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie made by debootstrap
+  slurm-scale   Its driver with 1000 or `--jobs N` held jobs and half as many real nodes, optimised
 
 Examples:
   cargo xtask test             everything, before you push
@@ -76,6 +81,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         }
         Some("test") => test::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
+        Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),
