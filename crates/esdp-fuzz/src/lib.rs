@@ -9,7 +9,7 @@
 //! | [`mutate`] | new inputs from old ones, by a seeded generator |
 //!
 //! Each `hold` panics where its contract is broken: that is its purpose. Three programs call them: `tests/corpus.rs` with
-//! the inputs in `corpus/` and some thousands of mutants of them, wherever the tests run; `cargo xtask fuzz` with many
+//! the inputs in `corpus/` and some hundreds of mutants of them, wherever the tests run; `cargo xtask fuzz` with many
 //! more mutants; and the targets in `fuzz/`, which libFuzzer guides by coverage and which need a nightly toolchain.
 
 pub mod checkpoint;

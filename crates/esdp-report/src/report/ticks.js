@@ -3,8 +3,11 @@
 // eight of a static figure: a page may be narrow. The browser test compares the two.
 const MINUS = "\u2212";
 
+// A power of ten; `10 ** -5` is not quite 0.00001.
+const ten = (power) => Number("1e" + power);
+
 function roundStep(rough) {
-  const power = 10 ** Math.floor(Math.log10(rough));
+  const power = ten(Math.floor(Math.log10(rough)));
   const factor = [1, 2, 5].find((f) => rough / power <= f + 1e-9) ?? 10;
   return factor * power;
 }
@@ -28,7 +31,7 @@ function logTicks(low, high, about) {
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
     if (power % every !== 0) continue;
     for (const factor of factors) {
-      const tick = factor * 10 ** power;
+      const tick = factor * ten(power);
       if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(tick);
     }
   }
@@ -42,11 +45,13 @@ function suffixOf(size) {
   return [1e9, "G"];
 }
 
-// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust.
+// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust. A number
+// lies between two roundings only if its exact digits, which are at most a hundred here, say so.
 function rounded(size, digits, method) {
-  const [exact, power] = size[method](digits + 1).split("e");
-  const tie = /[02468]\.?5$/.test(exact) && Number(exact + (power === undefined ? "" : "e" + power)) === size;
-  return tie ? [exact.slice(0, -1).replace(/\.$/, ""), power] : size[method](digits).split("e");
+  const [exact, power] = size[method](100).split("e");
+  const cut = exact.indexOf(".") + 1 + digits;
+  const tie = /^50*$/.test(exact.slice(cut)) && /[02468]\.?$/.test(exact.slice(0, cut));
+  return tie ? [exact.slice(0, cut).replace(/\.$/, ""), power] : size[method](digits).split("e");
 }
 
 function grouped(value, decimals) {
