@@ -79,13 +79,13 @@ fn forgetting_pays_where_speeds_drift_and_only_there() {
         ("esdp-index", 0.89..=0.93),
         ("esdp-drift", 0.95..=0.97),
         ("esdp", 0.96..=0.975),
-        ("esdp-pooled", 0.85..=0.93),
+        ("esdp-pooled", 0.9..=0.92),
     ];
     let sine = [
         ("esdp-index", 0.87..=0.91),
         ("esdp-drift", 0.955..=0.975),
-        ("esdp", 0.955..=0.985),
-        ("esdp-pooled", 0.85..=0.92),
+        ("esdp", 0.955..=0.975),
+        ("esdp-pooled", 0.86..=0.89),
     ];
     for (preset, recorded) in [("drift-switch", switch), ("drift-sine", sine)] {
         let ratios = check(preset, 4000, &recorded);
