@@ -2,6 +2,7 @@
 
 use crate::output;
 use clap::error::ErrorKind;
+use esdp_report::visible;
 use std::fmt;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
@@ -77,7 +78,7 @@ fn fail(message: &str) -> ExitCode {
 /// One line on standard error. With that gone too, the exit code has to do.
 fn say(message: &str, code: u8) -> ExitCode {
     let sentence = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let _ = writeln!(std::io::stderr(), "{sentence}");
+    let _ = writeln!(std::io::stderr(), "{}", visible::line(&sentence));
     ExitCode::from(code)
 }
 

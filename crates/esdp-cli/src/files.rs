@@ -1,37 +1,46 @@
 //! Result files: whole or not at all.
 
+mod growing;
+
+pub(crate) use growing::{Growing, is_stdout};
+
 use anyhow::Context;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Makes a directory for results, with its parents.
+/// Makes a directory for results, with its parents, and removes what killed processes have left in it.
 ///
 /// # Errors
 /// With the directory and what the system says.
 pub(crate) fn directory(path: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(path).with_context(|| format!("{}: the directory cannot be made", path.display()))
+    fs::create_dir_all(path).with_context(|| format!("{}: the directory cannot be made", path.display()))?;
+    growing::tidy(path);
+    Ok(())
 }
 
-/// Writes a file beside its place and then renames it, so that nobody ever sees half of it.
+/// A directory beside a place, for what will be one file there; its lock keeps it from being taken for a leftover.
+///
+/// # Errors
+/// With the directory and what the system says.
+pub(crate) fn directory_beside(path: &Path) -> anyhow::Result<(PathBuf, fs::File)> {
+    let directory = growing::beside(path);
+    let lock = growing::directory_locked(&directory);
+    let lock = lock.with_context(|| format!("{}: the directory cannot be made", directory.display()))?;
+    Ok((directory, lock))
+}
+
+/// Writes a file, whole or not at all; see [`Growing`] for what is not a regular file.
 ///
 /// # Errors
 /// With the file and what the system says.
 pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> anyhow::Result<()> {
-    let beside = beside(path);
-    let mut file = fs::File::create(&beside).with_context(|| cannot(path))?;
-    let written = file.write_all(contents.as_ref()).and_then(|()| file.sync_all());
-    drop(file);
-    written.and_then(|()| fs::rename(&beside, path)).with_context(|| cannot(path)).inspect_err(|_| {
-        // The error tells enough; the rest is tidiness.
-        let _ = fs::remove_file(&beside);
-    })
-}
-
-/// Where a file grows before it is renamed. The process is in the name: two of them may share a directory.
-pub(crate) fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+    let write = || {
+        let mut growing = Growing::create(path)?;
+        let written = growing.write_all(contents.as_ref());
+        growing.finish(written)
+    };
+    write().with_context(|| cannot(path))
 }
 
 /// The sentence for a file that cannot be written.

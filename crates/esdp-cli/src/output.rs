@@ -1,9 +1,14 @@
 //! Standard output, and nothing but the result on it.
 
+use crate::files;
 use anyhow::Context;
 use clap::ValueEnum;
+use esdp_report::visible;
 use serde::Serialize;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+use std::str::FromStr;
 
 /// How a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -15,15 +20,30 @@ pub enum Format {
     Json,
 }
 
-/// Prints a text. A reader that has seen enough (`| head`) is no failure.
+/// Prints a text. A reader that has seen enough (`| head`) is no failure. A program gets every byte; on a terminal,
+/// what would steer it is shown.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    let outcome = if stdout.is_terminal() {
+        stdout.write_all(visible::lines(text, &visible::STYLES).as_bytes())
+    } else {
+        stdout.write_all(text.as_bytes())
+    };
+    written(outcome.and_then(|()| stdout.flush()))
+}
+
+/// Prints sentences about files that were written: on standard error where one of them is standard output itself.
+pub(crate) fn print_about(files: &[&Path], text: &str) -> anyhow::Result<()> {
+    if files.iter().any(|file| files::is_stdout(file)) {
+        let _ = io::stderr().write_all(visible::lines(text, &[]).as_bytes());
+        return Ok(());
+    }
+    print(text)
 }
 
 /// Tells something beside the result, on standard error. Nobody to hear it is no failure.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "note: {text}");
+    let _ = writeln!(io::stderr(), "note: {}", visible::line(text));
 }
 
 /// Whether standard output may be coloured: a terminal that can, and a user who does not mind.
@@ -52,7 +72,13 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&text)
 }
 
-/// A whole number of a flag, with an error that says what is accepted.
-pub(crate) fn whole(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+/// Reads a whole number of a flag, with an error that says what is accepted.
+pub(crate) fn whole<T: FromStr + PartialOrd + Display + Copy>(
+    from: T,
+    to: T,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let found = text.parse().ok().filter(|number| (from..=to).contains(number));
+        found.ok_or_else(|| format!("expected a whole number from {from} to {to}"))
+    }
 }

@@ -3,7 +3,7 @@
 //! Each (seed, policy) pair streams into a file of its own, so that threads do not wait for each
 //! other and memory stays flat. At the end the files of complete seeds are joined.
 
-use crate::files;
+use crate::files::{self, Growing};
 use anyhow::Context;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -13,14 +13,15 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Parts {
     target: PathBuf,
     directory: PathBuf,
+    /// Held as long as they grow.
+    _lock: File,
 }
 
 impl Parts {
     /// Parts of a file, in a directory beside it.
     pub(crate) fn new(target: PathBuf) -> anyhow::Result<Self> {
-        let directory = files::beside(&target);
-        files::directory(&directory)?;
-        Ok(Self { target, directory })
+        let (directory, lock) = files::directory_beside(&target)?;
+        Ok(Self { target, directory, _lock: lock })
     }
 
     /// The file that they become.
@@ -40,9 +41,8 @@ impl Parts {
 
     /// Joins the parts of complete seeds, seed by seed, policy by policy, under a header.
     pub(crate) fn join(&self, header: &str, seeds: &[u64], policies: usize) -> anyhow::Result<()> {
-        let growing = self.directory.join("all");
-        let join = || -> io::Result<()> {
-            let mut all = BufWriter::new(File::create(&growing)?);
+        let append = |all: &Growing| -> io::Result<()> {
+            let mut all = BufWriter::new(all.handle()?);
             all.write_all(header.as_bytes())?;
             for &seed in seeds {
                 for policy in 0..policies {
@@ -52,8 +52,12 @@ impl Parts {
                     std::fs::remove_file(&part)?;
                 }
             }
-            all.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            std::fs::rename(&growing, &self.target)
+            all.flush()
+        };
+        let join = || {
+            let all = Growing::create(&self.target)?;
+            let written = append(&all);
+            all.finish(written)
         };
         join().with_context(|| files::cannot(&self.target))
     }

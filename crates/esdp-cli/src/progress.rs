@@ -1,5 +1,6 @@
 //! Progress with an estimate of what is left, on standard error, on terminals only.
 
+use esdp_report::visible;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +50,7 @@ impl Progress {
 
     /// What is being done.
     pub(crate) fn message(&self, text: impl Into<String>) {
-        self.bar.set_message(text.into());
+        self.bar.set_message(visible::line(&text.into()));
     }
 
     /// Takes the bar off the terminal.

@@ -12,17 +12,17 @@ pub struct SourceArgs {
     /// The scenario, a TOML file
     #[arg(value_name = "SCENARIO.toml", conflicts_with = "preset")]
     file: Option<PathBuf>,
-    /// A scenario that comes with esdp; `default` where no file is given either
+    /// A scenario that comes with esdp
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The first seed; the others follow it
-    #[arg(long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     seed: Option<u64>,
     /// How many seeds
-    #[arg(long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     seeds: Option<u64>,
     /// How many slots to simulate
-    #[arg(long, value_name = "T", value_parser = whole, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     slots: Option<u64>,
     /// Which policies, by label or name
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]
@@ -60,6 +60,17 @@ impl SourceArgs {
             scenario = scenario.with_slots(slots).with_context(|| format!("--slots {slots}"))?;
         }
         with_policies(scenario, &self.policies)
+    }
+
+    /// A preset of the suite, with its slots, policies and number of seeds where the flags say nothing else.
+    pub(crate) fn of_suite(&self, preset: &str, slots: u64, policies: &[&str], seeds: u64) -> anyhow::Result<Scenario> {
+        let mut one = Self { preset: Some(preset.to_owned()), ..self.clone() };
+        one.slots.get_or_insert(slots);
+        one.seeds.get_or_insert(seeds);
+        if one.policies.is_empty() {
+            one.policies = policies.iter().map(|&policy| policy.to_owned()).collect();
+        }
+        one.scenario()
     }
 
     /// Where results go unless told: `out/`, and in there the scenario's name.

@@ -82,6 +82,19 @@ fn without_files_the_generated_trace_is_played() {
 }
 
 #[test]
+fn dirty_rows_are_noted_unless_it_shall_be_quiet() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [tasks, nodes, speeds] = files(dir.path());
+    let dirty = std::fs::read_to_string(&tasks).expect("tasks") + "M1,1,j_x,1,Terminated,100,120,fifty,0.2\n";
+    let (tasks, out) = (put(dir.path(), "dirty.csv", &dirty), dir.path().join("out"));
+    let shape = ["--servers", "3", "--slots", "20", "--seeds", "1", "--policies", "lcf", "--out"];
+    let args = [&["replay", &tasks, &nodes, &speeds][..], &shape, &[out.to_str().expect("UTF-8")]].concat();
+    let run = esdp(&args, b"");
+    assert!(run.code == 0 && run.stderr.contains("of 301 rows 1 were skipped"), "{}", run.stderr);
+    esdp(&[&args[..], &["--quiet"]].concat(), b"").fine();
+}
+
+#[test]
 fn mistakes_are_told_in_a_sentence() {
     let dir = tempfile::tempdir().expect("a directory");
     let [_, nodes, _] = files(dir.path());

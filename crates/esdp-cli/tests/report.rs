@@ -5,8 +5,9 @@
 mod browser;
 
 use browser::Browser;
-use esdp_report::figure::{Axis, Figure, Series};
-use esdp_report::report::{Cell, Column, Report, Section, Table};
+use esdp_report::figure::{Axis, Figure, Series, ticks};
+use esdp_report::report::{Cell, Column, Report, Section, TICKS, Table};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 const HOSTILE: &str = "</script><img src=x onerror=\"window.hurt=1\">'&\u{0}";
@@ -152,4 +153,75 @@ fn answers_to_keys_and_paper(browser: &mut Browser) {
     browser.media("print", "light");
     let shown = "[...document.querySelectorAll('.static svg, .live')].map((part) => part.getClientRects().length > 0)";
     assert_eq!(browser.ask(shown), serde_json::json!([false, true, false, true, false, true, false, true]));
+}
+
+/// The page and the static figures place and write their ticks by two programs with one set of rules.
+#[test]
+fn ticks_are_the_same_on_the_page_and_in_files() {
+    let linear = linear_ranges();
+    let log = log_ranges();
+    let numbers = numbers();
+    let script = format!(
+        "(() => {{ {TICKS}
+           const linear = {}.map(([low, high, about]) => {{ const ticks = linearTicks(low, high, about);
+             return [ticks, tickLabels(ticks)]; }});
+           const log = {}.map(([low, high]) => logTicks(low, high, 8));
+           const numbers = {}.map((value) => [number(value, 3), number(value, 6)]);
+           return {{linear, log, numbers}}; }})()",
+        json!(linear),
+        json!(log),
+        json!(numbers)
+    );
+    let answer = Browser::start().ask(&script);
+    for ((low, high, about), page) in linear.iter().zip(list(&answer["linear"])) {
+        let (ticks, step) = ticks::linear(*low, *high, *about);
+        same_ticks(&ticks, &page[0], &format!("{low} to {high}, about {about}"));
+        assert_eq!(json!(ticks::labels(&ticks, step)), page[1], "labels from {low} to {high}, about {about}");
+    }
+    for ((low, high), page) in log.iter().zip(list(&answer["log"])) {
+        same_ticks(&ticks::log(*low, *high), page, &format!("{low} to {high}, logarithmic"));
+    }
+    for (value, page) in numbers.iter().zip(list(&answer["numbers"])) {
+        assert_eq!(json!([ticks::number(*value, 3), ticks::number(*value, 6)]), *page, "{value}");
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+/// The same but for the last digits: powers of ten are not rounded alike everywhere.
+fn same_ticks(ticks: &[f64], page: &Value, what: &str) {
+    let page: Vec<f64> = list(page).iter().map(|tick| tick.as_f64().expect("a number")).collect();
+    let close = |(ours, theirs): (&f64, &f64)| (ours - theirs).abs() <= 1e-12 * ours.abs();
+    assert!(ticks.len() == page.len() && ticks.iter().zip(&page).all(close), "{what}: {ticks:?}, the page {page:?}");
+}
+
+/// Ranges of every size, sign and width.
+fn linear_ranges() -> Vec<(f64, f64, f64)> {
+    let mut ranges = vec![(0.0, 8000.0, 5.0), (-0.31, 0.29, 5.0), (1e17, 1e17 + 64.0, 5.0), (-1.0, 1e-9, 7.0)];
+    for power in -14..15 {
+        for (at, factor) in [1.0, 1.7, 2.0, 3.3, 5.0, 9.99].into_iter().enumerate() {
+            let size = factor * 10f64.powi(power);
+            let about = 3.0 + at as f64;
+            ranges.extend([(0.0, size, about), (-size, size * 0.7, about), (size, size * 1.003, about)]);
+        }
+    }
+    ranges
+}
+
+fn log_ranges() -> Vec<(f64, f64)> {
+    let low = (-9..9).flat_map(|power| [1.0, 1.5, 3.0, 7.0].map(|factor| factor * 10f64.powi(power)));
+    low.flat_map(|low| [1.3, 3.0, 12.0, 99.0, 400.0, 1e5, 3e9, 1e13].map(|ratio| (low, low * ratio))).collect()
+}
+
+/// Numbers of every size and sign, and such as lie between two roundings.
+fn numbers() -> Vec<f64> {
+    let mut numbers = vec![0.0, 0.125, 0.375, 2.5, 0.5, 1.125e13, -1.125e13, 12.345, 1_000.5, 9_999.5, 999.95];
+    for power in -9..17 {
+        for factor in [1.0, 1.25, 1.5, 2.675, 4.5, 5.555, 9.995, 9.999] {
+            numbers.extend([factor * 10f64.powi(power), -factor * 10f64.powi(power)]);
+        }
+    }
+    numbers
 }

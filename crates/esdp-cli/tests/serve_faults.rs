@@ -179,15 +179,21 @@ fn write() {
     std::fs::write(fixture.join("state.json"), state).unwrap();
 }
 
-/// Data of version 1, made by the first release, is read and goes on.
+/// Data of version 1, made by the first release, is read and goes on with the policy it was made with. That was called `esdp`
+/// and is `esdp-index` now; today's `esdp` would decide otherwise and leaves it alone.
 #[test]
 fn data_of_version_1_is_read() {
     let data = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/serve-v1");
     std::fs::copy(fixture.join("esdp.db"), data.path().join("esdp.db")).unwrap();
-    let expected: Value = serde_json::from_str(&std::fs::read_to_string(fixture.join("state.json")).unwrap()).unwrap();
+    let text = std::fs::read_to_string(fixture.join("state.json")).unwrap();
+    let mut expected: Value = serde_json::from_str(&text).unwrap();
+    expected["policy"]["policy"] = "esdp-index".into();
+    let why = Service::try_start(data.path(), &[]).err().expect("it is refused");
+    assert!(why.contains(r#"learned with policy {"name":"esdp-index","kappa":0.25"#), "{why}");
+    assert!(why.contains(r#"not policy {"name":"esdp"}"#) && why.contains("use that one, or start with"), "{why}");
     output(&["journal", "verify"], data.path());
-    let service = Service::start(data.path(), &[]);
+    let service = Service::start(data.path(), &["--policy", "esdp-index"]);
     let mut client = service.client();
     let state: Value = client.send("GET", "/v1/state", "").json();
     assert_eq!(state, expected);

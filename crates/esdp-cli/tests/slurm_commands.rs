@@ -53,7 +53,11 @@ fn teach(bed: &Bed) {
 fn a_cluster_learns_gets_weights_and_features_and_gets_its_own_back() {
     let bed = Bed::new(2);
     bed.scontrol(&["update", "nodename=n0", "weight=7"]);
+    assert!(slurm(&bed, "watch", &["--once"]).contains("No job has told of its speed yet"));
     teach(&bed);
+    let seen = slurm(&bed, "watch", &["--once"]);
+    let share = |node: &str| seen.lines().find(|line| line.contains(node)).map(str::to_owned).unwrap_or_default();
+    assert!(share("n0").contains("100 %") && !share("n1").contains("100 %"), "{seen}");
     let plan = slurm(&bed, "weights", &[]);
     assert!(plan.contains("would be"), "{plan}");
     assert_eq!((shown(&bed, "n0", "Weight"), shown(&bed, "n1", "Weight")), ("7".to_owned(), "1".to_owned()), "{plan}");

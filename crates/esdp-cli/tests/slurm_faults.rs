@@ -58,6 +58,7 @@ fn the_driver_is_killed_at_random_moments() {
         millis = 40 + (millis * 7919 + 13) % 1460;
     }
     bed.wait("all jobs to be learned", |bed| jobs.iter().all(|&job| bed.nodes_of(job, "learned").is_some()));
+    bed.wait_for_log(&["goes on where a driver before it ended"]);
     bed.assert_agreement(&jobs);
     // Nothing was learned twice and nothing was forgotten: ten jobs have told of two nodes each.
     bed.kill_driver();
@@ -74,18 +75,22 @@ fn the_driver_is_killed_at_random_moments() {
 #[test]
 fn a_drained_node_gets_nothing() {
     let mut bed = Bed::new(2);
-    bed.scontrol(&["update", "nodename=n0", "state=drain", "reason=test"]);
     bed.start_driver();
-    let jobs: Vec<u64> = (0..4).map(|_| bed.submit(&["-N1", "-c1"], "sleep 1")).collect();
+    let before = bed.submit(&["-N2", "-c1"], "sleep 5");
+    bed.wait_for(before, "running");
+    bed.scontrol(&["update", "nodename=n0", "state=drain", "reason=test"]);
+    bed.wait_for_log(&["takes nothing new", "n0", "DRAIN"]);
+    let jobs: Vec<u64> = (0..3).map(|_| bed.submit(&["-N1", "-c1"], "sleep 1")).collect();
     for &job in &jobs {
         assert_eq!(bed.wait_for(job, "ended"), ["n1"]);
     }
-    bed.wait_for_log(&["takes nothing new", "n0", "DRAIN"]);
+    // What runs there is left to end.
+    assert_eq!(bed.wait_for(before, "ended"), ["n0", "n1"]);
     bed.scontrol(&["update", "nodename=n0", "state=resume"]);
     bed.wait_for_log(&["takes jobs again", "n0"]);
     let both = bed.submit(&["-N2"], "true");
     assert_eq!(bed.wait_for(both, "ended"), ["n0", "n1"]);
-    bed.assert_agreement(&[&jobs[..], &[both]].concat());
+    bed.assert_agreement(&[&[before], &jobs[..], &[both]].concat());
 }
 
 #[test]
@@ -134,7 +139,7 @@ fn an_owner_wants_other_nodes_between_our_update_and_our_release() {
 #[test]
 fn slurm_refuses_a_list_of_nodes() {
     let mut bed = Bed::new(2);
-    bed.meddle("nodelist=", "lines=${lines/nodelist=n/nodelist=gone}");
+    bed.meddle("nodelist=", "order=${order/nodelist=n/nodelist=gone}");
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
     bed.wait_for_log(&["Slurm refuses the nodes", "Invalid node name"]);
@@ -145,18 +150,31 @@ fn slurm_refuses_a_list_of_nodes() {
 }
 
 #[test]
-fn a_job_with_bad_constraints_is_taken_back() {
+fn an_owner_excludes_a_node_between_our_update_and_our_release() {
     let mut bed = Bed::new(3);
     bed.scontrol(&["update", "nodename=n2", "state=drain", "reason=test"]);
-    // A node that is asked for and excluded: Slurm calls that bad constraints, and would start the job by itself the moment
-    // they are good.
     bed.meddle("release", "$real update nodename=n2 state=resume; owner $real update jobid=$job excnodelist=n0");
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
-    bed.wait_for_log(&["calls its constraints bad", &format!("job=\"{job}\"")]);
+    bed.wait_for_log(&["it is taken back", &format!("job=\"{job}\"")]);
     bed.wait_for_log(&["it excludes nodes itself: n0", &format!("job=\"{job}\"")]);
     assert_eq!(bed.wait_for(job, "ended"), ["n1", "n2"]);
     assert_eq!(bed.nodes_of(job, "retracted").unwrap(), ["n0", "n1"]);
+    bed.wait_for(job, "learned");
+    bed.assert_agreement(&[job]);
+}
+
+#[test]
+fn a_job_with_bad_constraints_is_taken_back() {
+    let mut bed = Bed::new(3);
+    // More nodes than the job may have: Slurm calls that bad constraints, and would start the job by itself the moment they are
+    // good.
+    bed.meddle("release", "owner $real update jobid=$job nodelist=n0,n1,n2");
+    bed.start_driver();
+    let job = bed.submit(&["-N2"], "sleep 1");
+    bed.wait_for_log(&["calls its constraints bad", &format!("job=\"{job}\"")]);
+    assert_eq!(bed.wait_for(job, "ended").len(), 2);
+    assert!(bed.nodes_of(job, "retracted").is_some());
     bed.wait_for(job, "learned");
     bed.kill_driver();
     // One that starts by itself, while no driver looks, is found running.

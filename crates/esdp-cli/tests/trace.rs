@@ -113,6 +113,62 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
     assert!(error.contains("--hours 0: expected a number above 0"), "{error}");
 }
 
+/// What a path stands for is written, not replaced: standard output, a device behind a link, a file behind a link.
+#[test]
+fn outputs_go_where_the_path_leads() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+    let generate = |output: &str| esdp(&["trace", "generate", "--hours", "0.01", "-o", output], b"");
+    let file = path("tasks.csv");
+    generate(&file).fine();
+    let expected = std::fs::read_to_string(&file).expect("tasks");
+    for stdout in ["-", "/dev/stdout"] {
+        let run = generate(stdout);
+        assert_eq!((run.code, &run.stdout), (0, &expected), "{stdout}");
+        assert!(run.stderr.contains(" tasks in 36 s, seed 0") && run.stderr.lines().count() == 1, "{}", run.stderr);
+    }
+    symlink(&file, path("link")).expect("a link");
+    std::fs::write(&file, "old").expect("written");
+    generate(&path("link")).fine();
+    assert!(Path::new(&path("link")).is_symlink());
+    assert_eq!(std::fs::read_to_string(&file).expect("tasks"), expected);
+    symlink("/dev/null", path("null")).expect("a link");
+    generate(&path("null")).fine();
+    let scenario = esdp(&["trace", "scenario", &file, "-o", &path("null"), "--slots", "20"], b"");
+    assert_eq!(scenario.code, 0, "{}", scenario.stderr);
+    let device = std::fs::metadata("/dev/null").expect("it is still there").file_type();
+    assert!(device.is_char_device() && Path::new(&path("null")).is_symlink());
+    let scenario = esdp(&["trace", "scenario", &file, "-o", "-", "--slots", "20"], b"");
+    assert!(
+        scenario.stdout.contains("name = \"trace\"") && scenario.stderr.contains("Run it: "),
+        "{}",
+        scenario.stdout
+    );
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a directory").count(), 3, "nothing is left beside them");
+}
+
+/// What a file holds does not steer the terminal, and an error says its cause once.
+#[test]
+fn foreign_text_is_shown_and_not_obeyed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let toml = put(dir.path(), "evil.toml", "policies = [\"\\u001b]0;title\\u0007\"]");
+    let error = esdp(&["run", &toml], b"").refused();
+    assert!(error.contains("unknown policy `␛]0;title␇`") && !error.contains('\x1b'), "{error}");
+    let toml = put(
+        dir.path(),
+        "label.toml",
+        "slots = 3\nname = \"a\\u001b[2Jb\"\npolicies = [{ name = \"lcf\", label = \"\\u009bx\" }]",
+    );
+    let out = dir.path().join("out");
+    let table = esdp(&["run", &toml, "--seeds", "1", "--out", out.to_str().expect("UTF-8")], b"").fine();
+    assert!(table.contains("a␛[2Jb") && !table.contains(['\x1b', '\u{9b}']), "{table}");
+    let half = put(dir.path(), "half.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]);
+    let error = esdp(&["trace", "describe", &half], b"").refused();
+    let cause = error.rsplit(": ").next().expect("a cause");
+    assert_eq!(error.matches(cause).count(), 1, "{error}");
+}
+
 #[test]
 fn help_has_examples() {
     for command in [&["trace"][..], &["trace", "describe"], &["trace", "scenario"], &["trace", "generate"]] {

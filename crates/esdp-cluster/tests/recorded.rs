@@ -1,7 +1,8 @@
 //! Answers recorded from real clusters of several versions are read alike.
 //!
 //! `squeue-VERSION.json` and `sinfo-VERSION.json` (`nodes-VERSION.json` where `scontrol show nodes --json` is what is read) are what
-//! the clients of that version have answered, unchanged but for paths.
+//! the clients of that version have answered, unchanged but for paths; `jobs-VERSION-rest.json` and `nodes-VERSION-rest.json` are what
+//! `slurmrestd` has.
 
 use esdp::model::Amounts;
 use esdp_cluster::slurm::job::{self, End, SlurmJob, State};
@@ -59,6 +60,25 @@ fn jobs_of_24_11() {
     let ended = find(&jobs, "4");
     assert_eq!((ended.state, &ended.nodes[..]), (State::Ended(End::Completed), &["n1".to_owned()][..]));
     assert!(ended.ends.is_some() && ended.started > 0);
+}
+
+#[test]
+fn rest_of_24_11() {
+    let jobs = jobs("jobs-24.11-rest.json");
+    let held = find(&jobs, "4");
+    assert!(held.is_held() && held.admin_comment == "esdp 4294901760" && held.comment == "esdp-seconds=30");
+    assert_eq!((held.node_count, &held.request, held.user.as_str()), (2, &amounts(&[("cpu", 2)]), "root"));
+    for task in 0..4 {
+        assert!(find(&jobs, &format!("5_{task}")).is_held(), "{task}");
+    }
+    let running = find(&jobs, "6");
+    assert_eq!((running.state, &running.nodes[..]), (State::Running, &["n0".to_owned(), "n1".to_owned()][..]));
+    assert!(running.exclusive);
+    assert_eq!(find(&jobs, "7").state, State::Ended(End::Failed));
+    let nodes = node::read(&recorded("nodes-24.11-rest.json")).unwrap();
+    let free: Vec<u64> = nodes.iter().map(|node| node.free["cpu"]).collect();
+    assert_eq!(free, [0, 0, 8, 8]);
+    assert_eq!(nodes.iter().filter_map(|node| node.closed.as_deref()).collect::<Vec<_>>(), ["DRAIN"]);
 }
 
 #[test]

@@ -26,12 +26,16 @@ struct Entry {
     series: Vec<Point>,
 }
 
-/// What the numbers of a scenario depend on: the version and the scenario, not which seeds it lists.
+/// What the numbers of a scenario depend on: the build and the scenario, not which seeds it lists.
 pub fn key(scenario: &Scenario) -> u128 {
+    key_of(esdp::BUILD, scenario)
+}
+
+fn key_of(build: &str, scenario: &Scenario) -> u128 {
     let seedless = scenario.change(|spec| spec.seeds = SeedTable::list([0])).map(|scenario| scenario.to_toml());
     // Every scenario takes a list of seeds; were that to change, all seeds would count.
     let text = seedless.unwrap_or_else(|_| scenario.to_toml());
-    hash([env!("CARGO_PKG_VERSION").as_bytes(), text.as_bytes()])
+    hash([build.as_bytes(), text.as_bytes()])
 }
 
 fn sum(entries: &[Entry]) -> serde_json::Result<String> {
@@ -58,7 +62,7 @@ pub fn decode(key: &str, unit: &Unit<'_>, text: &[u8]) -> Option<Vec<PolicyRun>>
         && labels.eq(unit.policies.iter().map(Contender::label))
         && part.policies.iter().all(|entry| entry.summary.slots == unit.slots)
         && sum(&part.policies).ok()? == part.sum;
-    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series };
+    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series, insights: Vec::new() };
     fits.then(|| part.policies.into_iter().map(run).collect())
 }
 
@@ -95,6 +99,14 @@ mod tests {
         for damaged in [&text[..text.len() / 2], "", "{}", changed.as_str()] {
             assert!(decode("key", &unit, damaged.as_bytes()).is_none(), "{damaged}");
         }
+    }
+
+    #[test]
+    fn another_build_does_not_find_them() {
+        let scenario = Scenario::preset("default").unwrap();
+        assert_eq!(key(&scenario), key_of(esdp::BUILD, &scenario));
+        assert_ne!(key(&scenario), key_of("0.1.0+0123456789abcdef", &scenario));
+        assert!(esdp::BUILD.starts_with(concat!(env!("CARGO_PKG_VERSION"), "+")), "{}", esdp::BUILD);
     }
 
     #[test]

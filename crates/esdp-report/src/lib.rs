@@ -5,6 +5,7 @@
 //! | [`figure`] | one description of a figure, as SVG, PNG, CSV and on the page |
 //! | [`report`] | one self-contained HTML file |
 //! | [`table`], [`csv`] | plain text tables for terminals; lines of CSV |
+//! | [`visible`] | text of unknown origin on a terminal |
 //!
 //! It writes no files: what it makes are texts and bytes.
 
@@ -12,3 +13,4 @@ pub mod csv;
 pub mod figure;
 pub mod report;
 pub mod table;
+pub mod visible;

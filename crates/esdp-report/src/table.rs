@@ -1,5 +1,7 @@
 //! Plain text tables: columns as wide as they must be, numbers to the right.
 
+use crate::visible;
+
 /// Rows of cells under a header. The first column is aligned to the left.
 #[derive(Debug, Default)]
 pub struct Table {
@@ -14,7 +16,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| visible::line(&cell)).collect());
     }
 
     /// The table as text.

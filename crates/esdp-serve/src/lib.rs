@@ -117,6 +117,13 @@ pub fn policy_maker(spec: &PolicySpec, seed: u64) -> Result<PolicyMaker, SpecErr
     Ok(Arc::new(move |cluster| spec.build(cluster, seed, None).expect("its parameters were checked")))
 }
 
+/// The note of the policy in the data, in today's words: what is `esdp-index` was `esdp` in the first versions, and had
+/// parameters. Its journal is played again by `esdp-index` alone, which decides as it did.
+fn noted_policy(storage: &mut dyn Storage) -> Result<Option<String>, StorageError> {
+    let (then, now) = (r#"{"name":"esdp","kappa":"#, r#"{"name":"esdp-index","kappa":"#);
+    Ok(storage.note("policy")?.map(|note| note.replacen(then, now, 1)))
+}
+
 /// What a policy is called in the data.
 fn policy_note(spec: &PolicySpec, seed: u64) -> String {
     let spec = serde_json::to_string(spec).unwrap_or_default();
@@ -165,7 +172,7 @@ fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr), driver: Option<Dri
     let tls = tls.transpose().map_err(io_error("TLS"))?;
     let mut storage: Box<dyn Storage> = Box::new(Sqlite::open_with(&settings.data, &settings.synchronous)?);
     let asked = policy_note(&settings.policy, settings.seed);
-    match storage.note("policy")? {
+    match noted_policy(&mut *storage)? {
         Some(found) if found != asked => return Err(ServeError::OtherPolicy { found, asked }),
         Some(_) => {}
         None => storage.save_note("policy", &asked)?,

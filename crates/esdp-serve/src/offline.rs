@@ -1,8 +1,8 @@
 //! A journal without its service: show, verify, export.
 
 use crate::engine::{Core, ReplayError, replay};
-use crate::policy_maker;
 use crate::storage::{Frame, Sqlite, Storage, StorageError};
+use crate::{noted_policy, policy_maker};
 use esdp::live::{EVENT_VERSION, Entry};
 use esdp::policy::PolicySpec;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct Verified {
 
 /// The policy with which the data was learned.
 fn policy(storage: &mut dyn Storage) -> Result<(PolicySpec, u64), OfflineError> {
-    let note = storage.note("policy")?.ok_or_else(|| OfflineError::Policy("none is noted".to_owned()))?;
+    let note = noted_policy(storage)?.ok_or_else(|| OfflineError::Policy("none is noted".to_owned()))?;
     let parsed = || {
         let (spec, seed) = note.strip_prefix("policy ")?.rsplit_once(" and seed ")?;
         Some((serde_json::from_str(spec).ok()?, seed.parse().ok()?))
@@ -81,7 +81,9 @@ pub fn verify(directory: &Path) -> Result<Verified, OfflineError> {
         // The oldest can be compared only if nothing before it was compacted.
         if before.is_some() || found.first == 1 {
             let core = state(&mut Without(&mut storage, snapshot.sequence), snapshot.sequence)?;
-            if core.snapshot()? != Some(snapshot.state) {
+            // Restored and written again: an old snapshot may say the same in other words.
+            let again = state(&mut storage, snapshot.sequence)?;
+            if core.snapshot()? != again.snapshot()? {
                 return Err(OfflineError::Snapshot(snapshot.sequence));
             }
             found.snapshots += 1;

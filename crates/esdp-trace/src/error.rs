@@ -8,12 +8,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The input could not be read, or is no whole gzip file.
-    #[error("line {line}: cannot be read: {source}")]
+    // Not a field called `source`: whoever prints the chain of causes would say it twice.
+    #[error("line {line}: cannot be read: {cause}")]
     Read {
         /// The line that was being read, from 1.
         line: u64,
         /// What the system, or the decompressor, says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A dirty row, where none is tolerated.
     #[error("{place}: {}, expected {}", .reason.words(), .reason.accepted())]

@@ -1,13 +1,13 @@
 //! Bytes in, lines out: plain or gzip, of bounded length.
 //!
-//! Gzip is told by its first two bytes; several members one after another are one text, as `gzip` has it. A
-//! line is handed out straight from the reader's buffer where it lies in one piece, which nearly all do, and
+//! Gzip is told by its first two bytes; several members one after another are one text, and zeros after the last one
+//! are padding, as `gzip` has it. A line is handed out straight from the reader's buffer where it lies in one piece, which nearly all do, and
 //! copied otherwise. No line longer than [`LONGEST_LINE`] is ever held: the rest is read past.
 
 use crate::error::TraceError;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use memchr::memchr;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// The longest line, in bytes.
 pub const LONGEST_LINE: usize = 65_536;
@@ -19,11 +19,58 @@ pub const BUFFER: usize = 1 << 18;
 /// # Errors
 /// When not even its first bytes can be read.
 pub fn plain<'r>(mut input: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, TraceError> {
-    let start = input.fill_buf().map_err(|source| TraceError::Read { line: 1, source })?;
+    let start = input.fill_buf().map_err(|cause| TraceError::Read { line: 1, cause })?;
     if start.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))));
+        return Ok(Box::new(BufReader::with_capacity(BUFFER, Members(Some(Part::Member(GzDecoder::new(input)))))));
     }
     Ok(Box::new(input))
+}
+
+/// The members of a gzip file, one after another, then padding; nothing once it has ended or failed.
+struct Members<R>(Option<Part<R>>);
+
+enum Part<R> {
+    Member(GzDecoder<R>),
+    /// What follows a member.
+    Between(R),
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.take() {
+                None => return Ok(0),
+                Some(Part::Member(mut member)) => {
+                    let read = member.read(bytes)?;
+                    self.0 = Some(if read > 0 { Part::Member(member) } else { Part::Between(member.into_inner()) });
+                    if read > 0 || bytes.is_empty() {
+                        return Ok(read);
+                    }
+                }
+                Some(Part::Between(mut input)) => {
+                    if padding(&mut input)? {
+                        return Ok(0);
+                    }
+                    self.0 = Some(Part::Member(GzDecoder::new(input)));
+                }
+            }
+        }
+    }
+}
+
+/// Reads past zeros; whether nothing follows them.
+fn padding(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let buffer = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
+        if buffer.is_empty() || zeros < buffer.len() {
+            return Ok(buffer.is_empty());
+        }
+        input.consume(zeros);
+    }
 }
 
 /// A line, without its end.
@@ -45,8 +92,8 @@ pub(crate) fn lines(
     loop {
         let buffer = match input.fill_buf() {
             Ok(buffer) => buffer,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(source) => return Err(TraceError::Read { line: number, source }),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(TraceError::Read { line: number, cause }),
         };
         if buffer.is_empty() {
             return hand(number, &started, too_long, &mut each);
@@ -87,9 +134,23 @@ fn hand(
         return each(number, Line::Long(&line[..line.len().min(LONGEST_LINE)]));
     }
     // A byte order mark is no part of the first column.
-    let line = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+    let line = if number == 1 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.iter().all(u8::is_ascii_whitespace) { Ok(()) } else { each(number, Line::Whole(line)) }
+}
+
+/// How a text may start that some editors write.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The input after its byte order mark, if it has one.
+pub(crate) fn without_mark<'i>(input: &'i mut dyn BufRead) -> Result<impl Read + 'i, TraceError> {
+    let mut start = Vec::new();
+    let mark = (&mut *input).take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut start);
+    mark.map_err(|cause| TraceError::Read { line: 1, cause })?;
+    if start == BYTE_ORDER_MARK {
+        start.clear();
+    }
+    Ok(io::Cursor::new(start).chain(input))
 }
 
 /// Reads up to `most` bytes of the start, and gives them back in front of the rest.
@@ -99,11 +160,11 @@ pub(crate) fn peek<'r>(
 ) -> Result<(Vec<u8>, Box<dyn BufRead + 'r>), TraceError> {
     let mut start = Vec::new();
     let read = input.as_mut().take(most as u64).read_to_end(&mut start);
-    if let Err(source) = read {
+    if let Err(cause) = read {
         let line = 1 + memchr::memchr_iter(b'\n', &start).count() as u64;
-        return Err(TraceError::Read { line, source });
+        return Err(TraceError::Read { line, cause });
     }
-    let again = std::io::Cursor::new(start.clone()).chain(input);
+    let again = io::Cursor::new(start.clone()).chain(input);
     Ok((start, Box::new(again)))
 }
 
@@ -152,5 +213,8 @@ mod tests {
         assert_eq!(text(&both).unwrap(), "a\nb\nc\n");
         assert_eq!(text(b"plain").unwrap(), "plain");
         assert!(text(&both[..both.len() - 3]).is_err());
+        // As tapes and disk images have it.
+        assert_eq!(text(&[both.as_slice(), &[0; 700]].concat()).unwrap(), "a\nb\nc\n");
+        assert!(text(&[both.as_slice(), b"\0\0more"].concat()).is_err());
     }
 }

@@ -29,7 +29,6 @@
 //! | [`formats`], [`sniff`] | the formats, and how one is told from another |
 //! | [`ledger`] | what became of every row, and why |
 //! | [`summary`] | what is in a trace, in bounded memory |
-//! | [`series`] | speeds by server in the order of time |
 //! | [`plan`] | which part of a trace to take, for both of the following |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
 //! | [`replay`] | a scenario that plays a trace again |
@@ -37,6 +36,9 @@
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
 //! Nothing here opens a file or reads a clock: inputs are readers, and whoever opened them knows their names.
+
+// No IO, no clock, no threads, no hidden state: see clippy.toml. Tests of a module may print and wait.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]
 
 pub mod error;
 pub mod event;
@@ -49,7 +51,6 @@ mod number;
 pub mod plan;
 pub mod replay;
 pub mod scenario;
-pub mod series;
 pub mod sniff;
 mod source;
 pub mod summary;

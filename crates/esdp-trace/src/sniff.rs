@@ -7,6 +7,7 @@
 
 use crate::error::TraceError;
 use crate::formats::{FORMATS, Format};
+use crate::input::BYTE_ORDER_MARK;
 use crate::ledger::shorten;
 use crate::number;
 
@@ -31,7 +32,7 @@ const SHAPES: &[(Format, &str)] = &[
 /// # Errors
 /// When it looks like none, or is empty.
 pub fn sniff(start: &[u8]) -> Result<Format, TraceError> {
-    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
     let cut = start.len() >= START;
     let mut lines: Vec<&[u8]> = start.split(|&byte| byte == b'\n').collect();
     // The last of a full buffer is not all there.

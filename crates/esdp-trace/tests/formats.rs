@@ -217,6 +217,14 @@ fn batsim() {
 }
 
 #[test]
+fn batsim_after_a_byte_order_mark() {
+    let text = "\u{feff}{\"nb_res\": 4, \"jobs\": [{\"id\": 1, \"profile\": \"a\", \"res\": 2, \"subtime\": 3}], \
+                \"profiles\": {\"a\": {\"type\": \"delay\", \"delay\": 5}}}";
+    let (events, ledger) = read(text, Format::Batsim);
+    assert_eq!((events.len(), counts(&ledger)[0]), (2, 1), "{events:?}");
+}
+
+#[test]
 fn slurm_accounting() {
     let text = "JobID|Submit|Elapsed|State|ReqTRES|AllocTRES|Partition\n\
         100|2024-01-02T03:04:05|1-02:03:04|COMPLETED|billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G,node=1||gpu\n\

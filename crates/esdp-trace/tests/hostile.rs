@@ -4,6 +4,7 @@ use esdp_trace::generate::{Generator, TaskWriter};
 use esdp_trace::hostile::hold;
 use esdp_trace::{FORMATS, Format, Ledger, Source};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use std::io::Write;
 
 /// A valid file of every format.
@@ -78,7 +79,12 @@ fn any_format() -> impl Strategy<Value = Option<Format>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    // What failed once is tried first ever after: commit the file that a failure leaves beside this one.
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn arbitrary_bytes(format in any_format(), bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -49,11 +49,7 @@ fn learned(Size(channels, capacity): Size, policy: &str) -> Vec<Instance> {
     let slots = if channels < 1_000 { 500 } else { 100 };
     let mut kept = VecDeque::new();
     trajectory(&setting, &policy, Box::new(Exact::default()), slots, |_, problem| {
-        let mut instance = Instance::new(problem.capacity().to_vec());
-        for channel in 0..problem.len() {
-            instance.push(problem.request(channel), problem.mean()[channel], problem.width()[channel]);
-        }
-        kept.push_back(instance);
+        kept.push_back(Instance::from(problem));
         if kept.len() > KEPT {
             kept.pop_front();
         }
@@ -80,17 +76,17 @@ mod optimistic {
 
     #[divan::bench(args = ALL)]
     fn exact(bencher: Bencher<'_, '_>, size: Size) {
-        rounds(bencher, &learned(size, "esdp"), Exact::default());
+        rounds(bencher, &learned(size, "esdp-index"), Exact::default());
     }
 
     #[divan::bench(args = PAPER)]
     fn paper(bencher: Bencher<'_, '_>, size: Size) {
-        rounds(bencher, &learned(size, "esdp"), Paper::default());
+        rounds(bencher, &learned(size, "esdp-index"), Paper::default());
     }
 
     #[divan::bench(args = MILP)]
     fn milp(bencher: Bencher<'_, '_>, size: Size) {
-        rounds(bencher, &learned(size, "esdp"), TangentMilp::default());
+        rounds(bencher, &learned(size, "esdp-index"), TangentMilp::default());
     }
 }
 

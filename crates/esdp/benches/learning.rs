@@ -1,13 +1,13 @@
 //! What learning costs a slot, without the decision: pooled statistics beside a plain running average.
 //!
-//! `cargo bench -p esdp --bench learning`. A slot opens, the estimate and the spread of every channel are read,
-//! six channels are chosen and their outcomes come in. The sweeps in which pooled statistics learn what
+//! `cargo bench -p esdp --bench learning`. A slot opens, the estimate and the variance of every channel are read,
+//! six channels are chosen and their outcomes come in. The refits in which pooled statistics learn what
 //! channels share happen in the measured slots as they do in a run, so the mean has them in it.
 
 use divan::Bencher;
 use esdp::model::{ChannelId, Cluster, Observation, Outcome, Slot};
 use esdp::sim::{ChannelCount, RandomCluster};
-use esdp::stats::{Means, Pooled, Statistics};
+use esdp::stats::{Adaptive, Means, Pooled, Statistics};
 
 fn main() {
     divan::main();
@@ -30,7 +30,7 @@ fn slot(statistics: &mut dyn Statistics, slot: u64, channels: u64) -> f64 {
     statistics.advance(Slot(slot));
     let read = |index: u64| {
         let channel = ChannelId(index as u32);
-        statistics.estimate(channel) + statistics.spread(channel)
+        statistics.estimate(channel) + statistics.variance(channel)
     };
     let sum = (0..channels).map(read).sum();
     for choice in 0..CHOSEN {
@@ -63,8 +63,14 @@ fn pooled(bencher: Bencher<'_, '_>, channels: usize) {
     slots(bencher, Box::new(Pooled::new(&cluster(channels), true, 1.0)), channels);
 }
 
-/// Where old outcomes fade, sweeps are more frequent.
+/// Where old outcomes fade, refits are more frequent.
 #[divan::bench(args = CHANNELS, sample_count = 1000, sample_size = 1)]
 fn pooled_fading(bencher: Bencher<'_, '_>, channels: usize) {
     slots(bencher, Box::new(Pooled::new(&cluster(channels), true, 0.99)), channels);
+}
+
+/// What `esdp` stands on: two memories side by side.
+#[divan::bench(args = CHANNELS, sample_count = 1000, sample_size = 1)]
+fn adaptive(bencher: Bencher<'_, '_>, channels: usize) {
+    slots(bencher, Box::new(Adaptive::new(&cluster(channels))), channels);
 }

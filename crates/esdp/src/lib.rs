@@ -58,6 +58,13 @@
 //! - [`sim`]: clusters, arrivals and speeds to measure policies on;
 //! - [`scenario`]: all of that from a TOML text, and the presets.
 
+// No IO, no clock, no threads, no hidden state: see clippy.toml. Tests of a module may print and wait.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]
+
+/// The version, and a hash of the library's sources: results of the same build come from the same algorithms.
+/// Versions of dependencies are not in it.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("ESDP_SOURCES"));
+
 pub mod model;
 
 pub mod rng;

@@ -108,7 +108,7 @@ fn policies_allocate_nothing() {
 
 #[test]
 fn policies_and_their_solvers_allocate_nothing() {
-    for policy in ["esdp", "esdp-pooled", "esdp-drift", "cts", "cucb", "oracle"] {
+    for policy in ["esdp", "esdp-index", "esdp-pooled", "esdp-drift", "cts", "cucb", "oracle"] {
         assert_eq!(steady_allocations(policy, None, 1500), 0, "{policy}");
     }
 }

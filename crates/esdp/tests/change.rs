@@ -77,9 +77,11 @@ fn known(scheduler: &Scheduler, server: &str) -> (f64, f64) {
 }
 
 const ESDP: &str = r#"{"name": "esdp"}"#;
+const INDEX: &str = r#"{"name": "esdp-index"}"#;
 const POOLED: &str = r#"{"name": "esdp-pooled"}"#;
-const KINDS: [&str; 5] = [
+const KINDS: [&str; 6] = [
     ESDP,
+    INDEX,
     POOLED,
     r#"{"name": "esdp-drift", "memory": {"discounted": {"gamma": 0.999}}}"#,
     r#"{"name": "esdp-drift", "memory": {"windowed": {"slots": 4000}}}"#,
@@ -107,25 +109,27 @@ fn servers_that_stay_keep_their_own_history() {
 
 #[test]
 fn a_server_that_joins_is_unknown_or_as_its_labels_say() {
-    let (mut described, mut scheduler) = taught(ESDP, 200);
+    let (mut described, mut scheduler) = taught(INDEX, 200);
     described.servers.push(server("new-9", "new"));
     change(&mut scheduler, &described);
     assert_eq!(known(&scheduler, "new-9"), (0.0, 0.0));
     run(&mut scheduler, 200, 4);
     assert!(close(known(&scheduler, "new-9").0, 0.9, 1e-9), "found and learned");
 
-    let (mut described, mut scheduler) = taught(POOLED, 200);
-    for (name, label, expected) in [("new-9", "new", 0.8), ("old-9", "old", 0.3)] {
-        described.servers.push(server(name, label));
-        change(&mut scheduler, &described);
-        let (estimate, count) = known(&scheduler, name);
-        assert!(close(estimate, expected, 0.05) && count == 0.0, "{name} is expected to be {estimate}");
+    for policy in [ESDP, POOLED] {
+        let (mut described, mut scheduler) = taught(policy, 200);
+        for (name, label, expected) in [("new-9", "new", 0.8), ("old-9", "old", 0.3)] {
+            described.servers.push(server(name, label));
+            change(&mut scheduler, &described);
+            let (estimate, count) = known(&scheduler, name);
+            assert!(close(estimate, expected, 0.05) && count == 0.0, "{policy}: {name} is expected to be {estimate}");
+        }
     }
 }
 
 #[test]
 fn a_replaced_server_inherits_the_prior_of_its_labels_and_no_history() {
-    for policy in [ESDP, POOLED] {
+    for policy in [INDEX, POOLED, ESDP] {
         let (mut described, mut scheduler) = taught(policy, 200);
         assert!(known(&scheduler, "new-0").1 > 20.0);
         // Same place, same shape, another name: an old machine where a new one was.
@@ -133,7 +137,7 @@ fn a_replaced_server_inherits_the_prior_of_its_labels_and_no_history() {
         change(&mut scheduler, &described);
         let (estimate, count) = known(&scheduler, "spare");
         assert_eq!(count, 0.0, "{policy}");
-        let expected = if policy == POOLED { 0.3 } else { 0.0 };
+        let expected = if policy == INDEX { 0.0 } else { 0.3 };
         assert!(close(estimate, expected, 0.05), "{policy}: {estimate}, not {expected}");
     }
 }

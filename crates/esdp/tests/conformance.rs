@@ -17,7 +17,7 @@ fn policies() -> Vec<PolicySpec> {
         r#"{"name": "esdp-drift", "memory": {"windowed": {"slots": 40}}}"#,
         r#"{"name": "esdp-pooled", "gamma": 0.95}"#,
         r#"{"name": "esdp-pooled", "slab": 0.05}"#,
-        r#"{"name": "esdp", "estimator": "pooled"}"#,
+        r#"{"name": "esdp-index", "estimator": "pooled"}"#,
         r#"{"name": "cts", "estimator": "pooled"}"#,
         r#"{"name": "cucb", "estimator": "pooled-by-port"}"#,
         r#"{"name": "cts", "belief": "beta"}"#,
@@ -142,16 +142,19 @@ fn exchanged(cluster: &Cluster) -> Arc<Cluster> {
 fn checkpoints_of_version_1_continue_with_identical_decisions() {
     let [one, ..] = capacities();
     let cluster = cluster(one);
-    for (index, spec) in policies().iter().enumerate() {
+    // What is `esdp-index` now was `esdp` then; today's `esdp` came later.
+    let then = |spec: &PolicySpec| if spec.name() == "esdp-index" { "esdp" } else { spec.name() };
+    for (index, spec) in policies().iter().filter(|spec| spec.name() != "esdp").enumerate() {
         let mut original = Life::new(scheduler(&cluster, spec, 5));
         (0..60).for_each(|_| drop(original.step()));
         let path =
-            format!("{}/tests/fixtures/checkpoint-v1/{index:02}-{}.json", env!("CARGO_MANIFEST_DIR"), spec.name());
-        let saved = Checkpoint::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            format!("{}/tests/fixtures/checkpoint-v1/{index:02}-{}.json", env!("CARGO_MANIFEST_DIR"), then(spec));
+        let mut saved = Checkpoint::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!((saved.version, &saved.names), (1, &None), "{path}");
         assert_eq!(saved.experience().unwrap_err(), RestoreError::NoNames);
         let mut old = scheduler(&cluster, spec, 5);
         old.restore(saved.clone()).unwrap();
+        saved.policy.policy = spec.name().to_owned();
         let now = old.checkpoint();
         assert_eq!((now.slot, &now.policy), (saved.slot, &saved.policy), "{path}");
         let mut new = scheduler(&cluster, spec, 5);
@@ -161,6 +164,20 @@ fn checkpoints_of_version_1_continue_with_identical_decisions() {
             assert_eq!(old.step(), new.step(), "{spec:?}, slot {slot}");
         }
     }
+}
+
+/// What was saved under the name `esdp` before it meant what it does now is not taken for it.
+#[test]
+fn a_checkpoint_of_what_esdp_was_is_refused_by_what_it_is() {
+    let [one, ..] = capacities();
+    let cluster = cluster(one);
+    let path = format!("{}/tests/fixtures/checkpoint-v1/00-esdp.json", env!("CARGO_MANIFEST_DIR"));
+    let saved = Checkpoint::from_text(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut today = scheduler(&cluster, &"esdp".parse().unwrap(), 5);
+    let refused = today.restore(saved.clone()).unwrap_err().to_string();
+    let sentence = "the saved state is of policy `esdp-index`, then called `esdp`, expected `esdp`";
+    assert!(refused.contains(sentence), "{refused}");
+    scheduler(&cluster, &"esdp-index".parse().unwrap(), 5).restore(saved).unwrap();
 }
 
 #[test]

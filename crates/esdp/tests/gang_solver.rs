@@ -1,34 +1,15 @@
 //! Gangs and per-server capacities against every feasible decision and against the MILP.
 
+mod answer;
 #[path = "gang/instances.rs"]
 mod instances;
 
-use esdp::solver::{Exact, Exhaustive, Gang, Greedy, Group, Guarantee, Instance, Solution, Solver, Uses};
+use answer::{check, close};
+use esdp::solver::{Exact, Exhaustive, Gang, Greedy, Group, Guarantee, Instance, Solver, Uses};
 use esdp_milp::TangentMilp;
 use instances::{Size, learned, small};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// Sums of a few hundred numbers of about 1.
-const TOLERANCE: f64 = 1e-9;
-
-fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= TOLERANCE * (1.0 + a.abs().max(b.abs()))
-}
-
-/// Checks what every answer must hold, whoever gave it.
-fn check(instance: &Instance, solution: &Solution, optimum: f64) {
-    let problem = instance.problem().unwrap();
-    let context = || format!("{solution:?}\noptimum {optimum}\n{instance:?}");
-    assert!(problem.is_feasible(&solution.chosen), "infeasible: {}", context());
-    assert!(solution.chosen.is_sorted(), "not sorted: {}", context());
-    assert!(close(solution.value, problem.value(&solution.chosen)), "wrong value: {}", context());
-    assert!(solution.value <= solution.bound, "value above bound: {}", context());
-    assert!(solution.bound >= optimum || close(solution.bound, optimum), "bound below the optimum: {}", context());
-    if solution.guarantee == Guarantee::Optimal {
-        assert!(close(solution.value, optimum), "not optimal: {}", context());
-    }
-}
 
 #[test]
 fn gangs_are_solved_exactly() {

@@ -8,7 +8,7 @@ use esdp_milp::TangentMilp;
 /// Relative agreement asked of two exact methods; the MILP stops its cuts at 1e-9.
 const TOLERANCE: f64 = 1e-7;
 
-/// Visits every `stride`-th problem of an `esdp` trajectory.
+/// Visits every `stride`-th problem of an `esdp-index` trajectory.
 fn learned(channels: usize, capacity: u64, slots: u64, stride: u64, mut each: impl FnMut(&Problem<'_>)) {
     let recipe = RandomCluster {
         channels: ChannelCount::Exactly(channels),
@@ -17,7 +17,7 @@ fn learned(channels: usize, capacity: u64, slots: u64, stride: u64, mut each: im
         ..RandomCluster::default()
     };
     let setting = Setting::new(&recipe, 0.9, 11).unwrap();
-    trajectory(&setting, &"esdp".parse().unwrap(), Box::new(Exact::default()), slots, |slot, problem| {
+    trajectory(&setting, &"esdp-index".parse().unwrap(), Box::new(Exact::default()), slots, |slot, problem| {
         if slot.0.is_multiple_of(stride) {
             each(problem);
         }

@@ -8,8 +8,9 @@ use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, S
 use esdp::policy::{Policy, PolicySpec};
 use std::path::PathBuf;
 
+/// It was called `esdp` when the files of version 1 were written.
 fn policy(cluster: &Cluster) -> Box<dyn Policy> {
-    "esdp".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap()
+    "esdp-index".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap()
 }
 
 fn described() -> ClusterDescription {
@@ -123,6 +124,9 @@ fn version_1_is_read() {
     let mut replayed = Live::new(described(), policy).unwrap();
     events[..MIDDLE].iter().for_each(|event| drop(replayed.apply(event)));
     assert_eq!(replayed.snapshot().unwrap(), restored.snapshot().unwrap());
+    let today = |cluster: &Cluster| "esdp".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
+    let refused = Live::restore(&saved, today).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("policy `esdp-index`, then called `esdp`, expected `esdp`"), "{refused}");
     for event in &events[MIDDLE..] {
         assert_eq!(replayed.apply(event), restored.apply(event), "{event:?}");
     }
@@ -141,5 +145,5 @@ fn what_is_damaged_or_foreign_is_refused() {
     assert!(refused("").contains("first line") && refused("{}\n{}").contains("first line"));
     let other = |cluster: &Cluster| "cts".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
     let refused = Live::restore(&saved, other).map(|_| ()).unwrap_err().to_string();
-    assert!(refused.contains("policy `esdp`, expected `cts`"), "{refused}");
+    assert!(refused.contains("policy `esdp-index`, then called `esdp`, expected `cts`"), "{refused}");
 }

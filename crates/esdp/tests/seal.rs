@@ -164,7 +164,7 @@ fn weights_decide_between_ports() {
     // Room for one of the two ports' channels to server 0; port 1 is a little slower.
     let cluster = cluster(Capacity::per_server(vec![vec![2], vec![0]]));
     let arrivals = Arrivals::everywhere(2);
-    for name in ["esdp", "cucb", "cts", "hauf", "esdp-paper", "escb", "esdp-pooled"] {
+    for name in ["esdp", "esdp-index", "cucb", "cts", "hauf", "esdp-paper", "escb", "esdp-pooled"] {
         let policy = name.parse::<PolicySpec>().unwrap().build(&cluster, 0, None).unwrap();
         let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy);
         scheduler.decide_at(Slot(1), &SlotInput::new(&arrivals)).unwrap();

@@ -1,31 +1,13 @@
 //! Every solver against the exhaustive one, on tens of thousands of small instances of
 //! every awkward kind: one helper runs each case through each solver and compares.
 
-use esdp::solver::{Exact, Exhaustive, Greedy, Guarantee, Instance, Paper, Solution, Solver, Uses};
+mod answer;
+
+use answer::{check, close};
+use esdp::solver::{Exact, Exhaustive, Greedy, Guarantee, Instance, Paper, Solver, Uses};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
-
-/// Sums of a few hundred numbers of about 1.
-const TOLERANCE: f64 = 1e-9;
-
-fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= TOLERANCE * (1.0 + a.abs().max(b.abs()))
-}
-
-/// Checks what every answer must hold, whoever gave it.
-fn check(instance: &Instance, solution: &Solution, optimum: f64) {
-    let problem = instance.problem().unwrap();
-    let context = || format!("{solution:?}\noptimum {optimum}\n{instance:?}");
-    assert!(problem.is_feasible(&solution.chosen), "infeasible: {}", context());
-    assert!(solution.chosen.is_sorted(), "not a sorted set: {}", context());
-    assert!(close(solution.value, problem.value(&solution.chosen)), "wrong value: {}", context());
-    assert!(solution.value <= solution.bound, "value above bound: {}", context());
-    assert!(solution.bound >= optimum || close(solution.bound, optimum), "bound below the optimum: {}", context());
-    if solution.guarantee == Guarantee::Optimal {
-        assert!(close(solution.value, optimum), "not optimal: {}", context());
-    }
-}
 
 /// A random instance; the kinds mix negative means, zero and equal widths, zero
 /// capacities, requests of zero and requests larger than the capacity.

@@ -18,7 +18,15 @@ pub(crate) fn workspace_root() -> PathBuf {
 /// A command for the very cargo that started this program, so that `cargo +1.88 xtask test`
 /// tests with 1.88 throughout.
 pub(crate) fn cargo() -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+    let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    // What cargo told this program about itself makes build scripts that look at it run again, and all that depends on them.
+    let ours = |name: &OsString| {
+        ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start))
+    };
+    for name in std::env::vars_os().map(|(name, _)| name).filter(ours) {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// A command that will run in the workspace root.
@@ -46,6 +54,13 @@ pub(crate) fn succeeds(mut command: Command) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+/// Whether a program is on the search path and tells its version.
+pub(crate) fn answers(program: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe.arg("--version");
+    succeeds(probe)
 }
 
 /// The command as one would type it: program name without its folder, then the arguments.

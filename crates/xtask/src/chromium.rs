@@ -4,10 +4,8 @@
 //! The tests fail where there is none, since a test that is skipped is no test. So the `test`
 //! step sees to it beforehand: it installs Chromium where it may, and says how where it may not.
 
-use std::process::Command;
-
 use crate::apt::Needed;
-use crate::cargo::succeeds;
+use crate::cargo::answers;
 
 /// The names the tests look for, in this order.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
@@ -21,11 +19,7 @@ pub(crate) const CHROMIUM: Needed = Needed {
 };
 
 fn is_installed() -> bool {
-    NAMES.iter().any(|name| {
-        let mut probe = Command::new(name);
-        probe.arg("--version");
-        succeeds(probe)
-    })
+    NAMES.into_iter().any(answers)
 }
 
 #[cfg(test)]

@@ -9,12 +9,14 @@ mod cargo;
 mod chromium;
 mod deny;
 mod highspy;
+mod long;
 mod pip;
+mod real;
 mod schemathesis;
-mod service;
 mod slurm;
 mod strace;
 mod test;
+mod trixie;
 
 use std::process::ExitCode;
 
@@ -24,14 +26,22 @@ The project's own chores.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test     Runs every check the project has, stopping at the first failure
-  help     Prints this help
+  test        Runs every check the project has, stopping at the first failure
+  advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
+  help        Prints this help
 
 Long forms of tests of `esdp serve`, optimised:
   crash    Kills it under load, 1000 times or `--times N`, and checks what is left
   hostile  Sends 10000 or `--requests N` broken, oversized and slow requests, and measures a good client
   schema   Sends 500 or `--examples N` requests to each operation of its OpenAPI document by schemathesis
   soak     Plays against it for 1200 or `--seconds N`, and measures its memory and its database
+
+Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with overflow checks:
+  fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
+
+More of `esdp slurm`, as root:
+  slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie made by debootstrap
+  slurm-scale   Its driver with 1000 or `--jobs N` held jobs and half as many real nodes, optimised
 
 Examples:
   cargo xtask test             everything, before you push
@@ -70,10 +80,12 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
+        Some("advisories") => deny::advisories(&args[1..]),
+        Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),
-        Some(name) => service::main(name, &args[1..])
+        Some(name) => long::main(name, &args[1..])
             .unwrap_or_else(|| Err(Failure::Usage(format!("unknown command `{name}`: see `cargo xtask --help`")))),
     }
 }

@@ -1,23 +1,15 @@
 //! `strace`, with which the order of writes of `esdp serve` is checked (`crates/esdp-cli/tests/serve_order.rs`).
 
-use std::process::Command;
-
 use crate::apt::Needed;
-use crate::cargo::succeeds;
+use crate::cargo::answers;
 
 pub(crate) const STRACE: Needed = Needed {
     package: "strace",
     test: "the test of the order of writes",
-    is_installed,
+    is_installed: || answers("strace"),
     ask: "the test of the order of writes needs strace: install it with `sudo apt install strace` (Debian) or \
           `sudo dnf install strace` (Fedora)",
 };
-
-fn is_installed() -> bool {
-    let mut probe = Command::new("strace");
-    probe.arg("--version");
-    succeeds(probe)
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,10 @@ use crate::cargo::{cargo, run, succeeds};
 use crate::chromium::CHROMIUM;
 use crate::slurm::SLURM;
 use crate::strace::STRACE;
-use crate::{Failure, axe, deny, highspy, schemathesis};
+use crate::{Failure, axe, deny, highspy, real, schemathesis};
+
+/// The profile of a release build that checks for overflow.
+pub(crate) const CHECKED: &str = "checked";
 
 const HELP: &str = "\
 Runs every check the project has, in this order, stopping at the first failure.
@@ -20,10 +23,16 @@ Steps (all of them when none is named):
            strace and Slurm and installs them with apt when run as root; needs
            highspy (HiGHS for Python), schemathesis and axe-core, and installs
            them with pip and npm below target
+  checked  the tests of the arithmetic again, optimised as in a release, with
+           overflow checks
   doctest  the examples in the documentation
   doc      the documentation builds without a warning
   deny     licences, sources and duplicates of the dependencies, and known
            vulnerabilities where the database of advisories can be reached
+
+What could not be checked on this machine is said in the last lines: the real
+traces, which are not in the repository (ESDP_DATA, or `../shared/data`), and
+the advisories (`cargo xtask advisories` fails without them).
 
 Examples:
   cargo xtask test              everything, before you push
@@ -40,35 +49,38 @@ enum Step {
     Fmt,
     Clippy,
     Test,
+    Checked,
     Doctest,
     Doc,
     Deny,
 }
 
 impl Step {
-    const ALL: [Self; 6] = [Self::Fmt, Self::Clippy, Self::Test, Self::Doctest, Self::Doc, Self::Deny];
+    const ALL: [Self; 7] = [Self::Fmt, Self::Clippy, Self::Test, Self::Checked, Self::Doctest, Self::Doc, Self::Deny];
 
     fn name(self) -> &'static str {
         match self {
             Self::Fmt => "fmt",
             Self::Clippy => "clippy",
             Self::Test => "test",
+            Self::Checked => "checked",
             Self::Doctest => "doctest",
             Self::Doc => "doc",
             Self::Deny => "deny",
         }
     }
 
-    fn run(self) -> Result<(), Failure> {
+    /// What could not be checked on this machine, if anything.
+    fn run(self) -> Result<Option<String>, Failure> {
         match self {
             Self::Fmt => {
                 require_component("fmt", "rustfmt", "rustfmt")?;
                 // The one step without `--locked`: rustfmt resolves no dependencies.
-                cargo_with(&["fmt", "--all", "--check"])
+                cargo_with(&["fmt", "--all", "--check"])?;
             }
             Self::Clippy => {
                 require_component("clippy", "clippy", "rust-clippy")?;
-                cargo_with(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
+                cargo_with(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
             }
             // Not `--all-targets`: that would run the benchmarks as well. Clippy above has
             // already made sure that they compile.
@@ -80,19 +92,38 @@ impl Step {
                 command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
                 command.env(highspy::VARIABLE, highspy::require()?).env(axe::VARIABLE, axe::require()?);
                 command.env(schemathesis::VARIABLE, schemathesis::require()?);
-                run(command)
+                run(command)?;
+                return Ok(real::missing());
             }
-            Self::Doctest => cargo_with(&["test", "--locked", "--workspace", "--doc"]),
+            // The library's solvers and statistics, where the arithmetic is; the whole workspace would take minutes.
+            Self::Checked => cargo_with(&[
+                "test",
+                "--locked",
+                "--profile",
+                CHECKED,
+                "--package",
+                "esdp",
+                "--test",
+                "solvers",
+                "--test",
+                "gang_solver",
+                "--test",
+                "group_minima",
+                "--test",
+                "conformance",
+            ])?,
+            Self::Doctest => cargo_with(&["test", "--locked", "--workspace", "--doc"])?,
             Self::Doc => {
                 let mut command = cargo();
                 // `--lib`: the binary `esdp` shares its name with the library, and its pages
                 // would overwrite the library's.
                 command.args(["doc", "--locked", "--workspace", "--no-deps", "--lib"]);
                 command.env("RUSTDOCFLAGS", "-D warnings");
-                run(command)
+                run(command)?;
             }
-            Self::Deny => deny::check(),
+            Self::Deny => return deny::check(),
         }
+        Ok(None)
     }
 }
 
@@ -104,11 +135,12 @@ pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
     }
     let steps = chosen(args)?;
     let start = Instant::now();
+    let mut unchecked = Vec::new();
     for step in &steps {
         let name = step.name();
         let step_start = Instant::now();
         println!("== {name}");
-        step.run().map_err(|failure| match failure {
+        let left = step.run().map_err(|failure| match failure {
             Failure::Check(cause) => Failure::Check(format!(
                 "step {name} failed after {:.1} s: {cause}; \
                  run it alone with `cargo xtask test {name}`",
@@ -116,10 +148,14 @@ pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
             )),
             usage @ Failure::Usage(_) => usage,
         })?;
+        unchecked.extend(left);
         println!("== {name} passed in {:.1} s\n", step_start.elapsed().as_secs_f64());
     }
     let names: Vec<_> = steps.iter().map(|step| step.name()).collect();
     println!("All steps passed in {:.1} s: {}.", start.elapsed().as_secs_f64(), names.join(", "));
+    for what in unchecked {
+        println!("Not checked: {what}.");
+    }
     Ok(())
 }
 

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("esdp-engine", &["esdp", "esdp-report"]),
     ("esdp-milp", &["esdp"]),
     ("esdp-trace", &["esdp"]),
+    ("esdp-fuzz", &["esdp", "esdp-cli", "esdp-trace"]),
     ("esdp-serve", &["esdp"]),
     ("esdp-cluster", &["esdp", "esdp-serve"]),
     ("esdp-cli", &["esdp", "esdp-cluster", "esdp-engine", "esdp-milp", "esdp-report", "esdp-serve", "esdp-trace"]),

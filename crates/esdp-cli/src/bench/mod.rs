@@ -135,7 +135,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "PORTSxSERVERS", num_args = 0..=1, default_missing_value = "100x1000", value_parser = live::size)]
     live: Option<(usize, usize)>,
     /// How many problems to draw of each family, size and index
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = instances, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     instances: u64,
     /// Which index of drawn problems [default: both]
     #[arg(long, value_enum)]
@@ -151,13 +151,13 @@ pub struct BenchArgs {
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Instead of measuring, compares the answers with those of HiGHS on so many problems
-    #[arg(long, value_name = "N", value_parser = instances, allow_negative_numbers = true, conflicts_with_all = ["sizes", "families", "live"])]
+    #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true, conflicts_with_all = ["sizes", "families", "live"])]
     agree: Option<u64>,
     /// Draws the clusters, arrivals and speeds
-    #[arg(long, default_value_t = 0, value_parser = output::whole, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0, value_parser = output::whole(0, u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     /// How many slots to decide for each size [default: fewer for larger sizes]
-    #[arg(long, value_parser = plan::slots, allow_negative_numbers = true)]
+    #[arg(long, value_parser = output::whole(1, 1_000_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
     /// No progress on standard error
     #[arg(long)]
@@ -184,11 +184,6 @@ enum DrawnIndex {
     Linear,
     /// With widths
     Optimistic,
-}
-
-fn instances(text: &str) -> Result<u64, String> {
-    let found = text.parse().ok().filter(|count| (1..=1_000_000).contains(count));
-    found.ok_or_else(|| "expected a whole number from 1 to 1000000".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,6 +1,6 @@
 //! Which problems to measure, and how many slots of each.
 
-use esdp::policy::{CucbSpec, EsdpSpec, Estimator, PolicySpec};
+use esdp::policy::{CucbSpec, EsdpIndexSpec, Estimator, PolicySpec};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl Index {
     pub(super) fn policy(self, size: Size) -> PolicySpec {
         let estimator = if matches!(size, Size::Gangs { .. }) { Estimator::Pooled } else { Estimator::Means };
         match self {
-            Index::Optimistic => PolicySpec::Esdp(EsdpSpec { estimator, ..EsdpSpec::default() }),
+            Index::Optimistic => PolicySpec::EsdpIndex(EsdpIndexSpec { estimator, ..EsdpIndexSpec::default() }),
             Index::Linear => PolicySpec::Cucb(CucbSpec { estimator, ..CucbSpec::default() }),
         }
     }
@@ -181,12 +181,6 @@ pub(super) fn size(text: &str) -> Result<Size, String> {
              such as 8x40, with a product of 1 to {LARGEST}"
         )),
     }
-}
-
-/// Reads a number of slots.
-pub(super) fn slots(text: &str) -> Result<u64, String> {
-    let slots = text.parse().ok().filter(|slots| (1..=1_000_000_000).contains(slots));
-    slots.ok_or_else(|| "expected a whole number from 1 to 1000000000".to_owned())
 }
 
 #[cfg(test)]

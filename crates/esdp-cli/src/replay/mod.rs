@@ -155,11 +155,13 @@ fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {
     if !tasks_told {
         generated(args, &mut replay)?;
     }
-    tell(&accounts);
+    if !args.common.quiet {
+        tell(&accounts);
+    }
     replay.finish().with_context(names)
 }
 
-/// What became of dirty rows is never silent.
+/// What became of dirty rows.
 fn tell(accounts: &[Account]) {
     for account in accounts.iter().filter(|account| account.skipped + account.repaired > 0) {
         let Account { file, rows, skipped, repaired, .. } = account;

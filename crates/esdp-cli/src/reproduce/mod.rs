@@ -72,13 +72,13 @@ pub struct ReproduceArgs {
     #[arg(long)]
     quick: bool,
     /// How many seeds
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     seeds: Option<u64>,
     /// How many slots, over time and elsewhere alike
-    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
     /// How many threads; one a core unless told
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     jobs: Option<u64>,
     /// The directory for the results
     #[arg(long, value_name = "DIR")]
@@ -89,11 +89,6 @@ pub struct ReproduceArgs {
     /// No progress on standard error
     #[arg(long)]
     quiet: bool,
-}
-
-fn count(text: &str) -> Result<u64, String> {
-    let found = text.parse().ok().filter(|count| (1..=1_000_000).contains(count));
-    found.ok_or_else(|| "expected a whole number from 1 to 1000000".to_owned())
 }
 
 /// Runs the command.

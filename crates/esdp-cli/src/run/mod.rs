@@ -1,6 +1,7 @@
 //! `esdp run`: one scenario under several policies and seeds.
 
 mod slots;
+mod suite;
 
 pub use slots::PerSlot;
 
@@ -17,7 +18,9 @@ use esdp_engine::{self as engine, Contender, MakeSink, Options, Outcome};
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
-const DETAILS: &str = r#"Files in --out (`out/` and the scenario's name, unless told):
+const DETAILS: &str = r#"Without a file or --preset, the scenario is preset `default`.
+
+Files in --out (`out/` and the scenario's name, unless told):
   summary.json   the document that --format json prints
   summary.csv    one line a policy; the columns decision_us_* differ from run to run
   scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
@@ -51,7 +54,8 @@ Examples:
   esdp run my.toml --policies esdp,cts --seeds 20 --slots 8000
   esdp run --preset literal --format json > literal.json
   esdp run --preset drift --expect 'esdp-drift.oracle_ratio_mean>=0.94'
-  esdp run --per-slot csv --out out/detail"#;
+  esdp run --per-slot csv --out out/detail
+  esdp run --suite --seed 5000 --policies esdp,esdp-index"#;
 
 /// Simulates one scenario under several policies and seeds.
 ///
@@ -63,6 +67,9 @@ pub struct RunArgs {
     source: SourceArgs,
     #[command(flatten)]
     common: CommonArgs,
+    /// Run all the scenarios that policies are judged by, and print one table
+    #[arg(long, conflicts_with_all = ["file", "preset", "per_slot", "expect"])]
+    suite: bool,
     /// Also record every slot
     #[arg(long, value_enum, value_name = "FORM")]
     per_slot: Option<PerSlot>,
@@ -75,7 +82,7 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
     /// How many threads; one a core unless told
-    #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results
     #[arg(long, value_name = "DIR")]
@@ -83,7 +90,7 @@ pub struct CommonArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ResultFormat,
-    /// No progress on standard error
+    /// No progress and no notes on standard error
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -100,16 +107,14 @@ pub enum ResultFormat {
     Csv,
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
-    let found = text.parse().ok().filter(|jobs| (1..=1024).contains(jobs));
-    found.ok_or_else(|| "expected a whole number from 1 to 1024".to_owned())
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// With one sentence: bad input, a failure, an interruption, or a threshold that was not met.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+    if args.suite {
+        return suite::run(&args.source, &args.common);
+    }
     let scenario = args.source.scenario()?;
     for expectation in &args.expect {
         if let Some(point) = &expectation.point {
@@ -226,7 +231,8 @@ fn print(how: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
             let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
             let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
             output::print(&format!(
-                "{table}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                "{table}{}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                results.found(),
                 report.display()
             ))
         }

@@ -6,6 +6,7 @@ use clap::Args;
 use esdp_cluster::slurm::doctor::{Examined, Finding, Verdict};
 use esdp_cluster::slurm::lua;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 /// Says what a cluster needs for each of the commands, and how to go back; changes nothing.
 #[derive(Debug, Args)]
@@ -15,12 +16,18 @@ pub(super) struct DoctorArgs {
     /// Print job_submit.lua for the partition, and nothing else
     #[arg(long)]
     print_lua: bool,
+    /// The file of `esdp slurm run --wake`, for job_submit.lua; an absolute path
+    #[arg(long, value_name = "FILE", requires = "print_lua")]
+    wake: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let partition = &args.cluster.partition;
     if args.print_lua {
-        return output::print(&lua::script(std::slice::from_ref(partition)));
+        if let Some(wake) = args.wake.as_ref().filter(|wake| !wake.is_absolute()) {
+            anyhow::bail!("--wake {}: expected an absolute path, since slurmctld writes to it", wake.display());
+        }
+        return output::print(&lua::script(std::slice::from_ref(partition), args.wake.as_deref()));
     }
     let slurm = args.cluster.probe()?;
     // The owner of our own process, without another library for it.

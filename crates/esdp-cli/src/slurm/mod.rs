@@ -6,6 +6,7 @@ mod options;
 mod prefer;
 mod report;
 mod run;
+mod speeds;
 mod weights;
 
 pub use report::ReportArgs;

@@ -3,8 +3,8 @@
 use anyhow::{Context, anyhow};
 use clap::Args;
 use esdp::live::Mode;
-use esdp_cluster::slurm::client::Client;
-use esdp_cluster::slurm::cluster::Slurm;
+use esdp_cluster::slurm::client::{CallError, Client};
+use esdp_cluster::slurm::cluster::{RestChoice, Slurm};
 use esdp_cluster::slurm::config::Config;
 use esdp_cluster::slurm::driver::DriverSettings;
 use esdp_cluster::slurm::reports;
@@ -12,7 +12,10 @@ use esdp_serve::engine;
 use esdp_serve::settings::{PolicyChoice, Settings, SettingsFile};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a driver waits for a controller that does not answer yet.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Which cluster.
 #[derive(Debug, Clone, Args)]
@@ -23,17 +26,43 @@ pub(crate) struct ClusterOptions {
     /// The partition
     #[arg(long, default_value = "main")]
     pub(crate) partition: String,
+    /// Slurm's REST interface, from 24.11 on: the socket of slurmrestd, `auto` or `off`
+    #[arg(long, value_name = "SOCKET", default_value = "auto")]
+    rest: PathBuf,
 }
 
 impl ClusterOptions {
+    /// The cluster, if it answers within a minute: a service may be started before slurmctld is.
+    fn probe_patiently(&self) -> anyhow::Result<Slurm> {
+        let due = Instant::now() + PATIENCE;
+        loop {
+            match self.probe() {
+                Err(error) if Instant::now() < due && is_away(&error) => {
+                    crate::output::note(&format!("{error:#}; trying again"));
+                    std::thread::sleep(Duration::from_secs(2));
+                }
+                other => return other,
+            }
+        }
+    }
+
     /// The cluster, if it answers.
     pub(crate) fn probe(&self) -> anyhow::Result<Slurm> {
         if let Some(conf) = self.conf.as_ref().filter(|conf| !conf.is_absolute() || !conf.is_file()) {
             anyhow::bail!("--conf {}: expected an absolute path of a slurm.conf", conf.display());
         }
         let client = Client { conf: self.conf.clone(), time_out: None };
-        Slurm::probe(client).context("Slurm cannot be asked")
+        let rest = match self.rest.to_str() {
+            Some("auto") => RestChoice::Auto,
+            Some("off") => RestChoice::Off,
+            _ => RestChoice::At(self.rest.clone()),
+        };
+        Slurm::probe(client, &rest).context("Slurm cannot be asked")
     }
+}
+
+fn is_away(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<CallError>().is_some_and(CallError::is_away)
 }
 
 /// How the driver and the service around it run.
@@ -44,9 +73,12 @@ pub(crate) struct DriverOptions {
     /// Where everything is kept
     #[arg(long, value_name = "DIR", default_value = "esdp-slurm")]
     pub(crate) data: PathBuf,
-    /// The time from turn to turn, such as 5s or 500ms
+    /// The longest time from turn to turn, such as 5s or 500ms
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time)]
     slot: Duration,
+    /// A file that job_submit.lua writes to for each job it holds, so that a turn begins at once
+    #[arg(long, value_name = "FILE")]
+    wake: Option<PathBuf>,
     /// Where jobs report their speeds [default: $ESDP_REPORTS, or `reports` in the data directory]
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
@@ -99,6 +131,7 @@ impl DriverOptions {
             partition: self.cluster.partition.clone(),
             mode,
             slot: self.slot,
+            wake: self.wake.clone(),
             data: self.data.clone(),
             reports: self.reports.clone().or_else(named).unwrap_or_else(|| self.data.join("reports")),
             config,
@@ -113,18 +146,13 @@ impl DriverOptions {
     ) -> anyhow::Result<()> {
         let (settings, driver) = (self.settings(mode)?, self.driver(mode)?);
         esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
-        let slurm = self.cluster.probe()?;
+        let slurm = self.cluster.probe_patiently()?;
         std::fs::create_dir_all(&driver.reports).with_context(|| driver.reports.display().to_string())?;
+        let found = format!("Slurm {} ({}), partition {}", slurm.version, slurm.ways(), driver.partition);
         let ready = |address: SocketAddr| {
-            let _ = crate::output::print(&format!(
-                "Slurm {} ({}), partition {}; dashboard at http://{address}\n",
-                slurm.version,
-                slurm.ways(),
-                driver.partition,
-            ));
+            let _ = crate::output::print(&format!("{found}; dashboard at http://{address}\n"));
         };
-        let (cluster, plan) = (slurm.clone(), driver.clone());
-        esdp_serve::run_with(&settings, ready, move |client| drive(cluster, client, plan))?;
+        esdp_serve::run_with(&settings, ready, move |client| drive(slurm, client, driver))?;
         Ok(())
     }
 }

@@ -1,11 +1,14 @@
 //! `esdp slurm run` and `esdp slurm watch`.
 
-use super::options::DriverOptions;
+use super::options::{DriverOptions, time};
+use super::speeds;
+use crate::output;
 use clap::Args;
 use esdp::live::Mode;
 use esdp_cluster::slurm::cluster::Slurm;
 use esdp_cluster::slurm::driver::{DriverSettings, drive};
 use esdp_serve::engine::Client;
+use std::time::{Duration, Instant};
 
 const RUN_DETAILS: &str = "\
 Decides where the held jobs of a partition run, holds, places and releases them, verifies that
@@ -19,7 +22,8 @@ that became of a job.
 Examples:
   esdp slurm run --partition main
   esdp slurm run --partition main --advise          says what it would do, and touches nothing
-  esdp slurm run --slot 1s --data /var/lib/esdp --config ports.toml";
+  esdp slurm run --slot 1s --data /var/lib/esdp --config ports.toml
+  esdp slurm run --wake /var/lib/esdp/wake          decides as soon as a job was submitted";
 
 /// Places the held jobs of a partition by learned speeds.
 #[derive(Debug, Args)]
@@ -32,11 +36,28 @@ pub(super) struct RunArgs {
     advise: bool,
 }
 
+const WATCH_DETAILS: &str = "\
+Reads jobs and nodes once per slot and learns from jobs that have ended: from their own reports
+(`esdp report`), or from how long they took, if a rule says how long they should
+(`reference_seconds`). Shows which nodes are slow for which jobs, as a table here, on the
+dashboard and as metrics. Needs no rights.
+
+Examples:
+  esdp slurm watch --partition main --reports /shared/esdp/reports
+  esdp slurm watch --once             looks once, prints the table, and ends";
+
 /// Learns from finished jobs which nodes are slow for which jobs; changes nothing.
 #[derive(Debug, Args)]
+#[command(after_long_help = WATCH_DETAILS, after_help = "See `esdp slurm watch --help` for examples.")]
 pub(super) struct WatchArgs {
     #[command(flatten)]
     options: DriverOptions,
+    /// Print the table of nodes at this interval, if something was learned
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    every: Duration,
+    /// Look once, print the table, and end
+    #[arg(long)]
+    once: bool,
 }
 
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
@@ -44,7 +65,21 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
 }
 
 pub(super) fn watch(args: &WatchArgs) -> anyhow::Result<()> {
-    args.options.serve(Mode::Observe, endless)
+    let (every, once) = (args.every, args.once);
+    let (mut due, mut shown) = (Instant::now(), String::new());
+    args.options.serve(Mode::Observe, move |slurm, client, settings| {
+        drive(slurm, client, settings, |driver, _| {
+            if Instant::now() >= due {
+                let view = driver.core().view().map_err(|error| error.to_string())?;
+                let table = speeds::table(&view.channels);
+                if once || table != shown {
+                    output::print(&table).map_err(|error| format!("{error:#}"))?;
+                }
+                (due, shown) = (Instant::now() + every, table);
+            }
+            Ok(!once)
+        })
+    })
 }
 
 fn endless(slurm: Slurm, client: &Client, settings: DriverSettings) -> Result<(), String> {

@@ -81,7 +81,7 @@ pub struct SolveArgs {
     /// How much work `exact` may spend, in nominal microseconds; what it has then is
     /// printed with the bound it has proved. Work is counted, not timed, so the answer
     /// does not depend on the machine. The other solvers take no budget
-    #[arg(long, value_name = "N", value_parser = output::whole, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = output::whole(0, u64::MAX), allow_negative_numbers = true)]
     budget_us: Option<u64>,
     /// How to print the answer
     #[arg(long, value_enum, default_value_t)]

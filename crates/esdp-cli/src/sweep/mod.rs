@@ -25,7 +25,7 @@ use esdp_engine::{self as engine, Options, Thinning, Unit};
 use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
-policies.esdp.kappa. Values are written as in TOML. Several --vary give every combination. A
+policies.esdp-index.kappa. Values are written as in TOML. Several --vary give every combination. A
 scenario or preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, unless told):
@@ -47,7 +47,7 @@ the work on each, `esdp sweep merge` joins their directories. See docs/cluster.m
 Examples:
   esdp sweep --preset rho
   esdp sweep my.toml --vary arrivals.rho=0.3,0.6,0.9 --vary slots=500,2000
-  esdp sweep --preset default --vary policies.esdp.kappa=0.1,0.25,0.5 --policies esdp
+  esdp sweep --preset default --vary policies.esdp-index.kappa=0.1,0.25,0.5 --policies esdp-index
   esdp sweep --preset rho --expect 'rho=0.5:esdp.oracle_ratio_mean>=0.97'
   esdp sweep --preset edges --shard 0/4 --out out/edges-0
   esdp sweep merge out/edges-0 out/edges-1 out/edges-2 out/edges-3 -o out/edges"#;

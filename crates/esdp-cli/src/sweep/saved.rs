@@ -33,7 +33,7 @@ pub(super) fn plan(base: Scenario, vary: Vec<Vary>) -> anyhow::Result<Plan> {
 
 /// Writes `plan.json`.
 pub(super) fn save(plan: &Plan, out: &Path) -> anyhow::Result<()> {
-    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let version = esdp::BUILD.to_owned();
     let saved = Saved { version, scenario: plan.base.to_toml(), vary: plan.vary.clone() };
     files::write(&out.join(FILE), serde_json::to_string_pretty(&saved)? + "\n")
 }
@@ -54,7 +54,7 @@ pub(super) fn load(directories: &[impl AsRef<Path>]) -> anyhow::Result<Plan> {
     }
     let Some((directory, saved)) = first else { bail!("no directory to merge") };
     let file = directory.join(FILE);
-    let ours = env!("CARGO_PKG_VERSION");
+    let ours = esdp::BUILD;
     if saved.version != ours {
         bail!("{}: made by esdp {}, this is {ours}, whose numbers may differ", file.display(), saved.version);
     }
@@ -81,6 +81,10 @@ mod tests {
         let back = load(&[dir.path(), dir.path()]).unwrap();
         assert_eq!((back.vary, back.base), (plan.vary, plan.base));
         assert!(load(&[dir.path().join("none")]).is_err());
+        let saved = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
+        std::fs::write(dir.path().join(FILE), saved.replace(esdp::BUILD, "0.1.0+0123456789abcdef")).unwrap();
+        let error = load(&[dir.path()]).err().unwrap().to_string();
+        assert!(error.contains("made by esdp 0.1.0+0123456789abcdef, this is"), "{error}");
     }
 
     #[test]

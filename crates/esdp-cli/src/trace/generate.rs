@@ -1,11 +1,12 @@
 //! `esdp trace generate`: the trace of our own, as files.
 
-use crate::{files, output};
+use crate::files::{self, Growing};
+use crate::output;
 use anyhow::{Context, bail};
 use clap::Args;
 use esdp_trace::generate::{Generator, InstanceWriter, MachineWriter, TaskWriter};
 use esdp_trace::{Ledger, Sink, Source};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,8 @@ The same seed gives the same bytes, and a longer trace starts with a shorter one
 Examples:
   esdp trace generate -o tasks.csv
   esdp trace generate --seed 7 --hours 24 -o day.csv --machines machines.csv
-  esdp trace generate --hours 0.5 -o tasks.csv --instances instances.csv"#;
+  esdp trace generate --hours 0.5 -o tasks.csv --instances instances.csv
+  esdp trace generate --hours 24 -o - | gzip > day.csv.gz"#;
 
 /// Writes a generated trace: seeded, of any length, like a real one.
 #[derive(Debug, Args)]
@@ -30,7 +32,7 @@ pub(super) struct GenerateArgs {
     /// How long the trace is
     #[arg(long, value_name = "HOURS", default_value_t = 1.0)]
     hours: f64,
-    /// The file of tasks to write
+    /// The file of tasks to write; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Also a machine table of 400 machines, in the layout of `machine_meta`
@@ -59,7 +61,8 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         let instances = write(path, generator, InstanceWriter::new, InstanceWriter::finish)?;
         text += &format!("{}: {instances} instances\n", path.display());
     }
-    output::print(&text)
+    let files = [Some(&args.output), args.machines.as_ref(), args.instances.as_ref()];
+    output::print_about(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>(), &text)
 }
 
 /// Streams a trace into a file, which appears when it is whole; the number of rows.
@@ -69,12 +72,16 @@ fn write<W: Sink>(
     writer: fn(BufWriter<File>) -> W,
     finish: fn(W) -> io::Result<u64>,
 ) -> anyhow::Result<u64> {
-    let beside = files::beside(path);
-    let mut sink = writer(BufWriter::new(File::create(&beside).with_context(|| files::cannot(path))?));
+    let open = || -> io::Result<(Growing, BufWriter<File>)> {
+        let growing = Growing::create(path)?;
+        let handle = growing.handle()?;
+        Ok((growing, BufWriter::new(handle)))
+    };
+    let (growing, handle) = open().with_context(|| files::cannot(path))?;
+    let mut sink = writer(handle);
     generator.stream(&mut Ledger::new(true), &mut sink)?;
-    let written = finish(sink).and_then(|rows| fs::rename(&beside, path).map(|()| rows));
-    written.with_context(|| files::cannot(path)).inspect_err(|_| {
-        // The error tells enough; the rest is tidiness.
-        let _ = fs::remove_file(&beside);
-    })
+    let mut rows = 0;
+    let written = finish(sink).map(|written| rows = written);
+    growing.finish(written).with_context(|| files::cannot(path))?;
+    Ok(rows)
 }

@@ -1,7 +1,7 @@
 //! A description as a page.
 
 use super::describe::Document;
-use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, quantile_rows, short, units};
+use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, quantile_rows, short, speed_cells, units};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::percent;
@@ -142,17 +142,7 @@ pub(super) fn render(document: &Document, names: &str, figures: &[Figure]) -> St
         report = report.section(Section::new("Machines").table(table));
     }
     if let Some(speeds) = &told.speeds {
-        let rows = speeds.by_job.iter().take(200).map(|row| {
-            let variation = |value: Option<f64>| value.map_or_else(String::new, short);
-            vec![
-                format!("{} on {} x {}", row.job, row.devices, row.kind),
-                row.servers.to_string(),
-                row.samples.to_string(),
-                short(row.mean),
-                variation(row.within_server),
-                variation(row.across_servers),
-            ]
-        });
+        let rows = speeds.by_job.iter().take(200).map(speed_cells);
         let head = ["Job type", "Servers", "Samples", "Mean speed", "Varies in time", "Across servers"];
         let caption = "Variation is the coefficient of variation";
         report = report.section(Section::new("Speeds").table(grid(caption, &head, rows.collect())));

@@ -37,7 +37,7 @@ Examples:
 pub(super) struct ScenarioArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The scenario to write
+    /// The scenario to write; `-` is standard output
     #[arg(short, long, value_name = "SCENARIO.toml")]
     output: PathBuf,
     /// How many job types: the most frequent request vectors
@@ -115,7 +115,7 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
     files::write(&args.output, &built.toml)?;
     let capacities = built.capacities.iter().map(|(name, units)| format!("{name} {units}")).collect::<Vec<_>>();
     let busy = built.busy.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
-    output::print(&format!(
+    let text = format!(
         "{}: {} slots with {} jobs, {} ports ({} of the tasks), {} servers, {} channels\n\
          capacities in units: {}\nslots with a job, by port: {}\nRun it: esdp run {}\n",
         args.output.display(),
@@ -128,11 +128,13 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
         capacities.join(", "),
         busy.join(" "),
         args.output.display()
-    ))
+    );
+    output::print_about(&[&args.output], &text)
 }
 
 fn plan(args: &ScenarioArgs) -> Plan {
-    let name = args.output.file_stem().map_or_else(|| "trace".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let stem = args.output.file_stem().filter(|_| !files::is_stdout(&args.output));
+    let name = stem.map_or_else(|| "trace".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let edges = match args.edges {
         Rule::Probability => Edges::Probability(args.probability),
         Rule::Fit => Edges::Fit,

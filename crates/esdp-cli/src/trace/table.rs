@@ -3,11 +3,24 @@
 use super::describe::Document;
 use esdp_report::table::{Table, percent};
 use esdp_trace::event::unit;
-use esdp_trace::summary::{Dispersion, Quantiles, Told};
+use esdp_trace::summary::{Dispersion, JobOnKind, Quantiles, Told};
 use std::fmt::Write;
 
 /// How many rows of a long list are shown.
 const SHOWN: usize = 12;
+
+/// A job type on a kind of server: name, servers, samples, mean speed, variation in time and across servers.
+pub(super) fn speed_cells(row: &JobOnKind) -> Vec<String> {
+    let variation = |value: Option<f64>| value.map_or_else(String::new, short);
+    vec![
+        format!("{} on {} x {}", row.job, row.devices, row.kind),
+        row.servers.to_string(),
+        row.samples.to_string(),
+        short(row.mean),
+        variation(row.within_server),
+        variation(row.across_servers),
+    ]
+}
 
 /// A number in about four digits.
 pub(super) fn short(value: f64) -> String {
@@ -155,17 +168,7 @@ fn speeds(out: &mut String, told: &Told) {
         vec![sharing.kind.clone(), short(share.p5), short(share.p50), short(share.p95), over]
     });
     grid(out, &["share of speed left beside another job", "p5", "p50", "p95", "variation"], rows.collect());
-    let rows = speeds.by_job.iter().take(2 * SHOWN).map(|row| {
-        let variation = |value: Option<f64>| value.map_or_else(String::new, short);
-        vec![
-            format!("{} on {} x {}", row.job, row.devices, row.kind),
-            row.servers.to_string(),
-            row.samples.to_string(),
-            short(row.mean),
-            variation(row.within_server),
-            variation(row.across_servers),
-        ]
-    });
+    let rows = speeds.by_job.iter().take(2 * SHOWN).map(speed_cells);
     grid(out, &["job type", "servers", "samples", "mean", "varies in time", "across servers"], rows.collect());
     if speeds.by_job.len() > 2 * SHOWN {
         let _ = writeln!(out, "({} more: --format json has all)", speeds.by_job.len() - 2 * SHOWN);

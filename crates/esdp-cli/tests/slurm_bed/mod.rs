@@ -20,6 +20,7 @@ pub struct Bed {
     pub cluster: LocalCluster,
     directory: tempfile::TempDir,
     driver: Option<Child>,
+    meddled: bool,
 }
 
 /// A line of the ledger or of Slurm's own records: the job's number, how it ended, and where.
@@ -34,11 +35,11 @@ impl Bed {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
         let spec = LocalClusterSpec {
             nodes: LocalNode::alike(nodes, 4, 4000, None),
-            job_submit_lua: Some(lua::script(&["main".to_owned()])),
+            job_submit_lua: Some(lua::script(&["main".to_owned()], Some(&directory.path().join("wake")))),
             ..LocalClusterSpec::at(&directory.path().join("c"))
         };
         let cluster = LocalCluster::start(&spec).expect("a cluster");
-        let bed = Self { cluster, directory, driver: None };
+        let bed = Self { cluster, directory, driver: None, meddled: false };
         fs::create_dir(bed.path("bin")).expect("a directory");
         fs::create_dir(bed.path("reports")).expect("a directory");
         fs::set_permissions(bed.path("reports"), fs::Permissions::from_mode(0o1777)).expect("permissions");
@@ -56,7 +57,11 @@ impl Bed {
         let mut command = Command::new(env!("CARGO_BIN_EXE_esdp"));
         command.args(["slurm", "run", "--slot", "300ms", "--log-level", "debug", "--conf"]).arg(self.cluster.conf());
         command.arg("--data").arg(self.path("data")).arg("--reports").arg(self.path("reports"));
-        command.arg("--config").arg(self.path("config.toml"));
+        command.arg("--config").arg(self.path("config.toml")).arg("--wake").arg(self.path("wake"));
+        match self.cluster.rest() {
+            Some(socket) if !self.meddled => command.arg("--rest").arg(socket),
+            _ => command.args(["--rest", "off"]),
+        };
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", self.path("bin").display()));
         command.stdout(File::create(self.path("out")).expect("a file")).stderr(log);
@@ -71,20 +76,30 @@ impl Bed {
         }
     }
 
-    /// Puts a script between the driver and `scontrol`. It is run once, when the lines for `scontrol` contain a word; in it,
-    /// `$job` is the job of the last line, and `$lines` are the lines, which it may change.
-    pub fn meddle(&self, word: &str, script: &str) {
+    /// Puts a script between the driver and `scontrol`, by which it then places jobs, on every version. It is run once, before an
+    /// order that contains a word; in it, `$job` is the job of that order, and `$order` is the order, which it may change.
+    pub fn meddle(&mut self, word: &str, script: &str) {
         let text = format!(
-            "#!/bin/bash\nreal=/usr/bin/scontrol\n[ $# -gt 0 ] && exec $real \"$@\"\nlines=$(cat)\n\
-             if [[ $lines == *'{word}'* && ! -e {done} ]]; then\n  touch {done}\n  \
-             job=$(printf '%s' \"$lines\" | tail -n 1 | sed -E 's/^release //; s/.*jobid=([0-9]+).*/\\1/')\n  \
-             owner() {{ setpriv --reuid={OWNER} --regid={OWNER} --clear-groups \"$@\"; }}\n  {script}\nfi\n\
-             printf '%s\\n' \"$lines\" | exec $real\n",
+            r#"#!/bin/bash
+real=/usr/bin/scontrol
+[ $# -gt 0 ] && exec $real "$@"
+owner() {{ setpriv --reuid={OWNER} --regid={OWNER} --clear-groups "$@"; }}
+while IFS= read -r order; do
+  if [[ $order == *'{word}'* && ! -e {done} ]]; then
+    touch {done}
+    job=$(sed -E 's/^(release|uhold) //; s/.*jobid=([0-9]+).*/\1/' <<< "$order")
+    {{ {script}
+    }} > /dev/null < /dev/null
+  fi
+  printf '%s\n' "$order"
+done | $real
+"#,
             done = self.path("meddled").display(),
         );
         let path = self.path("bin/scontrol");
         fs::write(&path, text).expect("a script");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
+        self.meddled = true;
     }
 
     /// Submits a script as the owner; the number of the job.

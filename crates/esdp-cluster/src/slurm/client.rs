@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -36,14 +37,35 @@ pub enum CallError {
         /// What it said.
         said: String,
     },
+    /// The controller is away.
+    #[error("slurmctld does not answer: {0}")]
+    Away(String),
     /// Its answer is not what we can read.
-    #[error("the answer of `{program}` cannot be read: {cause}")]
+    #[error("Slurm's {what} cannot be read: {cause}")]
     Answer {
-        /// The program.
-        program: String,
+        /// What was asked for.
+        what: String,
         /// What is wrong with it.
         cause: String,
     },
+}
+
+impl CallError {
+    /// Whether the controller does not answer, which may pass.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Away(_) | Self::TimeOut { .. } => true,
+            Self::Failed { said, .. } => says_away(said),
+            Self::Start { .. } | Self::Answer { .. } => false,
+        }
+    }
+}
+
+/// Whether a complaint is not about what was asked, but about a controller that does not answer.
+pub(super) fn says_away(said: &str) -> bool {
+    ["Unable to contact slurm controller", "Socket timed out", "Connection refused", "Zero Bytes were transmitted"]
+        .into_iter()
+        .any(|known| said.contains(known))
 }
 
 /// The way to a Slurm cluster.
@@ -85,42 +107,62 @@ impl Client {
     /// When it does not start or takes too long.
     pub fn tell(&self, program: &str, args: &[&str], input: &str) -> Result<Said, CallError> {
         let start = |error: std::io::Error| CallError::Start { program: program.to_owned(), cause: error.to_string() };
-        let mut command = Command::new(program);
+        let mut command = self.program(program);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if let Some(conf) = &self.conf {
-            command.env("SLURM_CONF", conf);
-        }
         let mut child = command.spawn().map_err(start)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let time_out = self.time_out.unwrap_or(TIME_OUT);
+        let time_out = self.time_out();
+        let due = Instant::now() + time_out;
         std::thread::scope(|scope| {
+            let (sender, heard) = mpsc::channel();
+            let told = sender.clone();
             // A program that does not read to the end says why on standard error.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-            let out = scope.spawn(move || text(stdout));
-            let err = scope.spawn(move || text(stderr));
-            let ended = wait(&mut child, time_out).map_err(start)?;
-            let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
-            match ended {
-                Some(ok) => Ok(Said { out, err, ok }),
+            scope.spawn(move || told.send((text(stdout), true)));
+            scope.spawn(move || sender.send((text(stderr), false)));
+            let mut said = Said::default();
+            for _ in 0..2 {
+                match heard.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                    Ok((out, true)) => said.out = out,
+                    Ok((err, false)) => said.err = err,
+                    Err(_) => break,
+                }
+            }
+            // Both streams have ended, so it has too, or will in a moment; or its time is over.
+            match wait(&mut child, due).map_err(start)? {
+                Some(ok) => Ok(Said { ok, ..said }),
                 None => Err(CallError::TimeOut { program: shown(program, args), seconds: time_out.as_secs() }),
             }
         })
     }
+
+    /// How long a call may take.
+    pub(super) fn time_out(&self) -> Duration {
+        self.time_out.unwrap_or(TIME_OUT)
+    }
+
+    /// A program of Slurm, for this cluster.
+    pub(super) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        if let Some(conf) = &self.conf {
+            command.env("SLURM_CONF", conf);
+        }
+        command
+    }
 }
 
 /// Whether the child ended well; none if it had to be ended.
-fn wait(child: &mut Child, time_out: Duration) -> std::io::Result<Option<bool>> {
-    let started = Instant::now();
+fn wait(child: &mut Child, due: Instant) -> std::io::Result<Option<bool>> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status.success()));
         }
-        if started.elapsed() >= time_out {
+        if Instant::now() >= due {
             child.kill()?;
             child.wait()?;
             return Ok(None);
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Examined {
     pub user: u32,
     /// Jobs of the partition that are held for us.
     pub held: usize,
+    /// Why the REST interface is not used, if the version has one that places jobs.
+    pub without_rest: Option<String>,
 }
 
 const SETTINGS: [&str; 6] =
@@ -76,6 +78,7 @@ impl Examined {
             lua,
             user,
             held: jobs.iter().filter(|job| within(&job.partitions) && job.is_held() && super::is_marked(job)).count(),
+            without_rest: slurm.without_rest().map(str::to_owned),
         })
     }
 
@@ -85,7 +88,7 @@ impl Examined {
 
     /// What was found, in the order in which one would change it.
     pub fn findings(&self, partition: &str) -> Vec<Finding> {
-        vec![
+        let mut findings = vec![
             self.nodes_found(partition),
             self.rights(),
             self.age(),
@@ -93,7 +96,10 @@ impl Examined {
             self.holds(partition),
             self.order(),
             self.waiting(partition),
-        ]
+        ];
+        findings.extend(self.waking(partition));
+        findings.extend(self.rest());
+        findings
     }
 
     fn nodes_found(&self, partition: &str) -> Finding {
@@ -167,6 +173,34 @@ impl Examined {
         }
     }
 
+    /// Whether the script wakes the driver, where it holds jobs.
+    fn waking(&self, partition: &str) -> Option<Finding> {
+        let lua = self.lua.as_ref().filter(|text| text.contains("esdp slurm doctor"))?;
+        if !lua.contains("local wake = nil") {
+            return Some(Finding::fine("job_submit.lua wakes `run --wake FILE` for each job it holds"));
+        }
+        let file = "/var/lib/esdp-slurm/wake";
+        let print = format!("esdp slurm doctor --partition {partition} --print-lua --wake {file} > job_submit.lua");
+        let mut finding = Finding::note("a held job waits for the next slot of `run`; it can be decided at once");
+        finding.change = vec![print, "scontrol reconfigure".to_owned(), format!("esdp slurm run ... --wake {file}")];
+        Some(finding)
+    }
+
+    fn rest(&self) -> Option<Finding> {
+        let why = self.without_rest.as_ref()?;
+        let mut finding = Finding::note(format!("Slurm's REST interface is not used, which is quicker: {why}"));
+        finding.change = [
+            "apt install slurmrestd slurm-wlm-jwt-plugin",
+            "head -c 64 /dev/urandom > /etc/slurm/jwt.key, readable by SlurmUser alone",
+            "in slurm.conf: AuthAltTypes=auth/jwt",
+            "in slurm.conf: AuthAltParameters=jwt_key=/etc/slurm/jwt.key",
+            "restart slurmctld, start slurmrestd with `-a rest_auth/jwt` as a user that is neither root nor SlurmUser",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        Some(finding)
+    }
+
     fn order(&self) -> Finding {
         match self.setting("PriorityType").ends_with("basic") {
             true => Finding::fine("jobs are taken in the order of their submission, as Slurm does (priority/basic)"),
@@ -216,8 +250,16 @@ mod tests {
             ("JobSubmitPlugins", "lua"),
             ("SlurmUser", "slurm(64030)"),
         ];
-        let lua = Some(super::super::lua::script(&["main".to_owned()]));
+        let wake = std::path::Path::new("/wake");
+        let lua = Some(super::super::lua::script(&["main".to_owned()], Some(wake)));
         let ready = Examined { nodes: vec![SlurmNode::default()], lua, user: 64030, ..examined(&settings) };
         assert!(ready.findings("main").iter().all(|finding| finding.verdict == Verdict::Fine), "{ready:?}");
+        // What it could do better is told, and is no change that is needed.
+        let script = super::super::lua::script(&["main".to_owned()], None);
+        let slower = Examined { lua: Some(script), without_rest: Some("there is no socket".to_owned()), ..ready };
+        let notes: Vec<Finding> =
+            slower.findings("main").into_iter().filter(|finding| finding.verdict == Verdict::Note).collect();
+        assert_eq!(notes.len(), 2);
+        assert!(notes[0].change[0].contains("--wake") && notes[1].change[2].contains("AuthAltTypes=auth/jwt"));
     }
 }

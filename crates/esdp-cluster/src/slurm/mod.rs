@@ -3,6 +3,8 @@
 //! | file | subject |
 //! |---|---|
 //! | [`client`] | calls of Slurm's programs, with time-outs |
+//! | [`conversation`] | one `scontrol` that is told line by line |
+//! | `rest` | Slurm's REST interface |
 //! | [`cluster`] | what a cluster is asked and told, by its version |
 //! | [`job`], [`node`] | what `squeue` and `sinfo` answer; `json`, [`tres`], [`hostlist`] are what they share |
 //! | [`config`], [`ports`] | rules, job types, and the cluster as the core sees it |
@@ -20,6 +22,7 @@ pub mod admission;
 pub mod client;
 pub mod cluster;
 pub mod config;
+pub mod conversation;
 pub mod core;
 pub mod doctor;
 pub mod driver;
@@ -32,6 +35,7 @@ pub mod node;
 pub mod ports;
 pub mod prefer;
 pub mod reports;
+mod rest;
 pub mod tres;
 pub mod weights;
 

@@ -5,18 +5,29 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The longest path of a Unix socket is 107 bytes; that of a job's step needs up to 48 below the directory.
 const LONGEST_DIR: usize = 107 - 48;
 
+/// The user that has no rights.
+const NOBODY: u32 = 65534;
+
+/// Which Slurm is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Release {
+    pub(super) number: (u32, u32),
+    /// Whether it has a REST interface that places jobs.
+    pub(super) rest: bool,
+}
+
 /// Below the ephemeral ports of Linux, so that no outgoing connection takes one of ours.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
-/// Writes all files; gives back the directory's absolute path.
-pub(super) fn write(spec: &LocalClusterSpec) -> Result<PathBuf, LocalClusterError> {
+/// Writes all files, for a release of Slurm; gives back the directory's absolute path.
+pub(super) fn write(spec: &LocalClusterSpec, release: Release) -> Result<PathBuf, LocalClusterError> {
     check(spec)?;
     let dir = &spec.dir;
     for part in ["spool", "state", "log", "run", "dev"] {
@@ -39,8 +50,19 @@ pub(super) fn write(spec: &LocalClusterSpec) -> Result<PathBuf, LocalClusterErro
     for gpu in 0..count {
         device(&dir.join(format!("dev/gpu{gpu}")))?;
     }
+    if release.rest {
+        save(&dir.join("jwt.key"), &random::<64>()?)?;
+        allow(&dir.join("jwt.key"), 0o600)?;
+        let place = dir.join("run/rest");
+        fs::create_dir_all(&place).map_err(LocalClusterError::io(format!("cannot create {}", place.display())))?;
+        chown(&place, Some(NOBODY), Some(NOBODY))
+            .map_err(LocalClusterError::io(format!("cannot give {} away", place.display())))?;
+    }
+    if release.number >= (24, 5) {
+        save(&dir.join("cgroup.conf"), b"CgroupPlugin=disabled\n")?;
+    }
     let ports = free_ports(spec.nodes.len() + 1)?;
-    save(&dir.join("slurm.conf"), slurm_conf(spec, &dir, &ports).as_bytes())?;
+    save(&dir.join("slurm.conf"), slurm_conf(spec, &dir, &ports, release).as_bytes())?;
     save(&dir.join("gres.conf"), gres_conf(spec, &dir).as_bytes())?;
     if let Some(lua) = &spec.job_submit_lua {
         save(&dir.join("job_submit.lua"), lua.as_bytes())?;
@@ -90,7 +112,7 @@ fn free_ports(count: usize) -> Result<Vec<u16>, LocalClusterError> {
     Err(LocalClusterError::Spec(format!("no {count} free ports in a row between {} and {}", PORTS.start, PORTS.end)))
 }
 
-fn slurm_conf(spec: &LocalClusterSpec, dir: &Path, ports: &[u16]) -> String {
+fn slurm_conf(spec: &LocalClusterSpec, dir: &Path, ports: &[u16], release: Release) -> String {
     let dir = dir.display();
     let mut text = format!(
         "\
@@ -133,6 +155,9 @@ MessageTimeout=5
     if spec.nodes.iter().any(|node| node.gpus.is_some()) {
         line(format_args!("GresTypes=gpu"));
     }
+    if release.rest {
+        line(format_args!("AuthAltTypes=auth/jwt\nAuthAltParameters=jwt_key={dir}/jwt.key"));
+    }
     if spec.job_submit_lua.is_some() {
         line(format_args!("JobSubmitPlugins=lua"));
     }
@@ -158,6 +183,25 @@ fn gres_conf(spec: &LocalClusterSpec, dir: &Path) -> String {
         }
     }
     text
+}
+
+/// `slurmrestd` refuses to run as root or as SlurmUser. `env` and `setpriv` become what they start.
+pub(super) fn rest_arguments(dir: &Path) -> Vec<OsString> {
+    let mut words: Vec<OsString> =
+        ["SLURM_JWT=daemon", "setpriv", "--clear-groups", "slurmrestd", "-a", "rest_auth/jwt", "-s", "slurmctld", "-f"]
+            .map(OsString::from)
+            .to_vec();
+    words.insert(2, format!("--reuid={NOBODY}").into());
+    words.insert(3, format!("--regid={NOBODY}").into());
+    words.push(dir.join("slurm.conf").into());
+    let mut socket = OsString::from("unix:");
+    socket.push(rest_socket(dir));
+    words.push(socket);
+    words
+}
+
+pub(super) fn rest_socket(dir: &Path) -> PathBuf {
+    dir.join("run/rest/socket")
 }
 
 pub(super) fn munged_arguments(dir: &Path) -> Vec<OsString> {

@@ -117,6 +117,8 @@ pub struct LocalCluster {
     conf: PathBuf,
     munged: Daemon,
     controller: Daemon,
+    /// Slurm's REST interface, where the release has one.
+    rest: Option<Daemon>,
     /// One slurmd per node, in the order of the specification.
     nodes: Vec<(String, Daemon)>,
     guardian: Guardian,
@@ -129,19 +131,23 @@ impl LocalCluster {
             return Err(LocalClusterError::NotRoot);
         }
         installed()?;
-        let dir = config::write(spec)?;
+        let release = release()?;
+        let dir = config::write(spec, release)?;
         let conf = dir.join("slurm.conf");
         let guardian = Guardian::start()?;
         let munged = Daemon::new("munged", &config::munged_arguments(&dir), &dir.join("log/munged.log"))?;
         let controller =
             Daemon::new("slurmctld", &["-D".into(), "-f".into(), conf.clone().into()], &dir.join("log/slurmctld.log"))?;
+        let rest =
+            release.rest.then(|| Daemon::new("env", &config::rest_arguments(&dir), &dir.join("log/slurmrestd.log")));
+        let rest = rest.transpose()?;
         let node = |name: &str| {
             let arguments = ["-D".into(), "-f".into(), conf.clone().into(), "-N".into(), name.into()];
             Ok((name.to_owned(), Daemon::new("slurmd", &arguments, &log_of(&dir, name))?))
         };
         let nodes = spec.nodes.iter().map(|described| node(&described.name)).collect::<Result<_, _>>()?;
         // From here on, an error on the way ends what was started, by dropping it.
-        let mut cluster = Self { dir, conf, munged, controller, nodes, guardian };
+        let mut cluster = Self { dir, conf, munged, controller, rest, nodes, guardian };
         cluster.begin()?;
         Ok(cluster)
     }
@@ -167,7 +173,20 @@ impl LocalCluster {
             }
             self.pause(deadline, "the nodes did not become idle in time")?;
         }
+        if let Some(rest) = &mut self.rest {
+            rest.start()?;
+        }
+        self.tell_guardian();
+        while !self.rest().is_none_or(|socket| socket.exists()) {
+            self.rest.iter_mut().try_for_each(Daemon::check)?;
+            self.pause(deadline, "slurmrestd did not open its socket in time")?;
+        }
         Ok(())
+    }
+
+    /// The socket of `slurmrestd`, if the installed Slurm has one that places jobs.
+    pub fn rest(&self) -> Option<PathBuf> {
+        self.rest.as_ref().map(|_| config::rest_socket(&self.dir))
     }
 
     /// The configuration, as an absolute path: what `SLURM_CONF` has to be.
@@ -272,7 +291,10 @@ impl LocalCluster {
     }
 
     fn tell_guardian(&mut self) {
-        let daemons = [&self.munged, &self.controller].into_iter().chain(self.nodes.iter().map(|(_, daemon)| daemon));
+        let daemons = [&self.munged, &self.controller]
+            .into_iter()
+            .chain(&self.rest)
+            .chain(self.nodes.iter().map(|(_, daemon)| daemon));
         self.guardian.watch(daemons.filter_map(Daemon::pid));
     }
 }
@@ -282,6 +304,16 @@ pub fn installed() -> Result<(), LocalClusterError> {
     let programs =
         ["munged", "slurmctld", "slurmd", "sinfo", "sbatch", "srun", "scontrol", "mknod", "setsid", "timeout"];
     programs.iter().try_for_each(|program| daemon::find(program).map(drop))
+}
+
+/// Which Slurm is installed, and whether its REST interface is there too.
+fn release() -> Result<config::Release, LocalClusterError> {
+    let asked = Command::new(daemon::find("slurmctld")?).arg("-V").output();
+    let said = asked.map_err(LocalClusterError::io("cannot ask slurmctld for its version"))?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let mut parts = said.split_whitespace().last().unwrap_or_default().split('.').map_while(|part| part.parse().ok());
+    let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    Ok(config::Release { number, rest: number >= (24, 11) && daemon::find("slurmrestd").is_ok() })
 }
 
 fn log_of(dir: &Path, node: &str) -> PathBuf {
@@ -297,6 +329,7 @@ impl Drop for LocalCluster {
         }
         let logs = self.dir.join("log");
         processes::kill_steps(|path| path.parent() == Some(&logs));
+        self.rest.iter_mut().for_each(Daemon::kill);
         self.controller.kill();
         self.munged.kill();
     }

@@ -2,7 +2,7 @@
 
 use super::{Options, Unit};
 use crate::{Failure, RunError};
-use esdp::sim::{OracleTrack, Point, Recorder, Series, Setting, SlotRecord, Summary};
+use esdp::sim::{InsightPoint, Insights, OracleTrack, Point, Recorder, Series, Setting, SlotRecord, Summary};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,9 @@ use std::time::Instant;
 /// Above so many slots the oracle runs along with every policy instead of being kept: that
 /// costs time, but memory must not grow with the horizon. A track has 8 bytes a slot.
 const LONGEST_TRACK: u64 = 1 << 17;
+
+/// At most so many times during a run it is noted what a policy has found out.
+const INSIGHTS: usize = 24;
 
 /// Progress is told, at most, after so many slots.
 const BATCH: u64 = 64;
@@ -22,6 +25,9 @@ pub struct PolicyRun {
     pub summary: Summary,
     /// Its curve.
     pub series: Vec<Point>,
+    /// What it found out beside the speeds, over time.
+    #[serde(default)]
+    pub insights: Vec<InsightPoint>,
 }
 
 /// A per-slot record that is streamed somewhere.
@@ -120,9 +126,11 @@ fn simulate(
         options.thinning.spacing.slots(unit.slots, options.thinning.points)
     };
     let mut summary = Summary::new(world.setting.cluster());
+    let every = points.len().div_ceil(INSIGHTS).max(1);
+    let mut insights = Insights::at(points.iter().rev().step_by(every).rev().copied().collect());
     let mut series = Series::at(points);
     let mut watch = Watch { stopped, progress: options.progress, since: 0 };
-    let mut recorder = ((&mut summary, &mut series), (Optional(sink.as_deref_mut()), &mut watch));
+    let mut recorder = ((&mut summary, (&mut series, &mut insights)), (Optional(sink.as_deref_mut()), &mut watch));
     let failed = |cause| RunError::Slot { seed: unit.seed, cause };
     let flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
     (options.progress)(watch.since);
@@ -133,7 +141,7 @@ fn simulate(
     {
         sink.finish()?;
     }
-    Ok(complete.then(|| PolicyRun { summary, series: series.into_points() }))
+    Ok(complete.then(|| PolicyRun { summary, series: series.into_points(), insights: insights.into_points() }))
 }
 
 /// Tells how far the run is and breaks it off when asked to.

@@ -1,6 +1,7 @@
 //! The results of a run, in every form: `summary.json`, `summary.csv`, `scenario.toml`, a table, a report.
 
 mod beaten;
+mod found;
 mod page;
 mod spark;
 mod table;
@@ -69,6 +70,11 @@ impl RunResults {
     /// The runs behind the numbers.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
+    }
+
+    /// What the policy that knows most has found out, in two lines; empty if there is nothing to tell.
+    pub fn found(&self) -> String {
+        found::sentences(&self.outcome)
     }
 
     /// The numbers, one row per policy.

@@ -1,6 +1,6 @@
 //! The report of a run.
 
-use super::resolved;
+use super::{found, resolved};
 use crate::rows::Row;
 use crate::{Outcome, seeds_in_words};
 use esdp::scenario::Scenario;
@@ -42,6 +42,7 @@ pub(super) fn report(scenario: &Scenario, outcome: &Outcome, rows: &[Row], remar
         .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds })
         .section(result.text(TERMS))
         .section(over_time(outcome, &bands))
+        .sections(found::section(outcome, &bands))
         .section(Section::new("Jobs").table(jobs(outcome, rows)).text(JOB_TERMS))
         .section(Section::new("Behaviour").table(behaviour(outcome, rows)).text(MORE_TERMS).figure(utilisation(rows)))
         .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved(scenario)))

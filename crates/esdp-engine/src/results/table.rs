@@ -4,6 +4,7 @@ use super::spark;
 use crate::{Outcome, PolicyOutcome, Spread, seeds_in_words};
 use esdp::scenario::Scenario;
 use esdp_report::table::duration;
+use esdp_report::visible::{self, BEST, FAINT, RESET};
 
 const WIDTH: usize = 80;
 const GAP: usize = 2;
@@ -13,10 +14,6 @@ const LONGEST_LABEL: usize = 16;
 const SHORTEST_CURVE: usize = CURVE.len();
 const CURVE: &str = "AOU / slot";
 const LONGEST_CURVE: usize = 16;
-
-const BEST: &str = "\x1b[1;32m";
-const FAINT: &str = "\x1b[2m";
-const RESET: &str = "\x1b[0m";
 
 /// A column: one text a policy, and which of them is the best.
 struct Column {
@@ -152,8 +149,9 @@ fn curves(policies: &[PolicyOutcome], width: usize) -> Vec<String> {
 }
 
 fn shortened(text: &str, longest: usize) -> String {
+    let text = visible::line(text);
     if text.chars().count() <= longest {
-        return text.to_owned();
+        return text;
     }
     text.chars().take(longest - 1).chain(['…']).collect()
 }

@@ -184,6 +184,7 @@ pub(super) fn marker(shapes: &mut Vec<Shape>, look: &Look, (x, y): Place) {
         Marker::Down => poly(&DOWN, full),
         Marker::Right => poly(&RIGHT, full),
         Marker::HollowLeft => poly(&LEFT, hollow),
+        Marker::HollowRight => poly(&RIGHT, hollow),
         Marker::HollowSquare => poly(&SQUARE, hollow),
         Marker::HollowDiamond => poly(&DIAMOND, hollow),
         Marker::HollowUp => poly(&UP, hollow),

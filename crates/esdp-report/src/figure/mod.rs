@@ -38,7 +38,7 @@ mod span;
 mod svg;
 #[cfg(test)]
 mod tests;
-mod ticks;
+pub mod ticks;
 mod words;
 
 pub use png::PngError;

@@ -1,7 +1,9 @@
 //! Where the ticks of an axis are, and how numbers read.
+//!
+//! `report/ticks.js` has the same rules for the page; the browser test holds the two against each other.
 
 /// Ticks at round numbers within a range, and the step between them.
-pub(super) fn linear(low: f64, high: f64, about: f64) -> (Vec<f64>, f64) {
+pub fn linear(low: f64, high: f64, about: f64) -> (Vec<f64>, f64) {
     let step = round_step((high - low) / about);
     let slack = step * 1e-9;
     let first = ((low - slack) / step).ceil();
@@ -28,7 +30,7 @@ fn round_step(rough: f64) -> f64 {
 }
 
 /// Ticks of a logarithmic axis: powers of ten, with 2 and 5 between them where there are few.
-pub(super) fn log(low: f64, high: f64) -> Vec<f64> {
+pub fn log(low: f64, high: f64) -> Vec<f64> {
     let decades = (high / low).log10();
     if decades < 1.0 {
         return linear(low, high, 5.0).0.into_iter().filter(|&tick| tick > 0.0).collect();
@@ -39,7 +41,7 @@ pub(super) fn log(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// The small ticks between those of [`log`].
-pub(super) fn log_minor(low: f64, high: f64) -> Vec<f64> {
+pub fn log_minor(low: f64, high: f64) -> Vec<f64> {
     let decades = (high / low).log10();
     if !(1.0..=8.0).contains(&decades) {
         return Vec::new();
@@ -59,7 +61,7 @@ fn multiples(low: f64, high: f64, factors: &[f64], every: i32) -> Vec<f64> {
 
 /// The labels of ticks that are `step` apart: all with the same suffix and as many decimals as
 /// tell them apart.
-pub(super) fn labels(ticks: &[f64], step: f64) -> Vec<String> {
+pub fn labels(ticks: &[f64], step: f64) -> Vec<String> {
     let largest = ticks.iter().fold(0.0, |largest: f64, tick| largest.max(tick.abs()));
     if largest > 0.0 && !(1e-4..1e13).contains(&largest) {
         return ticks.iter().map(|&tick| scientific(tick)).collect();
@@ -74,7 +76,7 @@ pub(super) fn labels(ticks: &[f64], step: f64) -> Vec<String> {
 }
 
 /// The label of one number, with as many digits as it needs up to `digits`.
-pub(super) fn number(value: f64, digits: i32) -> String {
+pub fn number(value: f64, digits: i32) -> String {
     let size = value.abs();
     if !value.is_finite() {
         return "no value".to_owned();

@@ -34,7 +34,8 @@ const UPLOT: &str = include_str!("uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("uplot/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("uplot/LICENSE");
 const CSS: &str = include_str!("page.css");
-const TICKS: &str = include_str!("ticks.js");
+/// The rules of `figure::ticks`, for the page; public so that a browser can hold the two against each other.
+pub const TICKS: &str = include_str!("ticks.js");
 const SCRIPT: &str = include_str!("figure.js");
 
 /// What the page may load: nothing but itself.
@@ -65,6 +66,12 @@ impl Report {
     pub fn meta(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.meta.push((name.into(), value.into()));
         self
+    }
+
+    /// Adds sections, or none.
+    #[must_use]
+    pub fn sections(self, sections: impl IntoIterator<Item = Section>) -> Self {
+        sections.into_iter().fold(self, Self::section)
     }
 
     /// Adds a section.

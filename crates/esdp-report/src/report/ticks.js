@@ -1,9 +1,13 @@
 // Where ticks are and how numbers read: the same rules as in figure/ticks.rs, so that the page
-// and the static figures agree while one zooms.
+// and the static figures agree while one zooms. Only logTicks may be asked for fewer than the
+// eight of a static figure: a page may be narrow. The browser test compares the two.
 const MINUS = "\u2212";
 
+// A power of ten; `10 ** -5` is not quite 0.00001.
+const ten = (power) => Number("1e" + power);
+
 function roundStep(rough) {
-  const power = 10 ** Math.floor(Math.log10(rough));
+  const power = ten(Math.floor(Math.log10(rough)));
   const factor = [1, 2, 5].find((f) => rough / power <= f + 1e-9) ?? 10;
   return factor * power;
 }
@@ -27,7 +31,7 @@ function logTicks(low, high, about) {
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
     if (power % every !== 0) continue;
     for (const factor of factors) {
-      const tick = factor * 10 ** power;
+      const tick = factor * ten(power);
       if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(tick);
     }
   }
@@ -41,8 +45,17 @@ function suffixOf(size) {
   return [1e9, "G"];
 }
 
+// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust. A number
+// lies between two roundings only if its exact digits, which are at most a hundred here, say so.
+function rounded(size, digits, method) {
+  const [exact, power] = size[method](100).split("e");
+  const cut = exact.indexOf(".") + 1 + digits;
+  const tie = /^50*$/.test(exact.slice(cut)) && /[02468]\.?$/.test(exact.slice(0, cut));
+  return tie ? [exact.slice(0, cut).replace(/\.$/, ""), power] : size[method](digits).split("e");
+}
+
 function grouped(value, decimals) {
-  const text = Math.abs(value).toFixed(decimals);
+  const [text] = rounded(Math.abs(value), decimals, "toFixed");
   const [whole, fraction] = text.split(".");
   const sign = value < 0 && /[1-9]/.test(text) ? MINUS : "";
   return sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + (fraction === undefined ? "" : "." + fraction);
@@ -50,9 +63,9 @@ function grouped(value, decimals) {
 
 function scientific(value) {
   if (value === 0) return "0";
-  const [factor, power] = value.toExponential(2).split("e");
+  const [factor, power] = rounded(Math.abs(value), 2, "toExponential");
   const raised = String(Number(power)).replace(/[-\d]/g, (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]);
-  const short = String(Number(factor)).replace("-", MINUS);
+  const short = (value < 0 ? MINUS : "") + Number(factor);
   return (short === "1" ? "" : short + "×") + "10" + raised;
 }
 

@@ -8,7 +8,7 @@
 use crate::error::TraceError;
 use crate::event::{HOST, Machine, Sink, Task};
 use crate::ledger::{Ledger, Reason};
-use crate::number;
+use crate::{input, number};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;
@@ -71,6 +71,7 @@ impl Workload {
 
 pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
     let mut workload = Workload::default();
+    let input = input::without_mark(input)?;
     let mut input = serde_json::Deserializer::from_reader(input.take(LARGEST));
     let read = Document(&mut workload).deserialize(&mut input).and_then(|()| input.end());
     read.map_err(|error| TraceError::Json {

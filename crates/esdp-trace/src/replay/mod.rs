@@ -290,8 +290,8 @@ impl Replay {
 }
 
 /// Who is compared by default.
-const POLICIES: [&str; 10] =
-    ["oracle", "esdp-pooled", "esdp", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
+const POLICIES: [&str; 11] =
+    ["esdp", "oracle", "esdp-pooled", "esdp-index", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
 
 impl Sink for Replay {
     fn task(&mut self, task: &Task<'_>) {

@@ -7,21 +7,19 @@
 use super::bins::{Bins, Dispersion};
 use super::histogram::{Histogram, Quantiles};
 use crate::event::Task;
+use esdp::model::Fnv;
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hasher};
 
 /// How many jobs are open at once.
 pub const WINDOW: usize = 1 << 18;
 
-/// A name as a number. Two of 2^32 names that differ would be needed for a likely mistake.
+/// A name as a number, the same in every version of the standard library. Two of 2^32 names that differ would be
+/// needed for a likely mistake.
 pub(crate) fn fingerprint(parts: &[&str]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for part in parts {
-        hasher.write(part.as_bytes());
-        hasher.write_u8(0xff);
-    }
-    hasher.finish()
+    let mut hash = Fnv::default();
+    parts.iter().for_each(|part| hash.text(part));
+    hash.finish()
 }
 
 #[derive(Debug, Clone, Copy)]

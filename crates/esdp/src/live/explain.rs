@@ -91,7 +91,7 @@ impl Live {
     /// What is believed of a channel; none for policies that learn nothing.
     pub fn belief(&self, channel: ChannelId) -> Option<ChannelBelief> {
         let (cluster, learned) = (self.scheduler.cluster(), self.scheduler.policy().learned()?);
-        let (estimate, cost, variance) = (learned.estimate(channel), cluster.cost(channel), learned.spread(channel));
+        let (estimate, cost, variance) = (learned.estimate(channel), cluster.cost(channel), learned.variance(channel));
         let key = cluster.channel_key(channel);
         let speed = (estimate + cost).max(0.0);
         let speed = self.scales.get(&key.port).map_or(speed, |scale| scale.in_unit(speed));

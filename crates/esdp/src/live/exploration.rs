@@ -47,6 +47,6 @@ impl Live {
     pub(super) fn unsure(&self, channels: &[ChannelId]) -> u32 {
         let Some(learned) = self.scheduler.policy().learned() else { return 0 };
         let rate = (self.scheduler.slot().0 as f64).ln_1p();
-        channels.iter().filter(|&&channel| (rate * learned.spread(channel)).sqrt() > UNSURE).count() as u32
+        channels.iter().filter(|&&channel| (rate * learned.variance(channel)).sqrt() > UNSURE).count() as u32
     }
 }

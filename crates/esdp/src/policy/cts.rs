@@ -93,12 +93,12 @@ pub struct Draws {
 
 fn gaussian(statistics: &dyn Statistics, channel: ChannelId, sigma: f64, rng: &mut Stream) -> Score {
     let noise: f64 = StandardNormal.sample(rng);
-    // The spread is 1 / (2 n).
-    Score::from(statistics.estimate(channel) + sigma * (2.0 * statistics.spread(channel)).sqrt() * noise)
+    // The variance is 1 / (2 n).
+    Score::from(statistics.estimate(channel) + sigma * (2.0 * statistics.variance(channel)).sqrt() * noise)
 }
 
 fn beta(statistics: &dyn Statistics, channel: ChannelId, rng: &mut Stream) -> Score {
-    let count = 0.5 / statistics.spread(channel); // 0 where the spread is infinite
+    let count = 0.5 / statistics.variance(channel); // 0 where the variance is infinite
     let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel).clamp(0.0, 1.0) } else { 0.5 };
     let belief = Beta::new(1.0 + count * mean, 1.0 + count * (1.0 - mean));
     Score::from(belief.expect("both parameters are at least 1").sample(rng))

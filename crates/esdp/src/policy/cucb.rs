@@ -65,8 +65,8 @@ impl Index for Bonus {
     }
 
     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
-        // The spread is 1 / (2 n).
-        Score::from(seen.estimate(channel) + (2.0 * self.rate * seen.spread(channel)).sqrt())
+        // The variance is 1 / (2 n).
+        Score::from(seen.estimate(channel) + (2.0 * self.rate * seen.variance(channel)).sqrt())
     }
 }
 

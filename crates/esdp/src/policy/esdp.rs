@@ -1,55 +1,44 @@
-//! `esdp`: the exact optimistic index with little exploration. Our default.
+//! `esdp`: learns across channels, and finds out by itself how fast to forget. The default; it has no parameters.
 //!
-//! [`Optimistic`] with `g(t) = kappa ln(t+1)`, kappa 0.25, on plain averages. Against the
-//! paper's Algorithm 1 it differs in four points:
+//! The rule of `esdp-pooled`, a bonus and a draw on every channel and one linear problem per slot, on
+//! [`Adaptive`] statistics: pooled over ports, labels and servers, with several memories that are weighed, server by
+//! server, by how well they predict. Where nothing drifts it is `esdp-pooled`; where everything does, it forgets, and then
+//! explores less, since forgetting keeps the search open by itself. `docs/decisions/0012-one-policy.md` has
+//! what it was compared with.
 //!
-//! 1. It solves over the channels that have a job instead of solving over all and zeroing
-//!    the absent ones, so no capacity is wasted.
-//! 2. It explores with `kappa ln(t+1)` instead of the printed *g*, which explores nearly
-//!    for ever.
-//! 3. It solves the index exactly, so it needs no slack, no scale and no rounding.
-//! 4. It needs no bound on the number of chosen channels.
+//! In the first versions the name meant the exact index over sets on plain averages, which is `esdp-index` now.
 
-use super::estimator::Estimator;
-use super::optimistic::{Optimism, Optimistic};
-use super::spec::{SpecError, check_number};
+use super::esdp_pooled::{EsdpPooled, EsdpPooledSpec, PooledBonus};
+use super::kit::Learning;
 use crate::model::Cluster;
-use crate::stats::Exploration;
-use serde::{Deserialize, Serialize};
+use crate::stats::Adaptive;
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
-/// The parameters of `esdp`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EsdpSpec {
-    /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0; 0.25 unless told.
-    pub kappa: f64,
-    /// What the index stands on: `"means"` unless told, `"pooled"` or `"pooled-by-port"`.
-    pub estimator: Estimator,
-    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5; 0 unless told.
-    pub slab: f64,
-}
+/// `esdp` has no parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct EsdpSpec {}
 
-impl Default for EsdpSpec {
-    fn default() -> Self {
-        Self { kappa: 0.25, estimator: Estimator::Means, slab: 0.0 }
+// By hand, to say where the parameters of its namesake have gone.
+impl<'de> Deserialize<'de> for EsdpSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match BTreeMap::<String, IgnoredAny>::deserialize(deserializer)?.into_keys().next() {
+            None => Ok(Self {}),
+            Some(key) if ["kappa", "estimator", "slab"].contains(&key.as_str()) => Err(Error::custom(format!(
+                "`esdp` has no parameters any more; `{key}` belongs to what it was, which is `esdp-index` now"
+            ))),
+            Some(key) => Err(Error::custom(format!("`esdp` has no parameters, but `{key}` is given"))),
+        }
     }
 }
 
 impl EsdpSpec {
     pub(super) const NAME: &'static str = "esdp";
 
-    pub(super) fn check(&self) -> Result<(), SpecError> {
-        check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
-        self.estimator.check_slab(Self::NAME, self.slab)
-    }
-
     /// Builds the policy.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn policy(&self, cluster: &Cluster) -> Result<Optimistic, SpecError> {
-        self.check()?;
-        let statistics = self.estimator.statistics(cluster, self.slab);
-        Ok(Optimism::policy(Self::NAME, statistics, Exploration::Log { kappa: self.kappa }, 0.0))
+    pub fn policy(&self, cluster: &Cluster, seed: u64) -> EsdpPooled {
+        let EsdpPooledSpec { kappa, scatter, .. } = EsdpPooledSpec::default();
+        Learning::new(Self::NAME, Box::new(Adaptive::new(cluster)), PooledBonus::new(kappa, scatter, cluster, seed))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Optimistic`] with `g(t) = kappa ln(t+1)` on [`Discounted`] averages (gamma 0.99) or on
 //! a [`Windowed`] average. Forgetting keeps every width large, which explores by itself, so
-//! kappa is 0.005 here, not the 0.25 of `esdp`.
+//! kappa is 0.005 here, not the 0.25 of `esdp-index`.
 //!
 //! Oracle ratios at T = 8000 on the presets, 16 seeds from 300 on; the standard errors are 0.002 to
 //! 0.003 for the drifting ones (0.005 without exploration) and 0.001 to 0.003 for `default`:
@@ -18,7 +18,7 @@
 //!
 //! So 0.0025 to 0.01 is a plateau where speeds drift, and less exploration costs less where they do
 //! not. Other gammas at kappa 0.01 (10 seeds from 200 on; 0.99 gave .947, .967, .978): 0.985
-//! .947, .965, .969; 0.995 .936, .954, .987. `esdp`, which never forgets, has .87 to .89 on the
+//! .947, .965, .969; 0.995 .936, .954, .987. `esdp-index`, which never forgets, has .87 to .89 on the
 //! drifting presets and .995 on `default`.
 
 use super::optimistic::{Optimism, Optimistic};

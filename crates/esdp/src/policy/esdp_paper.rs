@@ -110,7 +110,7 @@ impl Index for Rounded {
     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
         let Self { rate, scale, .. } = self;
         let mean = (scale * seen.estimate(channel)).ceil();
-        let width = (scale * scale * rate * seen.spread(channel)).ceil();
+        let width = (scale * scale * rate * seen.variance(channel)).ceil();
         Score { mean, width }
     }
 

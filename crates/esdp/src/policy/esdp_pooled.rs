@@ -1,4 +1,4 @@
-//! `esdp-pooled`: optimism on channels that learn from each other. For fleets, and wherever few slots must do.
+//! `esdp-pooled`: optimism on channels that learn from each other, at one rate of forgetting.
 //!
 //! On [`Pooled`] statistics, with the estimate and the variance of each channel, a slot is the linear problem
 //!
@@ -13,9 +13,11 @@
 //! a group at once, or none, and a fleet may settle on good servers that are not the best
 //! (`docs/decisions/0006-pooled-learning.md`).
 //!
-//! With gamma below 1 old outcomes fade, and a channel falls back on what is known of others like it.
+//! With gamma below 1 old outcomes fade, and a channel falls back on what is known of others like it. `esdp` has the
+//! same rule on statistics that find out how fast to forget: where they do, *z* is smaller by up to [`CALM`] and the
+//! draws by all of it.
 //!
-//! Cost: *O(channels)*, one linear solve, and a sweep now and then; see [`Pooled`].
+//! Cost: *O(channels)*, one linear solve, and a refit now and then; see [`Pooled`].
 
 use super::estimator::SLAB_RANGE;
 use super::kit::{Index, Learning, Score};
@@ -67,16 +69,17 @@ impl EsdpPooledSpec {
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> Result<EsdpPooled, SpecError> {
         self.check()?;
         let statistics = Box::new(Pooled::new(cluster, self.labels, self.gamma).with_slab(self.slab));
-        let (kappa, scatter, channels) = (self.kappa, self.scatter, cluster.channels().len());
-        let index = PooledBonus { kappa, scatter, channels, seed, optimism: 0.0 };
-        Ok(Learning::new(Self::NAME, statistics, index))
+        Ok(Learning::new(Self::NAME, statistics, PooledBonus::new(self.kappa, self.scatter, cluster, seed)))
     }
 }
 
 /// A bonus on every channel that shrinks as its kind becomes known, and a random draw; one linear problem a slot.
 pub type EsdpPooled = Learning<PooledBonus>;
 
-/// The index of `esdp-pooled`.
+/// How much less it explores where old outcomes fade: fading keeps the search open by itself. There are no draws then.
+const CALM: f64 = 0.4;
+
+/// The index of `esdp` and `esdp-pooled`.
 pub struct PooledBonus {
     kappa: f64,
     scatter: f64,
@@ -87,10 +90,13 @@ pub struct PooledBonus {
 }
 
 impl PooledBonus {
+    pub(super) fn new(kappa: f64, scatter: f64, cluster: &Cluster, seed: u64) -> Self {
+        Self { kappa, scatter, channels: cluster.channels().len(), seed, optimism: 0.0 }
+    }
+
     /// *z(t)*.
     fn optimism_after(&self, statistics: &dyn Statistics) -> f64 {
-        let outcomes: f64 = (0..self.channels).map(|index| statistics.count(ChannelId::at(index))).sum();
-        (self.kappa * (12.0 * (1.0 + outcomes / self.channels as f64)).ln() / UNIT).sqrt()
+        (self.kappa * (12.0 * (1.0 + statistics.outcomes() / self.channels as f64)).ln() / UNIT).sqrt()
     }
 }
 
@@ -102,8 +108,10 @@ impl Index for PooledBonus {
     fn score(&self, seen: &dyn Statistics, view: &SlotView<'_>, channel: ChannelId) -> Score {
         let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, u64::from(channel.0));
         let draw: f64 = StandardNormal.sample(&mut rng);
-        let deviation = (2.0 * UNIT * seen.spread(channel)).sqrt();
-        Score::from(seen.estimate(channel) + (self.optimism + self.scatter * draw) * deviation)
+        let deviation = (2.0 * UNIT * seen.variance(channel)).sqrt();
+        let fading = seen.fading(channel);
+        let (bonus, scatter) = (self.optimism * (1.0 - CALM * fading), self.scatter * (1.0 - fading));
+        Score::from(seen.estimate(channel) + (bonus + scatter * draw) * deviation)
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {

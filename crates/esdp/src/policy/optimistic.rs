@@ -1,4 +1,4 @@
-//! Optimism about sets: the policy behind `esdp`, `escb` and `esdp-drift`.
+//! Optimism about sets: the policy behind `esdp-index`, `escb` and `esdp-drift`.
 //!
 //! In slot *t* it chooses, over channels that have a job and within what is free,
 //!
@@ -19,7 +19,7 @@ use crate::stats::{Exploration, Statistics};
 /// Solves the optimistic index exactly over the open channels.
 pub type Optimistic = Learning<Optimism>;
 
-/// The index of `esdp`, `escb` and `esdp-drift`.
+/// The index of `esdp-index`, `escb` and `esdp-drift`.
 pub struct Optimism {
     exploration: Exploration,
     most: f64,
@@ -46,7 +46,7 @@ impl Index for Optimism {
     }
 
     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
-        Score { mean: seen.estimate(channel), width: self.rate * seen.spread(channel) }
+        Score { mean: seen.estimate(channel), width: self.rate * seen.variance(channel) }
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {

@@ -27,6 +27,7 @@ use super::epsilon_greedy::EpsilonGreedySpec;
 use super::escb::EscbSpec;
 use super::esdp::EsdpSpec;
 use super::esdp_drift::EsdpDriftSpec;
+use super::esdp_index::EsdpIndexSpec;
 use super::esdp_paper::EsdpPaperSpec;
 use super::esdp_pooled::EsdpPooledSpec;
 use super::hauf::HaufSpec;
@@ -45,6 +46,8 @@ use thiserror::Error;
 pub enum PolicySpec {
     /// See [`EsdpSpec`].
     Esdp(EsdpSpec),
+    /// See [`EsdpIndexSpec`].
+    EsdpIndex(EsdpIndexSpec),
     /// See [`EsdpPaperSpec`].
     EsdpPaper(EsdpPaperSpec),
     /// See [`EsdpDriftSpec`].
@@ -104,6 +107,7 @@ impl PolicySpec {
     pub fn all() -> Vec<PolicySpec> {
         vec![
             Self::Esdp(EsdpSpec::default()),
+            Self::EsdpIndex(EsdpIndexSpec::default()),
             Self::EsdpPaper(EsdpPaperSpec::default()),
             Self::EsdpDrift(EsdpDriftSpec::default()),
             Self::EsdpPooled(EsdpPooledSpec::default()),
@@ -124,6 +128,7 @@ impl PolicySpec {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Esdp(_) => EsdpSpec::NAME,
+            Self::EsdpIndex(_) => EsdpIndexSpec::NAME,
             Self::EsdpPaper(_) => EsdpPaperSpec::NAME,
             Self::EsdpDrift(_) => EsdpDriftSpec::NAME,
             Self::EsdpPooled(_) => EsdpPooledSpec::NAME,
@@ -143,10 +148,11 @@ impl PolicySpec {
     /// What it does, in a line.
     pub fn summary(&self) -> &'static str {
         match self {
-            Self::Esdp(_) => "exact optimistic index over sets, little exploration; the default",
-            Self::EsdpPaper(_) => "the paper's Algorithms 1 and 2 as printed, obvious slips mended",
-            Self::EsdpDrift(_) => "esdp on statistics that forget, for speeds that drift",
-            Self::EsdpPooled(_) => "channels learn from each other; for fleets of thousands of servers",
+            Self::Esdp(_) => "learns across channels, finds out how fast to forget; the default",
+            Self::EsdpIndex(_) => "exact optimistic index over sets on plain averages",
+            Self::EsdpPaper(_) => "the paper's Algorithms 1 and 2 as printed, obvious slips fixed",
+            Self::EsdpDrift(_) => "esdp-index on statistics that forget at a fixed rate",
+            Self::EsdpPooled(_) => "channels learn from each other; forgets nothing, or at a fixed rate",
             Self::Escb(_) => "exact optimistic index over sets with the printed exploration",
             Self::Cucb(_) => "a confidence bonus on every channel, linear",
             Self::Cts(_) => "combinatorial Thompson sampling, linear",
@@ -166,7 +172,7 @@ impl PolicySpec {
     /// With the first that is out of range.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
-            Self::Esdp(spec) => spec.check(),
+            Self::EsdpIndex(spec) => spec.check(),
             Self::EsdpPaper(spec) => spec.check(),
             Self::EsdpDrift(spec) => spec.check(),
             Self::EsdpPooled(spec) => spec.check(),
@@ -174,7 +180,7 @@ impl PolicySpec {
             Self::Cucb(spec) => spec.check(),
             Self::Cts(spec) => spec.check(),
             Self::EpsilonGreedy(spec) => spec.check(),
-            Self::Random {} | Self::Hauf(_) | Self::Lcf {} | Self::Lwtf {} => Ok(()),
+            Self::Esdp(_) | Self::Random {} | Self::Hauf(_) | Self::Lcf {} | Self::Lwtf {} => Ok(()),
             Self::FirstFit {} | Self::Oracle {} => Ok(()),
         }
     }
@@ -213,7 +219,8 @@ impl PolicySpec {
             }};
         }
         Ok(match self {
-            Self::Esdp(spec) => boxed!(spec.policy(cluster)?),
+            Self::Esdp(spec) => boxed!(spec.policy(cluster, seed)),
+            Self::EsdpIndex(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpPaper(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpDrift(spec) => boxed!(spec.policy(cluster)?),
             Self::EsdpPooled(spec) => boxed!(spec.policy(cluster, seed)?),
@@ -231,12 +238,20 @@ impl PolicySpec {
     }
 }
 
+/// As much of an unknown name as an error shows.
+const LONGEST_SHOWN: usize = 60;
+
 impl FromStr for PolicySpec {
     type Err = SpecError;
 
     fn from_str(name: &str) -> Result<Self, SpecError> {
         let found = Self::all().into_iter().find(|spec| spec.name() == name);
-        found.ok_or_else(|| SpecError::Unknown { name: name.to_owned() })
+        // Whatever was given for a name is shown, but not pages of it.
+        let shown = |name: &str| match name.char_indices().nth(LONGEST_SHOWN) {
+            Some((end, _)) => format!("{}...", &name[..end]),
+            None => name.to_owned(),
+        };
+        found.ok_or_else(|| SpecError::Unknown { name: shown(name) })
     }
 }
 
@@ -257,7 +272,9 @@ pub(super) fn check_number(
         return Ok(());
     }
     let accepted = format!("a number from {} to {}", range.start(), range.end());
-    Err(SpecError::Parameter { policy, key, value: value.to_string(), accepted })
+    // The shortest form: 1e300 has 301 digits otherwise.
+    let value = format!("{value:?}").trim_end_matches(".0").to_owned();
+    Err(SpecError::Parameter { policy, key, value, accepted })
 }
 
 pub(super) fn check_exploration(policy: &'static str, exploration: &Exploration) -> Result<(), SpecError> {
@@ -295,6 +312,8 @@ mod tests {
             let text = format!(r#"{{"name": "{}", "kapa": 1}}"#, spec.name());
             assert!(read(&text).is_err(), "{text} was accepted");
         }
+        let old = read(r#"{"name": "esdp", "kappa": 0.25}"#).unwrap_err().to_string();
+        assert!(old.contains("`kappa` belongs to what it was, which is `esdp-index` now"), "{old}");
         assert!(read(r#"{"name": "exp3"}"#).unwrap_err().to_string().contains("esdp-paper"));
     }
 
@@ -306,8 +325,8 @@ mod tests {
             Err(error) => error.to_string(),
         };
         assert_eq!(
-            refused(r#"{"name": "esdp", "kappa": -1}"#),
-            "policy `esdp`: `kappa` is -1, expected a number from 0 to 1000000"
+            refused(r#"{"name": "esdp-index", "kappa": -1}"#),
+            "policy `esdp-index`: `kappa` is -1, expected a number from 0 to 1000000"
         );
         assert_eq!(
             refused(r#"{"name": "epsilon-greedy", "epsilon": 1.5}"#),
@@ -319,7 +338,7 @@ mod tests {
         );
         assert!(refused(r#"{"name": "esdp-drift", "memory": {"windowed": {"slots": 0}}}"#).contains("slots"));
         assert!(refused(r#"{"name": "esdp-drift", "memory": {"discounted": {"gamma": 2}}}"#).contains("gamma"));
-        for name in ["esdp", "cts", "cucb"] {
+        for name in ["esdp-index", "cts", "cucb"] {
             let beside = |estimator: &str, slab: f64| {
                 refused(&format!(r#"{{"name": "{name}", "estimator": "{estimator}", "slab": {slab}}}"#))
             };

@@ -1,5 +1,7 @@
 //! What a policy carries from slot to slot, as a value that can be saved and restored.
 
+use super::esdp::EsdpSpec;
+use super::esdp_index::EsdpIndexSpec;
 use crate::model::Slot;
 use crate::stats::{StateError, StatisticsState};
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ pub const POLICY_STATE_VERSION: u32 = 1;
 /// Everything a policy needs to go on as if it had never stopped.
 ///
 /// Parameters are not in it: a policy is built from its [`PolicySpec`](super::PolicySpec)
-/// and then given its state back, so that learning survives a change of parameters.
+/// and then given its state back, so that learning survives a change of parameters, but for the length of a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyState {
     /// The layout's version, [`POLICY_STATE_VERSION`].
@@ -44,10 +46,19 @@ impl PolicyState {
             let (found, expected) = (self.version, POLICY_STATE_VERSION);
             return Err(StateError::Version { what: "policy", found, expected });
         }
-        if self.policy != policy {
-            return Err(StateError::Policy { found: self.policy.clone(), expected: policy.to_owned() });
+        let expected = policy.to_owned();
+        match self.is_of_old_esdp() {
+            true if policy == EsdpIndexSpec::NAME => Ok(()),
+            true => Err(StateError::Renamed { found: EsdpIndexSpec::NAME, saved: EsdpSpec::NAME, expected }),
+            false if self.policy == policy => Ok(()),
+            false => Err(StateError::Policy { found: self.policy.clone(), expected }),
         }
-        Ok(())
+    }
+
+    /// Whether it is of what `esdp` was in the first versions, and `esdp-index` is now: today's has other statistics.
+    fn is_of_old_esdp(&self) -> bool {
+        let kind = self.statistics.as_ref().map(|statistics| statistics.learned.kind());
+        self.policy == EsdpSpec::NAME && kind.is_some_and(|kind| kind != "adaptive")
     }
 
     /// Refuses statistics, for policies that keep none.
@@ -69,6 +80,12 @@ mod tests {
         assert_eq!(own.check("esdp"), Ok(()));
         let refused = own.check("cts").unwrap_err().to_string();
         assert_eq!(refused, "the saved state is of policy `esdp`, expected `cts`");
+        let means = crate::stats::Means::new(1);
+        let old = PolicyState { statistics: Some(crate::stats::Statistics::state(&means)), ..own.clone() };
+        assert_eq!(old.check("esdp-index"), Ok(()));
+        let refused = old.check("esdp").unwrap_err().to_string();
+        let expected = "the saved state is of policy `esdp-index`, then called `esdp`, expected `esdp`";
+        assert_eq!(refused, expected);
         let old = PolicyState { version: 0, ..own };
         assert_eq!(
             old.check("esdp").unwrap_err().to_string(),

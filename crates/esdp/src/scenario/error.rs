@@ -40,12 +40,20 @@ pub enum Fault {
 
 impl ScenarioError {
     pub(super) fn value(key: impl Into<String>, value: impl fmt::Display, accepted: impl Into<String>) -> Self {
-        let fault = Fault::Value { value: value.to_string(), accepted: accepted.into() };
+        let fault = Fault::Value { value: clipped(&value.to_string()), accepted: accepted.into() };
         Self { key: key.into(), line: None, fault }
     }
 
     pub(super) fn other(key: impl Into<String>, message: impl fmt::Display) -> Self {
         Self { key: key.into(), line: None, fault: Fault::Other(message.to_string()) }
+    }
+}
+
+/// A value that may be anything, as much of it as a sentence has room for.
+pub(super) fn clipped(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

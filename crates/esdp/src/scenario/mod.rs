@@ -101,7 +101,7 @@ pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use policies::LabelledPolicy;
-pub use presets::presets;
+pub use presets::{SUITE, presets};
 pub use set::Sweep;
 pub use spec::{
     CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, ListedChannel, SeedTable, ServerKind,
@@ -136,7 +136,7 @@ impl Scenario {
         let value = toml::from_str::<Value>(text).map_err(|error| ScenarioError {
             key: String::new(),
             line: error.span().map(|span| line::line_at(text, span.start)),
-            fault: Fault::Syntax(error.message().trim().replace('\n', ", ")),
+            fault: Fault::Syntax(read::syntax(text, &error)),
         })?;
         Self::from_value(value).map_err(|error| {
             let line = line::line_of(text, &error.key);

@@ -1,6 +1,6 @@
 //! The policies of a scenario: a name is enough, a table adds parameters and a label.
 
-use super::error::ScenarioError;
+use super::error::{ScenarioError, clipped};
 use super::read::{read, show};
 use crate::policy::{PolicySpec, SpecError};
 use serde::Serialize;
@@ -56,6 +56,7 @@ pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
         }
         spec.check().map_err(|error| ScenarioError::other(at(), error))?;
         if policies[..position].iter().any(|other| other.label == *label) {
+            let label = clipped(label);
             let message = format!("`{label}` is in the list already, give one of them another `label`");
             return Err(ScenarioError::other(at(), message));
         }

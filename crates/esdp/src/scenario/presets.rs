@@ -9,6 +9,7 @@
 //! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
 //! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
 //! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
+//! | `suite-...` | what else a policy is judged by: a throttled rack, a server that degrades, late outcomes ... |
 //! | the others | one a figure of the paper's evaluation |
 
 macro_rules! presets {
@@ -47,4 +48,33 @@ presets! {
     "gang-large" = "gang-large",
     "gang-queue" = "gang-queue",
     "datacenter" = "datacenter",
+    "suite-rack" = "suite-rack",
+    "suite-degrading" = "suite-degrading",
+    "suite-noise" = "suite-noise",
+    "suite-upgrade" = "suite-upgrade",
+    "suite-tails" = "suite-tails",
+    "suite-late" = "suite-late",
+    "suite-port" = "suite-port",
 }
+
+/// What a policy is judged by: presets, and after how many slots. The first ten were there when `esdp` was made, the
+/// others were written afterwards, and nothing was tuned on them.
+pub const SUITE: [(&str, u64); 17] = [
+    ("default", 8000),
+    ("literal", 8000),
+    ("drift-switch", 8000),
+    ("drift-sine", 8000),
+    ("fleet-200", 2000),
+    ("fleet-1000", 2000),
+    ("fleet-5000", 500),
+    ("fleet-real", 2000),
+    ("gang", 500),
+    ("gang-queue", 1000),
+    ("suite-rack", 2000),
+    ("suite-degrading", 2000),
+    ("suite-noise", 2000),
+    ("suite-upgrade", 2000),
+    ("suite-tails", 2000),
+    ("suite-late", 2000),
+    ("suite-port", 2000),
+];

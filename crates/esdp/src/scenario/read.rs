@@ -3,7 +3,7 @@
 //! `serde` forgets where it is inside of an enum with a tag. The culprit is then found by
 //! elimination: the key without which the complaint changes.
 
-use super::error::{Fault, ScenarioError};
+use super::error::{Fault, ScenarioError, clipped};
 use serde::de::DeserializeOwned;
 use toml::Value;
 
@@ -59,6 +59,24 @@ fn culprit<T: DeserializeOwned>(value: &Value, path: &str, complaint: &Complaint
 /// The keys that choose a variant.
 const TAGS: [&str; 3] = ["kind", "law", "name"];
 
+/// Why a text is no TOML, in a sentence without the reader's own words for numbers.
+pub(super) fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().trim().replace('\n', ", ");
+    if !message.contains("overflowed") && !message.contains("too large") {
+        return clipped_message(&message);
+    }
+    let number = error.span().and_then(|span| text.get(span)).map_or_else(|| "a number".to_owned(), clipped);
+    format!("{number} is too large, expected a whole number up to {} or a number up to 1.8e308", i64::MAX)
+}
+
+/// A message that quotes what it was given, cut where it quotes too much.
+fn clipped_message(message: &str) -> String {
+    match message.char_indices().nth(300) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
 /// Turns `serde`'s words into the user's.
 fn explain(path: &str, value: Option<&Value>, message: &str) -> ScenarioError {
     let shown = value.map_or_else(|| "missing".to_owned(), show);
@@ -70,9 +88,9 @@ fn explain(path: &str, value: Option<&Value>, message: &str) -> ScenarioError {
     } else if let Some((_, expected)) = message.split_once(", expected ") {
         Fault::Value { value: shown, accepted: plain(expected) }
     } else {
-        Fault::Other(message.to_owned())
+        Fault::Other(clipped_message(message))
     };
-    ScenarioError { key: path.to_owned(), line: None, fault }
+    ScenarioError { key: clipped(path), line: None, fault }
 }
 
 /// What `serde` expects, in words.
@@ -82,6 +100,8 @@ fn plain(expected: &str) -> String {
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a sequence" => "a list".to_owned(),
+        "variant identifier" | "string only" | "a string" => "a text".to_owned(),
+        "string or map" => "a text or a table".to_owned(),
         // Ranges are the only lists of a fixed length.
         "fewer elements in array" => "a list of 2 numbers".to_owned(),
         tuple if tuple.starts_with("a tuple of size") || tuple.starts_with("tuple of") => {
@@ -94,11 +114,7 @@ fn plain(expected: &str) -> String {
 
 /// A value as it is written, shortened.
 pub(super) fn show(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
+    clipped(&value.to_string())
 }
 
 fn join(path: &str, key: &str) -> String {

@@ -1,6 +1,6 @@
 //! Changing one key of a scenario.
 //!
-//! Keys are dotted paths: `arrivals.rho`, `graph.count`, `policies.esdp.kappa` (a policy is found by
+//! Keys are dotted paths: `arrivals.rho`, `graph.count`, `policies.esdp-index.kappa` (a policy is found by
 //! its label), `devices.capacity[0]`. A table is merged into the one that is there, so `graph` can
 //! be set to `{ ports = 4, servers = 20 }`. Where keys exclude each other, the one that is set wins.
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn after(key: &str, text: &str) -> Result<String, String> {
-        let start = "[graph]\nprobability = 0.1\n[seeds]\nlist = [1]\n[[policies]]\nname = \"esdp\"\n";
+        let start = "[graph]\nprobability = 0.1\n[seeds]\nlist = [1]\n[[policies]]\nname = \"esdp-index\"\n";
         let mut root = toml::from_str::<Value>(start).unwrap();
         put(&mut root, key, parse(key, text)).map_err(|error| error.to_string())?;
         Ok(root.get(steps(key).next().unwrap()).unwrap().to_string())
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(after("graph.count", "32").unwrap(), "{ count = 32 }");
         assert_eq!(after("graph", "{ ports = 2, count = 9 }").unwrap(), "{ count = 9, ports = 2 }");
         assert_eq!(after("seeds.count", "3").unwrap(), "{ count = 3 }");
-        assert_eq!(after("policies.esdp.kappa", "0.5").unwrap(), r#"[{ kappa = 0.5, name = "esdp" }]"#);
+        assert_eq!(after("policies.esdp-index.kappa", "0.5").unwrap(), r#"[{ kappa = 0.5, name = "esdp-index" }]"#);
         assert_eq!(after("policies", "cts, esdp").unwrap(), r#"["cts", "esdp"]"#);
         assert_eq!(after("name", "my run").unwrap(), r#""my run""#);
         assert!(after("policies.cts.sigma", "1").unwrap_err().contains("no entry `cts`"));

@@ -63,7 +63,7 @@ pub struct Spec {
 
 impl Default for Spec {
     fn default() -> Self {
-        let policies = ["oracle", "esdp", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
+        let policies = ["esdp", "oracle", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
         Self {
             name: "custom".to_owned(),
             description: String::new(),

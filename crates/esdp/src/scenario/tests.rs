@@ -40,7 +40,7 @@ fn the_resolved_text_says_everything() {
     let text = Scenario::preset("default").unwrap().to_toml();
     for key in [
         "slots = 2000",
-        "kappa = 0.25",
+        "sigma = 0.25",
         "probability = 0.1",
         "rho = 0.9",
         "correlation = 0.0",
@@ -113,11 +113,22 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("policies = [\"esdp\", \"cst\"]", "line 1: `policies[1]`: unknown policy `cst`, expected one of `esdp`"),
         ("policies = [\"esdp\", \"esdp\"]", "line 1: `policies[1]`: `esdp` is in the list already"),
         (
-            "policies = [{ name = \"esdp\", kapa = 1 }]",
+            "policies = [{ name = \"esdp-index\", kapa = 1 }]",
             "line 1: unknown key `policies[0].kapa`, expected one of `kappa`, `estimator`, `slab`",
         ),
-        ("policies = [{ name = \"esdp\", kappa = \"x\" }]", "line 1: `policies[0].kappa` is \"x\", expected a number"),
-        ("policies = [{ name = \"esdp\", kappa = -1 }]", "line 1: `policies[0]`: policy `esdp`: `kappa` is -1"),
+        (
+            "policies = [{ name = \"esdp-index\", kappa = \"x\" }]",
+            "line 1: `policies[0].kappa` is \"x\", expected a number",
+        ),
+        (
+            "policies = [{ name = \"esdp-index\", kappa = -1 }]",
+            "line 1: `policies[0]`: policy `esdp-index`: `kappa` is -1",
+        ),
+        (
+            "policies = [{ name = \"esdp\", kappa = 0.25 }]",
+            "line 1: `policies[0]`: `esdp` has no parameters any more; `kappa` belongs to what it was, which is \
+             `esdp-index` now",
+        ),
         ("policies = [3]", "line 1: `policies[0]` is 3, expected a policy's name"),
         ("policies = []", "line 1: `policies` is empty, expected at least one policy"),
         ("[seeds]\ncount = 0", "line 2: `seeds.count` is 0, expected a whole number from 1 to 100000"),
@@ -273,11 +284,14 @@ fn keys_can_be_set() {
     let scenario = Scenario::preset("rho").unwrap();
     let changed = scenario.set("arrivals.rho", "0.25").unwrap().set("slots", "77").unwrap();
     assert_eq!((changed.slots(), changed.sweep()), (77, None));
-    let changed = changed.set("policies", "esdp,cts").unwrap().set("seeds.count", "2").unwrap();
-    assert_eq!(changed.policies().iter().map(|policy| policy.label.as_str()).collect::<Vec<_>>(), ["esdp", "cts"]);
+    let changed = changed.set("policies", "esdp-index,cts").unwrap().set("seeds.count", "2").unwrap();
+    assert_eq!(
+        changed.policies().iter().map(|policy| policy.label.as_str()).collect::<Vec<_>>(),
+        ["esdp-index", "cts"]
+    );
     assert_eq!(changed.set("seeds.first", "40").unwrap().seeds(), [40, 41]);
     assert_eq!(changed.set("seeds.list", "[5]").unwrap().seeds(), [5]);
-    let kappa = changed.set("policies.esdp.kappa", "0.5").unwrap();
+    let kappa = changed.set("policies.esdp-index.kappa", "0.5").unwrap();
     assert!(kappa.to_toml().contains("kappa = 0.5"));
     assert!(changed.set("graph.count", "32").unwrap().to_toml().contains("count = 32"));
     assert!(changed.set("graf.count", "32").unwrap_err().to_string().starts_with("unknown key `graf`"));
@@ -376,5 +390,36 @@ fn kinds_and_requests_that_do_not_fit_are_told() {
     for (text, expected) in cases {
         let found = refused(&format!("{servers}{text}"));
         assert!(found.contains(expected), "{found}, not {expected}");
+    }
+}
+
+/// Sentences that once had no key, no value or nothing that is accepted, or had pages of it.
+#[test]
+fn sentences_say_what_is_accepted_and_stay_short() {
+    let whole = "is too large, expected a whole number up to 9223372036854775807 or a number up to 1.8e308";
+    let cases = [
+        ("slots = 99999999999999999999", format!("line 1: 99999999999999999999 {whole}")),
+        ("[seeds]\nfirst = 18446744073709551615", format!("line 2: 18446744073709551615 {whole}")),
+        ("[arrivals]\nrho = 1e999", format!("line 2: 1e999 {whole}")),
+        (
+            "[speeds]\nkinds = \"four\"",
+            "line 2: `speeds.kinds` is \"four\", expected the number of kinds or a list of rows, each of one number per kind"
+                .to_owned(),
+        ),
+        ("[speeds]\nlaw = 7", "line 2: `speeds.law` is 7, expected a text".to_owned()),
+        ("[graph]\nprobability = 1e300", "line 2: `graph.probability` is 1e300, expected a number from 0 to 1".to_owned()),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(refused(text), expected);
+    }
+    let long = "esdp".repeat(1250);
+    for text in [
+        format!("policies = [\"{long}\"]"),
+        format!("{long} = 1"),
+        format!("policies = [{{ name = \"esdp\", label = \"{long}\" }}, {{ name = \"cts\", label = \"{long}\" }}]"),
+        format!("[speeds]\nlaw = \"{long}\""),
+    ] {
+        let sentence = refused(&text);
+        assert!(sentence.chars().count() < 600, "{sentence}");
     }
 }

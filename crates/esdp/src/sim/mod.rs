@@ -31,9 +31,13 @@ pub use generate::{ChannelCount, GenerateError, RandomCluster};
 pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
 pub use parameter::ParameterError;
-pub use recorder::{Histogram, JobCounts, Point, Recorder, Series, SlotRecord, Spacing, Summary};
+pub use recorder::{
+    Histogram, InsightPoint, Insights, JobCounts, Point, Recorder, Series, SlotRecord, Spacing, Summary,
+};
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;
 pub use speeds::{Drift, KindSpeeds, MeasuredSpec, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};
 pub use trajectory::{TrajectoryError, trajectory};
-pub use workload::{ArrivalSpec, Bernoulli, Binomial, Bursty, Diurnal, Listed, MOST_JOBS, Poisson, Rates, Workload};
+pub use workload::{
+    ArrivalSpec, Bernoulli, Binomial, Bursty, Diurnal, Late, Listed, MOST_JOBS, Poisson, Rates, Workload,
+};

@@ -31,7 +31,10 @@ pub(crate) fn check_number(
     if range.contains(&value) {
         return Ok(());
     }
-    Err(ParameterError::new(key, value, format!("a number from {} to {}", range.start(), range.end())))
+    // The shortest form: 1e300 has 301 digits otherwise.
+    let shown = format!("{value:?}");
+    let shown = shown.trim_end_matches(".0");
+    Err(ParameterError::new(key, shown, format!("a number from {} to {}", range.start(), range.end())))
 }
 
 /// Checks that a whole number is in a range.

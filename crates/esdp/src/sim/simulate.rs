@@ -1,8 +1,8 @@
 //! The loop: one policy, one seed, slot after slot.
 //!
-//! A slot goes in five steps: arrivals; the decision, timed if there is a clock; the expected
-//! utility, from the true means of what runs, and the oracle's; the outcomes, which go
-//! under way and of which those that are due are observed; the record.
+//! A slot goes in five steps: arrivals; the decision, timed if there is a clock; the work, with its
+//! expected utility from the true means of what runs, and the oracle's; the record; the feedback:
+//! outcomes go under way, and those that are due are observed.
 //!
 //! What runs is what was chosen in the slot, or, where jobs hold their devices until they are done
 //! (`held.rs`), also what was chosen before and still runs.
@@ -171,6 +171,7 @@ impl<'a> Simulation<'a> {
             realised,
             oracle,
             unsure,
+            learned: scheduler.policy().learned(),
             nanos,
         };
         let flow = recorder.record(&record);

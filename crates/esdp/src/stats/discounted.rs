@@ -1,7 +1,7 @@
 //! Averages that fade: an observation of slot *s* weighs `gamma^(t-s)` in slot *t*.
 //!
 //! With weights `w_s = gamma^(t-s)`: the faded count `n = sum w_s`, the estimate
-//! `sum w_s Z_s / n`, the spread `1 / (2 n)`. The memory reaches back about
+//! `sum w_s Z_s / n`, the variance `1 / (2 n)`. The memory reaches back about
 //! `1 / (1 - gamma)` slots.
 //!
 //! Fading every channel in every slot would cost *O(channels)*. Instead all weights
@@ -11,14 +11,14 @@
 //! overflow, all of them are multiplied by it once; that is every
 //! `230 / (1 - gamma)` slots or so, *O(1)* amortised a slot.
 //!
-//! A channel whose count has faded below [`FORGOTTEN`] counts as never tried: its spread
-//! is infinite. Else the spread would grow beyond what a solver can weigh against the
+//! A channel whose count has faded below [`FORGOTTEN`] counts as never tried: its variance
+//! is infinite. Else the variance would grow beyond what a solver can weigh against the
 //! rest. Uses without an outcome fade as well, so one whose outcome never comes is
 //! forgotten in time.
 
 use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
-use super::{Statistics, spread_of};
+use super::{Statistics, variance_of};
 use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 
 /// The faded count below which a channel counts as never tried.
@@ -106,13 +106,17 @@ impl Statistics for Discounted {
         if weight * self.scale < FORGOTTEN { 0.0 } else { (self.sum[channel.index()] / weight).min(1.0) }
     }
 
-    fn spread(&self, channel: ChannelId) -> f64 {
+    fn variance(&self, channel: ChannelId) -> f64 {
         let count = (self.weight[channel.index()] + self.open[channel.index()]) * self.scale;
-        spread_of(if count < FORGOTTEN { 0.0 } else { count })
+        variance_of(if count < FORGOTTEN { 0.0 } else { count })
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
         self.weight[channel.index()] * self.scale
+    }
+
+    fn outcomes(&self) -> f64 {
+        self.weight.iter().map(|weight| weight * self.scale).sum()
     }
 
     fn pending(&self, channel: ChannelId) -> u32 {
@@ -258,7 +262,7 @@ mod tests {
         (0..10).for_each(|_| fading.observe(&ran(60, A, 0.2)));
         assert!(fading.estimate(A) < 0.21);
         fading.advance(Slot(200));
-        assert_eq!((fading.estimate(A), fading.spread(A)), (0.0, f64::INFINITY));
+        assert_eq!((fading.estimate(A), fading.variance(A)), (0.0, f64::INFINITY));
         fading.advance(Slot(u64::MAX));
         assert_eq!(fading.count(A), 0.0);
         fading.observe(&ran(u64::MAX, A, 0.5));
@@ -271,13 +275,13 @@ mod tests {
         fading.advance(Slot(1));
         fading.commit(Slot(1), A);
         fading.commit(Slot(1), A);
-        assert_eq!(fading.spread(A), 0.25);
+        assert_eq!(fading.variance(A), 0.25);
         fading.advance(Slot(2));
-        assert_eq!(fading.spread(A), 0.5);
+        assert_eq!(fading.variance(A), 0.5);
         fading.observe(&censored(1, A));
-        assert_eq!((fading.pending(A), fading.spread(A)), (1, 1.0));
+        assert_eq!((fading.pending(A), fading.variance(A)), (1, 1.0));
         fading.advance(Slot(30));
-        assert_eq!(fading.spread(A), f64::INFINITY);
+        assert_eq!(fading.variance(A), f64::INFINITY);
     }
 
     #[test]
@@ -291,6 +295,6 @@ mod tests {
                 one.observe(&ran(slot, A, (slot % 5) as f64 / 4.0));
             }
         }
-        assert_eq!((fading.estimate(A), fading.spread(A)), (means.estimate(A), means.spread(A)));
+        assert_eq!((fading.estimate(A), fading.variance(A)), (means.estimate(A), means.variance(A)));
     }
 }

@@ -1,7 +1,7 @@
 //! Running averages: the paper's statistics, equations (st1) and (st2).
 //!
 //! Per channel the number of observations `n` and their sum; the estimate is `sum / n`
-//! and the spread `1 / (2 n)`. *O(1)* an observation. Two repairs of the printed text:
+//! and the variance `1 / (2 n)`. *O(1)* an observation. Two repairs of the printed text:
 //! the statistics of slot *t* hold what was known *before* it, and the matrix formula,
 //! which divides each observation by the count at its own time, is not used.
 //!
@@ -15,14 +15,14 @@
 //! let mut means = Means::new(2);
 //! means.advance(Slot(1));
 //! means.commit(Slot(1), ChannelId(0));
-//! assert_eq!(means.spread(ChannelId(0)), 0.5); // open, but no longer unknown
+//! assert_eq!(means.variance(ChannelId(0)), 0.5); // open, but no longer unknown
 //! means.observe(&Observation { slot: Slot(1), channel: ChannelId(0), outcome: Outcome::Ran(0.8) });
 //! assert_eq!(means.estimate(ChannelId(0)), 0.8);
 //! ```
 
 use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
-use super::{Statistics, spread_of};
+use super::{Statistics, variance_of};
 use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 
 /// The plain average of all observations of each channel.
@@ -50,13 +50,17 @@ impl Statistics for Means {
         }
     }
 
-    fn spread(&self, channel: ChannelId) -> f64 {
+    fn variance(&self, channel: ChannelId) -> f64 {
         let index = channel.index();
-        spread_of(self.count[index].saturating_add(u64::from(self.pending[index])) as f64)
+        variance_of(self.count[index].saturating_add(u64::from(self.pending[index])) as f64)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
         self.count[channel.index()] as f64
+    }
+
+    fn outcomes(&self) -> f64 {
+        self.count.iter().map(|&count| count as f64).sum()
     }
 
     fn pending(&self, channel: ChannelId) -> u32 {
@@ -145,12 +149,12 @@ mod tests {
             means.advance(Slot(slot));
             means.commit(Slot(1), A);
         }
-        assert_eq!((means.pending(A), means.spread(A)), (3, 1.0 / 6.0));
+        assert_eq!((means.pending(A), means.variance(A)), (3, 1.0 / 6.0));
         means.observe(&ran(3, A, 0.5));
         means.observe(&ran(1, A, 0.25));
         means.observe(&censored(2, A));
         assert_eq!((means.estimate(A), means.count(A), means.pending(A)), (0.375, 2.0, 0));
-        assert_eq!((means.estimate(B), means.spread(B)), (0.0, f64::INFINITY));
+        assert_eq!((means.estimate(B), means.variance(B)), (0.0, f64::INFINITY));
     }
 
     #[test]

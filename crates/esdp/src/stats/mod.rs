@@ -1,10 +1,12 @@
-//! What has been learned of each channel: estimates, widths, open outcomes.
+//! What has been learned of each channel: estimates, variances, open outcomes.
 //!
 //! One seam, [`Statistics`], under every policy. [`Means`] is the paper's running
-//! average, [`Discounted`] and [`Windowed`] forget, for speeds that drift, and [`Pooled`] lets
-//! channels learn from each other. Updates cost *O(chosen channels)*, memory is *O(channels)*.
+//! average, [`Discounted`] and [`Windowed`] forget, for speeds that drift, [`Pooled`] lets channels learn from each
+//! other, and [`Adaptive`] also finds out how fast to forget. Updates cost *O(chosen channels)*, memory is *O(channels)*.
 
+mod adaptive;
 mod discounted;
+mod insight;
 mod means;
 mod pooled;
 mod record;
@@ -14,12 +16,14 @@ mod state;
 mod testing;
 mod windowed;
 
+pub use adaptive::{Adaptive, MEMORIES, MemoryWeights};
 pub use discounted::{Discounted, FORGOTTEN};
+pub use insight::{Insight, ServerInsight};
 pub use means::Means;
 pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPrior, UNIT};
 pub use record::ChannelRecord;
 pub use sequence::{Exploration, Slack};
-pub use state::{Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
+pub use state::{AdaptiveState, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
 pub use windowed::{Block, Windowed};
 
 use crate::model::{ChannelId, ClusterChange, Observation, Slot};
@@ -40,10 +44,18 @@ pub trait Statistics: Send {
     /// The width *sigma-hat squared* (eq. st2) per unit of *g(t)*: `1 / (2 n)`, infinite
     /// for a channel neither seen nor pending, unless it is judged by others like it. Open outcomes count in `n`, so that a
     /// policy does not herd onto a channel while it waits for news.
-    fn spread(&self, channel: ChannelId) -> f64;
+    fn variance(&self, channel: ChannelId) -> f64;
 
     /// How many observations stand behind the estimate; not whole when old ones fade.
     fn count(&self, channel: ChannelId) -> f64;
+
+    /// How many observations stand behind the estimates of all channels together.
+    fn outcomes(&self) -> f64;
+
+    /// The chance that old outcomes of a channel no longer tell how fast it is, 0 to 1; 0 where nobody looks.
+    fn fading(&self, _channel: ChannelId) -> f64 {
+        0.0
+    }
 
     /// How many chosen uses have no outcome yet.
     fn pending(&self, channel: ChannelId) -> u32;
@@ -73,6 +85,11 @@ pub trait Statistics: Send {
     /// what the old unit is in the new one. `cost` is what is taken off a speed to get its net utility.
     fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64);
 
+    /// What was found out beside the speeds; none where nothing is.
+    fn insight(&self) -> Option<Insight> {
+        None
+    }
+
     /// Everything learned, as a versioned value.
     fn state(&self) -> StatisticsState;
 
@@ -83,7 +100,13 @@ pub trait Statistics: Send {
     fn restore(&mut self, state: StatisticsState) -> Result<(), StateError>;
 }
 
-/// The spread of a channel with `count` uses, seen or pending: `1 / (2 n)`.
-fn spread_of(count: f64) -> f64 {
+impl std::fmt::Debug for dyn Statistics + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "statistics of {} outcomes", self.outcomes())
+    }
+}
+
+/// The variance of a channel with `count` uses, seen or pending: `1 / (2 n)`.
+fn variance_of(count: f64) -> f64 {
     if count > 0.0 { 0.5 / count } else { f64::INFINITY }
 }

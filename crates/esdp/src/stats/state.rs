@@ -2,6 +2,7 @@
 //!
 //! Every number in it is finite, so that it survives JSON bit for bit.
 
+use super::adaptive::MemoryWeights;
 use super::pooled::Prior;
 use super::record::ChannelRecord;
 use super::windowed::Block;
@@ -61,6 +62,8 @@ pub enum Learned {
     },
     /// Of [`Pooled`](super::Pooled).
     Pooled(PooledState),
+    /// Of [`Adaptive`](super::Adaptive).
+    Adaptive(AdaptiveState),
 }
 
 /// What [`Pooled`](super::Pooled) statistics know: the prior they have learned is in it.
@@ -78,6 +81,17 @@ pub struct PooledState {
     pub freedom: Vec<f64>,
     /// What channels share.
     pub prior: Prior,
+}
+
+/// What [`Adaptive`](super::Adaptive) statistics know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdaptiveState {
+    /// The memories in slots; 0 forgets nothing.
+    pub memories: Vec<u64>,
+    /// What was seen with each memory, and the prior learned from it.
+    pub pools: Vec<PooledState>,
+    /// How much each memory is believed.
+    pub weights: MemoryWeights,
 }
 
 impl Learned {
@@ -110,6 +124,10 @@ impl Learned {
                 };
                 blocks.iter().map(record).collect()
             }
+            // The first memory forgets nothing.
+            Learned::Adaptive(AdaptiveState { pools, .. }) => {
+                pools.first().map_or_else(Vec::new, |saved| Learned::Pooled(saved.clone()).records())
+            }
             Learned::Pooled(saved) => {
                 let mut records = saved.seen.records();
                 for (record, (&residuals, &freedom)) in
@@ -129,6 +147,7 @@ impl Learned {
             Learned::Discounted { .. } => "discounted",
             Learned::Windowed { .. } => "windowed",
             Learned::Pooled(_) => "pooled",
+            Learned::Adaptive(_) => "adaptive",
         }
     }
 }
@@ -151,6 +170,16 @@ pub enum StateError {
     Policy {
         /// The policy that saved it.
         found: String,
+        /// The policy that is to go on.
+        expected: String,
+    },
+    /// It belongs to a policy that had another name when it was saved.
+    #[error("the saved state is of policy `{found}`, then called `{saved}`, expected `{expected}`")]
+    Renamed {
+        /// The policy that saved it, as it is called now.
+        found: &'static str,
+        /// As it was called then.
+        saved: &'static str,
         /// The policy that is to go on.
         expected: String,
     },

@@ -26,12 +26,12 @@ pub(super) fn check_contract(new: fn() -> Box<dyn Statistics>) {
 
 fn unknown_until_committed(mut statistics: Box<dyn Statistics>) {
     statistics.advance(Slot(1));
-    let read = |s: &dyn Statistics| (s.estimate(A), s.spread(A), s.count(A), s.pending(A));
+    let read = |s: &dyn Statistics| (s.estimate(A), s.variance(A), s.count(A), s.pending(A));
     assert_eq!(read(&*statistics), (0.0, f64::INFINITY, 0.0, 0));
     statistics.commit(Slot(1), A);
-    assert!(close(statistics.spread(A), 0.5));
+    assert!(close(statistics.variance(A), 0.5));
     assert_eq!((statistics.estimate(A), statistics.count(A), statistics.pending(A)), (0.0, 0.0, 1));
-    assert_eq!(statistics.spread(B), f64::INFINITY);
+    assert_eq!(statistics.variance(B), f64::INFINITY);
     statistics.observe(&censored(1, A));
     assert_eq!(read(&*statistics), (0.0, f64::INFINITY, 0.0, 0), "a censored outcome teaches nothing");
 }
@@ -40,11 +40,11 @@ fn outcomes_move_out_of_pending(mut statistics: Box<dyn Statistics>) {
     statistics.advance(Slot(8));
     statistics.commit(Slot(8), A);
     statistics.commit(Slot(8), A);
-    assert!(close(statistics.spread(A), 0.25) && statistics.pending(A) == 2);
+    assert!(close(statistics.variance(A), 0.25) && statistics.pending(A) == 2);
     statistics.observe(&ran(8, A, 0.5));
-    assert!(close(statistics.spread(A), 0.25) && statistics.pending(A) == 1 && close(statistics.count(A), 1.0));
+    assert!(close(statistics.variance(A), 0.25) && statistics.pending(A) == 1 && close(statistics.count(A), 1.0));
     statistics.observe(&ran(8, A, 0.75));
-    assert!(close(statistics.spread(A), 0.25) && statistics.pending(A) == 0 && close(statistics.estimate(A), 0.625));
+    assert!(close(statistics.variance(A), 0.25) && statistics.pending(A) == 0 && close(statistics.estimate(A), 0.625));
 
     statistics.observe(&ran(8, B, 0.25));
     assert!(close(statistics.estimate(B), 0.25) && statistics.pending(B) == 0, "learned without a commit");
@@ -89,7 +89,7 @@ fn save_and_restore_is_exact(new: fn() -> Box<dyn Statistics>) {
         for life in &lives {
             for channel in (0..3).map(ChannelId) {
                 assert_eq!(life.estimate(channel).to_bits(), lives[0].estimate(channel).to_bits());
-                assert_eq!(life.spread(channel).to_bits(), lives[0].spread(channel).to_bits());
+                assert_eq!(life.variance(channel).to_bits(), lives[0].variance(channel).to_bits());
             }
         }
     }

@@ -11,7 +11,7 @@
 
 use super::record::{ChannelRecord, carried, rescaled};
 use super::state::{self, Learned, STATE_VERSION, StateError, StatisticsState};
-use super::{Statistics, spread_of};
+use super::{Statistics, variance_of};
 use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 use serde::{Deserialize, Serialize};
 
@@ -106,13 +106,17 @@ impl Statistics for Windowed {
         }
     }
 
-    fn spread(&self, channel: ChannelId) -> f64 {
+    fn variance(&self, channel: ChannelId) -> f64 {
         let Block { count, pending, .. } = self.total[channel.index()];
-        spread_of(count.saturating_add(u64::from(pending)) as f64)
+        variance_of(count.saturating_add(u64::from(pending)) as f64)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
         self.total[channel.index()].count as f64
+    }
+
+    fn outcomes(&self) -> f64 {
+        self.total.iter().map(|total| total.count as f64).sum()
     }
 
     fn pending(&self, channel: ChannelId) -> u32 {
@@ -226,7 +230,7 @@ mod tests {
         }
         assert_eq!(recent.estimate(A), 0.25);
         recent.advance(Slot(5000));
-        assert_eq!((recent.count(A), recent.spread(A)), (0.0, f64::INFINITY));
+        assert_eq!((recent.count(A), recent.variance(A)), (0.0, f64::INFINITY));
     }
 
     #[test]
@@ -239,7 +243,7 @@ mod tests {
         recent.observe(&ran(3, A, 0.5));
         assert_eq!((recent.count(A), recent.pending(A)), (1.0, 1));
         recent.advance(Slot(11));
-        assert_eq!((recent.count(A), recent.pending(A), recent.spread(A)), (0.0, 0, f64::INFINITY));
+        assert_eq!((recent.count(A), recent.pending(A), recent.variance(A)), (0.0, 0, f64::INFINITY));
         recent.observe(&ran(3, A, 0.5));
         recent.observe(&censored(3, A));
         assert_eq!((recent.count(A), recent.pending(A)), (0.0, 0));

@@ -11,8 +11,8 @@ use esdp::rng::{Purpose, Stream, stream};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};
 
-const POLICIES: [&str; 9] =
-    ["esdp", "hauf", "esdp-drift", "cts", "esdp-pooled", "lwtf", "first-fit", "cucb", "epsilon-greedy"];
+const POLICIES: [&str; 10] =
+    ["esdp", "esdp-index", "hauf", "esdp-drift", "cts", "esdp-pooled", "lwtf", "first-fit", "cucb", "epsilon-greedy"];
 
 pub struct World {
     rng: Stream,

@@ -31,7 +31,7 @@ impl Solver for Limited {
 
 #[test]
 fn a_decision_takes_a_work_budget() {
-    for name in ["esdp", "cts", "esdp-pooled"] {
+    for name in ["esdp", "esdp-index", "cts", "esdp-pooled"] {
         let limit = Arc::new(AtomicU64::new(0));
         let build = |cluster: &Cluster| {
             let solver = Limited { inner: Exact::default(), limit: Arc::clone(&limit) };

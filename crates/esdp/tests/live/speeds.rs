@@ -8,7 +8,7 @@ use esdp::model::ChannelId;
 #[test]
 fn speeds_come_in_any_unit() {
     for unit in [1e-30, 1.0, 1e30] {
-        for name in ["esdp", "esdp-drift", "esdp-pooled", "cucb"] {
+        for name in ["esdp", "esdp-index", "esdp-drift", "esdp-pooled", "cucb"] {
             let mut live = Live::new(described(), policy(name)).unwrap();
             let speeds = [("n0", 3.0 * unit), ("n1", 1.0 * unit)];
             let mut number = 0;
@@ -47,7 +47,7 @@ fn speeds_come_in_any_unit() {
 #[test]
 fn a_scale_that_grows_leaves_no_trace() {
     let rates = [0.3, 0.11, 7.0, 0.2, 1000.0, 31.0];
-    for name in ["esdp", "esdp-drift"] {
+    for name in ["esdp-index", "esdp-drift"] {
         let mut lives = [None, Some(1024.0)].map(|reference| {
             let mut described = described();
             described.ports[0].reference = reference;

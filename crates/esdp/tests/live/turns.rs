@@ -107,10 +107,10 @@ fn live_decisions(setting: &Setting, spec: &PolicySpec, slots: u64) -> (Vec<Vec<
 #[test]
 fn a_simulated_cluster_gets_the_decisions_of_the_simulation() {
     for (preset, policies, slots) in [
-        ("default", &["esdp", "cts", "hauf", "esdp-pooled"][..], 300),
+        ("default", &["esdp", "esdp-index", "cts", "hauf", "esdp-pooled"][..], 300),
         ("drift-switch", &["esdp-drift"], 200),
         ("gang-queue", &["esdp", "lwtf"], 40),
-        ("fleet-200", &["esdp-pooled"], 12),
+        ("fleet-200", &["esdp", "esdp-pooled"], 12),
     ] {
         let scenario = Scenario::preset(preset).unwrap();
         let setting = scenario.setting(3).unwrap();

@@ -42,8 +42,3 @@ pub(crate) fn member_manifests() -> Vec<(String, String)> {
     manifests.sort();
     manifests
 }
-
-/// Whether the path is the prefix or something inside it: `std::fs::File` is below `std::fs`.
-pub(crate) fn below(path: &str, prefix: &str) -> bool {
-    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-}

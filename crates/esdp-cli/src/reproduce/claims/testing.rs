@@ -63,7 +63,7 @@ fn run(made: &Made<'_>, seed: u64) -> PolicyRun {
         available: vec![],
         times,
     };
-    PolicyRun { summary, series }
+    PolicyRun { summary, series, insights: Vec::new() }
 }
 
 /// Leaves the first seed only.

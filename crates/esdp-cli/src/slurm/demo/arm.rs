@@ -61,7 +61,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let spec = LocalClusterSpec {
         nodes: LocalNode::alike(NODES, CPUS, 4000, Some(("a100", CPUS))),
-        job_submit_lua: Assistant::job_submit_lua(arm),
+        job_submit_lua: Assistant::job_submit_lua(arm, dir),
         ..LocalClusterSpec::at(dir)
     };
     let cluster = LocalCluster::start(&spec).context("the Slurm cluster did not start")?;

@@ -30,8 +30,8 @@ struct Running {
 
 impl Assistant {
     /// What an arm wants in `job_submit.lua`.
-    pub(super) fn job_submit_lua(arm: Arm) -> Option<String> {
-        (arm == Arm::Placement).then(|| lua::script(&["main".to_owned()]))
+    pub(super) fn job_submit_lua(arm: Arm, dir: &Path) -> Option<String> {
+        (arm == Arm::Placement).then(|| lua::script(&["main".to_owned()], Some(&dir.join("wake"))))
     }
 
     /// Starts the process and waits until it has begun.
@@ -47,6 +47,12 @@ impl Assistant {
         let mut command = Command::new("setsid");
         command.arg(dir.join("esdp")).arg("slurm").args(words).args(["--partition", "main", "--listen", "127.0.0.1:0"]);
         command.arg("--data").arg(dir.join("data")).arg("--reports").arg(dir.join("reports"));
+        if arm == Arm::Placement {
+            command.arg("--wake").arg(dir.join("wake"));
+        }
+        if let Some(socket) = cluster.rest() {
+            command.arg("--rest").arg(socket);
+        }
         let create = |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
         let said = dir.join("log/esdp.out");
         command.env("SLURM_CONF", cluster.conf()).stdin(Stdio::null()).stdout(create(&said)?).stderr(create(&log)?);

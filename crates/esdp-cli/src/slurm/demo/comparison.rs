@@ -52,8 +52,15 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
     let names: Vec<&str> = std::iter::once("waiting of user").chain(arms.iter().map(|(arm, _)| arm.name())).collect();
     let mut waiting = Table::new(&names);
     for user in USERS {
-        let mean = |own: &Vec<&Summary>| Estimate::of(own.iter().map(|one| one.waiting_by_user[user])).show(2, " s");
-        waiting.row(std::iter::once(user.to_owned()).chain(arms.iter().map(|(_, own)| mean(own))));
+        let mean = |own: &[&Summary]| Estimate::of(own.iter().map(|one| one.waiting_by_user[user]));
+        let cell = |(arm, own): &(Arm, Vec<&Summary>)| match *arm == Arm::Slurm || alone.is_empty() {
+            true => mean(own).show(2, " s"),
+            false => {
+                let against = Estimate { mean: 100.0 * (mean(own).mean / mean(&alone).mean - 1.0), error: None };
+                format!("{} ({})", mean(own).show(2, " s"), against.show_signed(0, " %"))
+            }
+        };
+        waiting.row(std::iter::once(user.to_owned()).chain(arms.iter().map(cell)));
     }
     text += "\n";
     text += &waiting.render();

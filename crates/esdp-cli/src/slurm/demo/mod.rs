@@ -43,13 +43,17 @@ The load is the share of CPUs that would be busy if nodes were chosen at random.
 the same time, so all arms see the same machine; with --one-by-one they run one after the other,
 in an order that rotates from repetition to repetition.
 
-Needs root, and Slurm and munge, which it installs with apt if they are missing. Everything is
-ended and removed afterwards, also by Ctrl-C.
+Needs root, and Slurm and munge, which it installs with apt if they are missing. All processes
+run at nice -10, so that other work on the machine disturbs little. Everything is ended and
+removed afterwards, also by Ctrl-C.
 
 Examples:
   esdp slurm demo                                    about two and a half minutes
   esdp slurm demo --loads 40,70,95 --repeat 3        about 25 minutes
   esdp slurm demo --out results --format json        keeps all records of jobs and decisions";
+
+/// The nice value of all processes of the demo.
+const PRIORITY: i32 = -10;
 
 /// Compares Slurm alone, learned weights and placement on real clusters on this machine.
 #[derive(Debug, Args)]
@@ -65,7 +69,7 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u64,
     /// The seed of speeds and jobs; further repetitions take the numbers that follow
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = output::whole)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = output::whole(0, u64::MAX))]
     seed: u64,
     /// Arms to run
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "slurm,weights,placement")]
@@ -87,6 +91,8 @@ pub(super) struct DemoArgs {
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     check(args)?;
     install::require()?;
+    // Other work on this machine shall disturb the comparison little. Where that is not allowed, it goes on without.
+    let _ = rustix::process::setpriority_process(None, PRIORITY);
     let cancel = crate::interrupt::on_ctrl_c();
     let mut summaries = Vec::new();
     for repetition in 0..args.repeat {

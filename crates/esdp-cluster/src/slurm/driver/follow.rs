@@ -1,9 +1,10 @@
 //! What became of jobs that were started, and of those that wait.
 
 use super::{DriveError, Driver, Phase, Picture};
+use crate::slurm::conversation::Refusal;
+use crate::slurm::is_marked;
 use crate::slurm::job::{SlurmJob, State};
 use crate::slurm::ledger::Entry;
-use crate::slurm::{cluster, is_marked};
 use esdp_serve::wire::{JobsAnswer, StartedWire};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -32,14 +33,14 @@ pub(super) fn same(a: &[String], b: &[String]) -> bool {
 impl Driver<'_> {
     /// Compares what the core has started with what Slurm shows. What was decided and never released is returned.
     pub(super) fn follow(&mut self, picture: &Picture, known: &JobsAnswer) -> Result<Vec<Decided>, DriveError> {
-        let (mut again, mut lines) = (Vec::new(), Vec::new());
+        let mut again = Vec::new();
         for start in &known.started {
             let Some(job) = picture.job(&start.job) else {
                 self.gone(start)?;
                 continue;
             };
             match job.state {
-                State::Pending => self.follow_pending(job, start, &mut again, &mut lines)?,
+                State::Pending => self.follow_pending(job, start, &mut again)?,
                 _ if job.nodes.iter().any(|node| !start.servers.contains(node)) => {
                     let nodes = job.nodes.join(",");
                     let decided = start.servers.join(",");
@@ -64,10 +65,6 @@ impl Driver<'_> {
                 }
             }
         }
-        let said = self.slurm.command(&lines)?;
-        if !said.is_empty() {
-            tracing::warn!(said, "while jobs were taken back");
-        }
         Ok(again)
     }
 
@@ -85,7 +82,6 @@ impl Driver<'_> {
         job: &SlurmJob,
         start: &StartedWire,
         again: &mut Vec<Decided>,
-        lines: &mut Vec<String>,
     ) -> Result<(), DriveError> {
         let ours = same(&job.required, &start.servers);
         match (self.phases.get(&start.job).copied(), job.is_held()) {
@@ -102,19 +98,17 @@ impl Driver<'_> {
                 self.retracted(job, &start.servers, &job.reason)?;
             }
             // Somebody was faster, or the controller did not hear us: once more.
-            (Some(Phase::Retracting), _) if ours => lines.extend(cluster::unpin(&job.id)),
+            (Some(Phase::Retracting), _) if ours => self.take_back(job)?,
             // Slurm cannot run it there. It counts as held, but would start the moment its nodes are right.
             (Some(Phase::Released(_)), true) if job.reason == "BadConstraints" => {
                 tracing::warn!(job = job.id, "Slurm calls its constraints bad; it is taken back");
-                lines.extend(cluster::unpin(&job.id));
-                self.phases.insert(start.job.clone(), Phase::Retracting);
+                self.take_back(job)?;
             }
             (Some(Phase::Released(_)), true) => self.leave(job, "it was held again by others")?,
             (Some(Phase::Released(since)), false) if ours => {
                 if since.elapsed() >= self.patience() {
                     tracing::warn!(job = job.id, reason = job.reason, "did not start in time; it is taken back");
-                    lines.extend(cluster::unpin(&job.id));
-                    self.phases.insert(start.job.clone(), Phase::Retracting);
+                    self.take_back(job)?;
                 }
             }
             (None, false) => self.leave(job, "its owner has released it")?,
@@ -122,7 +116,7 @@ impl Driver<'_> {
                 let nodes = job.required.join(",");
                 self.leave(job, &format!("its owner wants other nodes: {nodes}"))?;
                 if job.is_held() {
-                    lines.push(cluster::release(&job.id));
+                    self.obey("releasing it", job, self.slurm.release(&job.id)?);
                 }
             }
         }
@@ -143,8 +137,22 @@ impl Driver<'_> {
     /// Leaves a held job to Slurm itself.
     pub(super) fn give(&mut self, job: &SlurmJob, why: &str) -> Result<(), DriveError> {
         self.leave(job, why)?;
-        self.slurm.command(&[cluster::release(&job.id)])?;
+        self.obey("releasing it", job, self.slurm.release(&job.id)?);
         Ok(())
+    }
+
+    /// Takes a job's nodes back; the next turn sees whether it came to that.
+    fn take_back(&mut self, job: &SlurmJob) -> Result<(), DriveError> {
+        self.phases.insert(job.key(), Phase::Retracting);
+        self.obey("taking it back", job, self.slurm.take_back(&job.id)?);
+        Ok(())
+    }
+
+    /// Tells what Slurm says against an order. What a job really is, the next turn sees.
+    fn obey(&self, order: &str, job: &SlurmJob, answer: Result<(), Refusal>) {
+        if let Err(Refusal(said)) = answer {
+            tracing::warn!(job = job.id, order, said, "Slurm refuses an order");
+        }
     }
 
     /// A job is not ours any more.
@@ -156,7 +164,7 @@ impl Driver<'_> {
             tracing::info!(job = job.id, why, "left to Slurm and its owner");
         }
         if job.state == State::Pending {
-            self.slurm.command(&[cluster::unmark(&job.id)])?;
+            self.obey("taking its mark off", job, self.slurm.unmark(&job.id)?);
         }
         Ok(())
     }

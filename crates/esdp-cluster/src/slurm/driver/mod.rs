@@ -1,8 +1,8 @@
 //! The driver: one turn reads the cluster, tells the core what happened, and carries out what it decides.
 //!
 //! ```text
-//! read jobs and nodes -> follow what was started -> withdraw what waits no more -> learn from what ended
-//!     -> admit in Slurm's order -> decide -> hold, name the nodes, read back, release
+//! read jobs and nodes -> follow what was started -> withdraw what waits no more
+//!     -> admit in Slurm's order -> decide -> hold, name the nodes, release -> learn from what ended
 //! ```
 //!
 //! A turn goes by what it finds, not by what it remembers: the core's journal has the decisions, Slurm has the jobs, and
@@ -11,6 +11,7 @@
 
 mod follow;
 mod learn;
+mod pace;
 mod place;
 
 use super::client::CallError;
@@ -24,8 +25,9 @@ use super::ports::{self, Ports};
 use esdp::live::Mode;
 use esdp_serve::engine::Client;
 use esdp_serve::wire::{ApiError, JobsAnswer};
+use pace::Pace;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -41,8 +43,10 @@ pub struct DriverSettings {
     pub partition: String,
     /// Who decides.
     pub mode: Mode,
-    /// The time from turn to turn.
+    /// The longest time from turn to turn.
     pub slot: Duration,
+    /// A file to which `job_submit.lua` adds a byte for each job that it holds: the next turn begins then.
+    pub wake: Option<PathBuf>,
     /// The data directory, where the ledger is.
     pub data: PathBuf,
     /// Where jobs report their speeds.
@@ -130,6 +134,11 @@ impl<'a> Driver<'a> {
         let core = Core::new(client);
         let known = core.view()?.cluster.as_ref().map(|cluster| cluster.describe()).transpose()?;
         let ledger = Ledger::open(&settings.data.join("ledger.csv"))?;
+        let before = core.jobs()?;
+        let (started, waiting) = (before.started.len(), before.waiting.len());
+        if started + waiting > 0 {
+            tracing::info!(started, waiting, "goes on where a driver before it ended");
+        }
         Ok(Self {
             slurm,
             core,
@@ -149,7 +158,8 @@ impl<'a> Driver<'a> {
     /// # Errors
     /// When Slurm does not answer.
     pub fn picture(&self) -> Result<Picture, CallError> {
-        Ok(Picture::new(self.slurm.jobs()?, self.slurm.nodes()?, &self.settings.partition))
+        let (jobs, nodes) = self.slurm.look()?;
+        Ok(Picture::new(jobs, nodes, &self.settings.partition))
     }
 
     /// One turn.
@@ -176,7 +186,6 @@ impl<'a> Driver<'a> {
         self.describe(picture, &known)?;
         let again = self.follow(picture, &known)?;
         self.withdraw(picture, &known)?;
-        self.learn(picture)?;
         match self.settings.mode {
             Mode::Place => {
                 self.note_released(picture, &known)?;
@@ -185,6 +194,8 @@ impl<'a> Driver<'a> {
             Mode::Advise => self.advise(picture)?,
             Mode::Observe => {}
         }
+        // Last: what waits for its nodes shall not also wait for this to be written down.
+        self.learn(picture)?;
         self.forget(picture);
         Ok(())
     }
@@ -287,20 +298,32 @@ pub fn drive(
     settings: DriverSettings,
     mut after: impl FnMut(&Driver<'_>, &Picture) -> Result<bool, String>,
 ) -> Result<(), String> {
-    let slot = settings.slot;
+    tracing::info!(version = slurm.version, ways = slurm.ways(), "Slurm answers");
+    if let Some(why) = slurm.without_rest() {
+        tracing::info!(why, "REST is not used");
+    }
+    let owner = slurm.setting("SlurmUser").split(['(', ')']).nth(1).and_then(|id| id.parse().ok());
+    let pace = Pace::new(settings.slot, settings.wake.as_deref(), owner);
+    let shown = || settings.wake.as_deref().unwrap_or(Path::new("")).display().to_string();
+    let mut pace = pace.map_err(|error| format!("{}: {error}", shown()))?;
     let mut driver = Driver::new(slurm, client, settings).map_err(|error| error.to_string())?;
-    let mut due = Instant::now();
     while !client.is_stopped() {
-        let started = Instant::now();
+        pace.begin();
+        let began = Instant::now();
+        driver.slurm.take_waited();
         match driver.turn() {
-            Ok(picture) if !after(&driver, &picture)? => return Ok(()),
-            Ok(_) => {}
+            Ok(picture) => {
+                pace.saw(picture.jobs.iter().map(|job| job.number).max().unwrap_or(0));
+                if !after(&driver, &picture)? {
+                    return Ok(());
+                }
+            }
             Err(error) => tracing::warn!(%error, "this turn ended early; the next one goes on"),
         }
-        tracing::debug!(millis = started.elapsed().as_millis() as u64, "turn");
-        // A turn that took long does not make the next ones hurry.
-        due = (due + slot).max(Instant::now());
-        client.pause_until(due);
+        let (all, waited) = (began.elapsed(), driver.slurm.take_waited());
+        let own = all.saturating_sub(waited);
+        tracing::debug!(millis = all.as_millis() as u64, own = own.as_millis() as u64, "turn");
+        pace.wait(client);
     }
     Ok(())
 }

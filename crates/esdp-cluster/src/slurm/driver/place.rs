@@ -1,13 +1,14 @@
-//! Deciding on held jobs, and carrying it out: hold, name the nodes, read back, release.
+//! Deciding on held jobs, and carrying it out.
 
 use super::follow::{Decided, same};
 use super::{DriveError, Driver, Phase, Picture};
 use crate::slurm::admission::{self, Requests, Wanted};
+use crate::slurm::conversation::Refusal;
 use crate::slurm::core::SlotDecision;
 use crate::slurm::job::SlurmJob;
 use crate::slurm::ledger::Entry;
+use crate::slurm::marked_priority;
 use crate::slurm::ports::{self, SEAT};
-use crate::slurm::{cluster, marked_priority};
 use esdp::model::Amounts;
 use esdp_serve::wire::{JobWire, JobsAnswer};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -198,42 +199,39 @@ impl Driver<'_> {
         picture.nodes.iter().map(of).collect()
     }
 
-    /// Hold, name the nodes, read back, release.
+    /// Names the nodes of jobs and lets them start.
     fn carry_out(&mut self, decided: Vec<Decided>) -> Result<(), DriveError> {
-        if decided.is_empty() {
-            return Ok(());
-        }
         for Decided { job, ticket, nodes } in &decided {
             self.ledger.write(job, Entry::Decided, nodes, ticket)?;
-            let nodes = nodes.join(",");
-            tracing::info!(job = job.id, nodes, "decided");
         }
-        let lines: Vec<String> =
-            decided.iter().flat_map(|decided| cluster::pin(&decided.job.id, &decided.nodes)).collect();
-        let said = self.slurm.command(&lines)?;
-        let now = Picture::new(self.slurm.jobs()?, Vec::new(), &self.settings.partition);
-        let mut released = Vec::new();
-        for Decided { job: was, ticket, nodes } in decided {
-            // What is gone or was cancelled in the meantime is found by the next turn.
-            let Some(job) = now.job(&was.key()) else { continue };
-            if same(&job.required, &nodes) {
-                self.phases.insert(was.key(), Phase::Released(Instant::now()));
-                if job.is_held() {
-                    released.push(cluster::release(&job.id));
+        let mut refused = Vec::new();
+        for decided in decided {
+            let Decided { job, nodes, .. } = &decided;
+            match self.slurm.place(&job.id, nodes)? {
+                Ok(()) => {
+                    tracing::info!(job = job.id, nodes = nodes.join(","), "decided and released");
+                    self.phases.insert(job.key(), Phase::Released(Instant::now()));
                 }
-            } else if job.is_held() && same(&job.required, &was.required) {
-                let why = if said.is_empty() { "Slurm did not take the nodes" } else { &said };
+                Err(Refusal(said)) => refused.push((decided, said)),
+            }
+        }
+        if refused.is_empty() { Ok(()) } else { self.refused(refused) }
+    }
+
+    /// Looks at jobs again that Slurm did not place.
+    fn refused(&mut self, refused: Vec<(Decided, String)>) -> Result<(), DriveError> {
+        let now = Picture::new(self.slurm.jobs()?, Vec::new(), &self.settings.partition);
+        for (Decided { job: was, ticket, nodes }, why) in refused {
+            // What is gone, was cancelled or runs is found by the next turn.
+            let Some(job) = now.job(&was.key()).filter(|job| job.is_held()) else { continue };
+            if same(&job.required, &was.required) {
                 tracing::warn!(job = job.id, nodes = nodes.join(","), why, "Slurm refuses the nodes; it waits again");
-                self.core.refuse(&ticket, why)?;
-                self.retracted(job, &nodes, why)?;
-            } else if job.is_held() {
+                self.core.refuse(&ticket, &why)?;
+                self.retracted(job, &nodes, &why)?;
+            } else if !same(&job.required, &nodes) {
                 let wants = job.required.join(",");
                 self.give(job, &format!("its owner wants other nodes: {wants}"))?;
             }
-        }
-        let said = self.slurm.command(&released)?;
-        if !said.is_empty() {
-            tracing::warn!(said, "while jobs were released");
         }
         Ok(())
     }

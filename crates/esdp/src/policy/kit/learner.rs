@@ -37,7 +37,7 @@ impl Learner {
         let statistics = &*self.statistics;
         self.problem.cover(view, statistics, choice);
         self.problem.solve(view, scope, choice, |channel| {
-            statistics.spread(channel).is_finite().then(|| score(statistics, channel).into())
+            statistics.variance(channel).is_finite().then(|| score(statistics, channel).into())
         })
     }
 

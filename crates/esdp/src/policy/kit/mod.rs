@@ -17,8 +17,8 @@
 //!
 //! impl Index for Curious {
 //!     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
-//!         // The spread is 1 / (2 n), outcomes under way included.
-//!         Score::from(seen.estimate(channel) + self.bonus * seen.spread(channel).sqrt())
+//!         // The variance is 1 / (2 n), outcomes under way included.
+//!         Score::from(seen.estimate(channel) + self.bonus * seen.variance(channel).sqrt())
 //!     }
 //! }
 //!

@@ -101,7 +101,7 @@ impl SlotProblem {
                 continue;
             }
             for &channel in cluster.channels_of(port) {
-                if statistics.spread(channel).is_infinite() && self.room.copies(cluster, channel, 1) > 0 {
+                if statistics.variance(channel).is_infinite() && self.room.copies(cluster, channel, 1) > 0 {
                     self.untried.push((self.room.weight(cluster, channel), channel));
                 }
             }
@@ -127,11 +127,12 @@ impl SlotProblem {
         let cluster = view.cluster;
         preferred.clear();
         preferred.extend(untried.iter().map(|entry| entry.1).filter(|&id| cluster.channel(id).port == port));
-        let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.spread(channel).is_finite());
+        let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.variance(channel).is_finite());
         preferred.extend(tried);
         let before = choice.channels.len();
         let jobs = whole.place(cluster, (port, 1), preferred, room, choice);
-        let tries_something = choice.channels[before..].iter().any(|&channel| statistics.spread(channel).is_infinite());
+        let tries_something =
+            choice.channels[before..].iter().any(|&channel| statistics.variance(channel).is_infinite());
         if !tries_something {
             choice.channels.drain(before..).for_each(|channel| room.give(cluster, channel));
         }

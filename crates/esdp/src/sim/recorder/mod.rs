@@ -5,11 +5,13 @@
 //! combine: a pair is a recorder, and so is a list of boxed ones.
 
 mod histogram;
+mod insights;
 mod jobs;
 mod series;
 mod summary;
 
 pub use histogram::Histogram;
+pub use insights::{InsightPoint, Insights};
 pub use jobs::JobCounts;
 pub use series::{Point, Series, Spacing};
 pub use summary::Summary;
@@ -17,6 +19,7 @@ pub use summary::Summary;
 use super::FinishedJob;
 use crate::model::{Arrivals, ChannelId, Cluster, Slot};
 use crate::scheduler::Decision;
+use crate::stats::Statistics;
 use std::ops::ControlFlow;
 
 /// What happened in a slot.
@@ -48,6 +51,8 @@ pub struct SlotRecord<'a> {
     /// How many of the chosen uses went to channels that were still little known: whose
     /// confidence radius `sqrt(ln(t+1) / (2 n))` was above 1/4 after `n` uses.
     pub unsure: u32,
+    /// What was learned before the outcomes of this slot; none for policies that learn nothing.
+    pub learned: Option<&'a dyn Statistics>,
     /// What the decision took, in nanoseconds, if there was a clock.
     pub nanos: Option<u64>,
 }

@@ -4,6 +4,8 @@
 //!
 //! - `switch`: every `every` slots a share of the servers is drawn anew and slowed to `factor`
 //!   (throttling, a noisy neighbour). All channels of a slowed server are slow.
+//! - `ramp`: the first servers change their speed to `factor`, at once or bit by bit, and stay there (a rack that is
+//!   throttled, a machine that degrades, an upgrade);
 //! - `sine`: `1 + amplitude sin(2 pi (t / period + phase))`, with a phase of its own for every channel.
 
 use crate::model::{ChannelId, Cluster, Slot};
@@ -33,6 +35,19 @@ pub enum Drift {
         #[serde(default = "every")]
         every: u64,
     },
+    /// The first servers become slower or faster for good.
+    Ramp {
+        /// The share of servers, 0 to 1, the first ones; 1 by default.
+        #[serde(default = "all")]
+        share: f64,
+        /// What their speed is multiplied with in the end, 0 to 10.
+        factor: f64,
+        /// The last slot before the change.
+        from: u64,
+        /// The first slot in which the change is complete; `from` and 1 by default, at once.
+        #[serde(default)]
+        to: u64,
+    },
     /// Every channel waxes and wanes.
     Sine {
         /// The largest change as a share of the mean, 0 to 1; 0.5 unless told.
@@ -42,6 +57,10 @@ pub enum Drift {
         #[serde(default = "period")]
         period: u64,
     },
+}
+
+fn all() -> f64 {
+    1.0
 }
 
 fn share() -> f64 {
@@ -73,6 +92,12 @@ impl Drift {
                 check_number("drift.factor", factor, 0.0..=1.0)?;
                 check_whole("drift.every", every, 1..=u64::MAX)
             }
+            Drift::Ramp { share, factor, from, to } => {
+                check_number("drift.share", share, 0.0..=1.0)?;
+                check_number("drift.factor", factor, 0.0..=10.0)?;
+                check_whole("drift.from", from, 0..=u64::MAX - 1)?;
+                if to == 0 { Ok(()) } else { check_whole("drift.to", to, from + 1..=u64::MAX) }
+            }
             Drift::Sine { amplitude, period } => {
                 check_number("drift.amplitude", amplitude, 0.0..=1.0)?;
                 check_whole("drift.period", period, 1..=u64::MAX)
@@ -94,6 +119,13 @@ pub(super) enum Drifting {
         regime: Option<u64>,
         is_slow: Vec<bool>,
     },
+    Ramp {
+        cluster: Arc<Cluster>,
+        changed: usize,
+        factor: f64,
+        from: u64,
+        to: u64,
+    },
     Sine {
         amplitude: f64,
         period: u64,
@@ -111,6 +143,10 @@ impl Drifting {
                 let (regime, is_slow) = (None, vec![false; servers]);
                 Self::Switch { cluster: Arc::clone(cluster), seed, slow, factor, every, regime, is_slow }
             }
+            Drift::Ramp { share, factor, from, to } => {
+                let changed = (share * cluster.servers().len() as f64).round() as usize;
+                Self::Ramp { cluster: Arc::clone(cluster), changed, factor, from, to: to.max(from + 1) }
+            }
             Drift::Sine { amplitude, period } => {
                 let mut rng = stream(seed, Purpose::Drift, 0, 0);
                 let phase = (0..cluster.channels().len()).map(|_| rng.random()).collect();
@@ -124,6 +160,11 @@ impl Drifting {
         match self {
             Self::None => Some(0),
             Self::Switch { every, .. } => Some(slot.0.saturating_sub(1) / every),
+            Self::Ramp { from, to, .. } => match slot.0 {
+                before if before <= *from => Some(0),
+                after if after >= *to => Some(1),
+                _ => None,
+            },
             Self::Sine { .. } => None,
         }
     }
@@ -139,6 +180,11 @@ impl Drifting {
                     draw(*seed, now.unwrap_or_default(), *slow, is_slow);
                 }
                 if is_slow[cluster.channel(channel).server.index()] { *factor } else { 1.0 }
+            }
+            Self::Ramp { cluster, changed, factor, from, to } => {
+                let way = slot.0.saturating_sub(*from) as f64 / (*to - *from) as f64;
+                let is_changed = cluster.channel(channel).server.index() < *changed;
+                if is_changed { 1.0 + (*factor - 1.0) * way.min(1.0) } else { 1.0 }
             }
             Self::Sine { amplitude, period, phase } => {
                 // The remainder keeps the angle exact however long a run is.
@@ -200,6 +246,25 @@ mod tests {
         assert_ne!(first, next);
         assert_eq!(at(1), first);
         assert_eq!(at(20), next);
+    }
+
+    #[test]
+    fn a_ramp_changes_the_first_servers_for_good() {
+        let cluster = cluster();
+        let (ramp, step) = (
+            Drift::Ramp { share: 0.5, factor: 0.2, from: 100, to: 200 },
+            Drift::Ramp { share: 1.0, factor: 1.5, from: 100, to: 0 },
+        );
+        let [mut ramp, mut step] = [ramp, step].map(|drift| Drifting::new(drift, &cluster, 3));
+        for channel in (0..cluster.channels().len()).map(ChannelId::at) {
+            let first = cluster.channel(channel).server.0 < 20;
+            for (slot, expected) in [(1, 1.0), (100, 1.0), (150, 0.6), (200, 0.2), (9000, 0.2)] {
+                let found = ramp.factor(Slot(slot), channel);
+                assert!((found - if first { expected } else { 1.0 }).abs() < 1e-12, "{slot}: {found}");
+            }
+            assert_eq!([100, 101, 500].map(|slot| step.factor(Slot(slot), channel)), [1.0, 1.5, 1.5]);
+        }
+        assert_eq!([100, 150, 200].map(|slot| ramp.regime(Slot(slot))), [Some(0), None, Some(1)]);
     }
 
     #[test]

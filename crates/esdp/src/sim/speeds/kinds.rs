@@ -18,7 +18,10 @@ use serde::{Deserialize, Serialize};
 
 /// How mean speeds depend on the kind of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "another kind of value, expected the number of kinds or a list of rows, each of one number per kind"
+)]
 pub enum KindSpeeds {
     /// This many kinds; the speed of each port on each of them is drawn.
     Drawn(u64),

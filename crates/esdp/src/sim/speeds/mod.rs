@@ -53,6 +53,9 @@ pub struct SpeedSpec {
     pub server_deviation: f64,
     /// The standard deviation as a share of the mean, at least 0; 0.5 unless told.
     pub deviation: f64,
+    /// Another deviation from a slot on: `[slot, deviation]`; none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub later_deviation: Option<(u64, f64)>,
     /// The correlation of the noise of one slot with the next, 0 unless told, below 1.
     pub correlation: f64,
     /// Explicit mean speeds instead of `mean`: rows of one number a channel, one row after
@@ -77,6 +80,7 @@ impl Default for SpeedSpec {
             kind_of_server: None,
             server_deviation: 0.0,
             deviation: 0.5,
+            later_deviation: None,
             correlation: 0.0,
             table: None,
             hold: 1,
@@ -102,6 +106,9 @@ impl SpeedSpec {
             return Err(ParameterError::new("mean", format!("[{from}, {to}]"), "two ascending numbers"));
         }
         check_number("deviation", self.deviation, 0.0..=1e3)?;
+        if let Some((_, later)) = self.later_deviation {
+            check_number("later_deviation[1]", later, 0.0..=1e3)?;
+        }
         check_number("server_deviation", self.server_deviation, 0.0..=5.0)?;
         match &self.kinds {
             Some(kinds) => kinds.check()?,
@@ -173,6 +180,7 @@ impl SpeedSpec {
             seed,
             law: self.law,
             deviation: self.deviation,
+            later_deviation: self.later_deviation,
             rows: Arc::new(rows),
             hold: self.hold,
             correlated,
@@ -191,6 +199,7 @@ pub struct Speeds {
     seed: u64,
     law: SpeedLaw,
     deviation: f64,
+    later_deviation: Option<(u64, f64)>,
     /// The mean speeds before drift; more than one row when they come from a table.
     rows: Arc<Vec<Vec<f64>>>,
     hold: u64,
@@ -216,6 +225,13 @@ impl Speeds {
         if rows == 1 { 0 } else { (slot.0.saturating_sub(1) / self.hold % rows) as usize }
     }
 
+    fn deviation(&self, slot: Slot) -> f64 {
+        match self.later_deviation {
+            Some((from, later)) if slot.0 >= from => later,
+            _ => self.deviation,
+        }
+    }
+
     fn mean_speed(&mut self, slot: Slot, channel: ChannelId) -> f64 {
         self.rows[self.row(slot)][channel.index()] * self.drifting.factor(slot, channel)
     }
@@ -224,7 +240,7 @@ impl Speeds {
         let (mean, cost) = (self.mean_speed(slot, channel), self.cluster.cost(channel));
         match &self.measured {
             Some(measured) => measured.net_mean(mean, cost),
-            None => self.law.net_mean(mean, self.deviation, cost),
+            None => self.law.net_mean(mean, self.deviation(slot), cost),
         }
     }
 
@@ -249,7 +265,8 @@ impl Truth for Speeds {
 impl Environment for Speeds {
     fn epoch(&self, slot: Slot) -> Option<Epoch> {
         let regime = self.drifting.regime(slot)?;
-        Some(Epoch(self.row(slot) as u64, regime))
+        let later = self.later_deviation.is_some_and(|(from, _)| slot.0 >= from);
+        Some(Epoch(2 * self.row(slot) as u64 + u64::from(later), regime))
     }
 
     fn mean(&mut self, slot: Slot, channel: ChannelId) -> f64 {
@@ -282,7 +299,7 @@ impl Environment for Speeds {
                 }
             };
             let mean = self.mean_speed(slot, channel);
-            let speed = self.law.speed(mean, self.deviation, noise);
+            let speed = self.law.speed(mean, self.deviation(slot), noise);
             utilities.push(self.cluster.net_utility(channel, speed));
         }
     }

@@ -1,7 +1,7 @@
-//! The standard normal number behind a speed: independent, or correlated from slot to slot.
+//! The standard normal number behind a speed where it is correlated from slot to slot. (Independent noise
+//! needs no state, and `mod.rs` draws it.)
 //!
-//! Independent noise is drawn from the stream of (slot, channel); several jobs on one channel
-//! go on with its stream. Correlated noise is an AR(1) process a channel,
+//! Correlated noise is an AR(1) process per channel,
 //!
 //! ```text
 //! e_1 = n_1,   e_t = phi e_(t-1) + sqrt(1 - phi^2) n_t

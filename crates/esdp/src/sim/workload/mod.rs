@@ -3,6 +3,7 @@
 mod bernoulli;
 mod bursty;
 mod diurnal;
+mod late;
 mod listed;
 mod rates;
 mod several;
@@ -11,6 +12,7 @@ mod spec;
 pub use bernoulli::Bernoulli;
 pub use bursty::Bursty;
 pub use diurnal::Diurnal;
+pub use late::Late;
 pub use listed::Listed;
 pub use rates::Rates;
 pub use several::{Binomial, Poisson};

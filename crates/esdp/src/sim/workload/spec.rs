@@ -1,6 +1,6 @@
 //! Arrivals as a typed, serialisable description.
 
-use super::{Bernoulli, Binomial, Bursty, Diurnal, Listed, Poisson, Rates, Workload};
+use super::{Bernoulli, Binomial, Bursty, Diurnal, Late, Listed, Poisson, Rates, Workload};
 use crate::sim::parameter::{ParameterError, check_number, check_whole};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -71,6 +71,14 @@ pub enum ArrivalSpec {
         /// The probability that each submits, one for all ports or a list; 0.9 unless told.
         #[serde(default = "rho")]
         rho: Rates,
+    },
+    /// See [`Late`].
+    Late {
+        /// The probability of a job, one for all ports or a list with one for each; 0.9 by default.
+        #[serde(default = "rho")]
+        rho: Rates,
+        /// The slot from which on each port has jobs.
+        from: Vec<u64>,
     },
     /// See [`Listed`].
     List {
@@ -162,6 +170,14 @@ impl ArrivalSpec {
                 check_most("jobs", *jobs)?;
                 rho.check("rho", 1.0).and(rho.check_ports("rho", ports))
             }
+            Self::Late { rho, from } => {
+                rho.check("rho", 1.0).and(rho.check_ports("rho", ports))?;
+                if from.len() != ports {
+                    let found = format!("a list of {} numbers", from.len());
+                    return Err(ParameterError::new("from", found, format!("{ports}, one per port")));
+                }
+                Ok(())
+            }
             Self::List { jobs, .. } => {
                 if jobs.is_empty() {
                     return Err(ParameterError::new("jobs", "empty", "at least one row"));
@@ -200,6 +216,7 @@ impl ArrivalSpec {
             }
             Self::Poisson { rate, most } => Box::new(Poisson { rate, most, seed }),
             Self::Binomial { jobs, rho } => Box::new(Binomial { jobs, rho, seed }),
+            Self::Late { rho, from } => Box::new(Late::new(rho, from, seed)),
             Self::List { jobs, repeat } => Box::new(Listed { rows: Arc::new(jobs), repeat }),
         })
     }
@@ -229,6 +246,7 @@ mod tests {
         assert!(refused(r#"{"law": "poisson", "most": 0}"#).contains("`most` is 0"));
         assert!(refused(r#"{"law": "binomial", "jobs": 5000}"#).contains("from 1 to 1000"));
         assert!(refused(r#"{"law": "list", "jobs": [[1, 0, 0], [1, 0]]}"#).contains("`jobs[1]` is a row of 2"));
+        assert!(refused(r#"{"law": "late", "from": [1, 9]}"#).contains("`from` is a list of 2 numbers, expected 3"));
         assert!(refused(r#"{"law": "list", "jobs": []}"#).contains("at least one row"));
     }
 

@@ -12,7 +12,7 @@ pub(super) mod search {
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
     /// The same where the linear relaxation guides it.
-    pub const LEAST_WORK_RELAXED: u64 = 20_000_000;
+    pub const LEAST_WORK_RELAXED: u64 = 10_000_000;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
@@ -195,6 +195,8 @@ pub(super) mod part {
 pub(super) mod relaxed {
     /// Channels whose reduced value is below this, in the scaled objective, stay out of a dive.
     pub const WANTED: f64 = -0.12;
+    /// The part of the work for a better bound by servers' knapsacks, where they bound better than the relaxation.
+    pub const DESCENT_PART: u64 = 20;
     /// The part of the work that is left for a tree over copies, and the nodes for which it must suffice.
     pub const TREE_PART: u64 = 2;
     pub const LEAST_NODES: u64 = 8;
@@ -231,15 +233,22 @@ pub(super) mod relax {
     pub const LEAST_GAIN: f64 = 3e-4;
     /// The same where rounds are dear.
     pub const LEAST_GAIN_OF_LARGE: f64 = 2e-3;
+    /// With the default budget, rounds that gain this share of the bound do not count: the decision and all that follows
+    /// are the better for them.
+    pub const MUCH: f64 = 5e-3;
 }
 
 pub(super) mod choose {
     /// Problems of more channels than this are solved with some of them at first, ...
     pub const LARGE: usize = 10_000;
-    /// ... so many for each group and as many again as it has tasks, by each of two rankings, ...
+    /// ... so many for each group and as many again as it has tasks, by each of two rankings, and for each server, ...
     pub const FEW: usize = 6;
-    /// ... and then with at most so many.
+    /// ... and then with about so many, ...
     pub const MOST: usize = 10_000;
+    /// ... as long as bounds exceed the value with them by more than this share.
+    pub const MISSING: f64 = 2e-3;
+    /// Channels that a solution uses less than this are not kept for its sake.
+    pub const LEAST_USED: f64 = 0.01;
     /// Channels whose reduced value is below this, in the scaled objective, are far from use.
     pub const APART: f64 = -0.3;
 }

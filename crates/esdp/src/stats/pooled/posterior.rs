@@ -32,7 +32,7 @@ pub(super) struct Expected {
     /// How uncertain that is, as a variance.
     pub(super) uncertainty: f64,
     /// How far channels like it are from it, as a variance: *tau2*.
-    pub(super) spread: f64,
+    pub(super) between: f64,
 }
 
 /// What a channel did.
@@ -48,9 +48,9 @@ pub(super) struct Evidence {
 
 /// An estimate and its variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Belief {
-    pub(super) estimate: f64,
-    pub(super) variance: f64,
+pub(in crate::stats) struct Belief {
+    pub(in crate::stats) estimate: f64,
+    pub(in crate::stats) variance: f64,
 }
 
 /// A Gaussian posterior on speed, before the uncertainty of the prior mean.
@@ -62,21 +62,21 @@ pub(super) struct Posterior {
 }
 
 /// Written with one division: it is what reading a channel costs.
-pub(super) fn posterior(evidence: Evidence, mean: f64, spread: f64) -> Posterior {
+pub(super) fn posterior(evidence: Evidence, mean: f64, between: f64) -> Posterior {
     let Evidence { count, total, noise } = evidence;
-    let share = 1.0 / (count * spread + noise);
+    let share = 1.0 / (count * between + noise);
     Posterior {
-        estimate: share * (total * spread + mean * noise),
-        variance: share * noise * spread,
+        estimate: share * (total * between + mean * noise),
+        variance: share * noise * between,
         pull: share * noise,
     }
 }
 
 /// The belief that follows from a Gaussian prior; open outcomes make `uses` of it and tell nothing of the mean.
-fn gaussian(expected: Expected, spread: f64, evidence: Evidence, uses: f64) -> Belief {
-    let Posterior { estimate, mut variance, mut pull } = posterior(evidence, expected.mean, spread);
+fn gaussian(expected: Expected, between: f64, evidence: Evidence, uses: f64) -> Belief {
+    let Posterior { estimate, mut variance, mut pull } = posterior(evidence, expected.mean, between);
     if uses != evidence.count {
-        Posterior { variance, pull, .. } = posterior(Evidence { count: uses, ..evidence }, expected.mean, spread);
+        Posterior { variance, pull, .. } = posterior(Evidence { count: uses, ..evidence }, expected.mean, between);
     }
     Belief { estimate, variance: variance + pull * pull * expected.uncertainty }
 }
@@ -101,7 +101,7 @@ impl Slab {
             return 0.0;
         }
         let Evidence { count, total, noise } = evidence;
-        let spike = count * (expected.spread + expected.uncertainty) + noise;
+        let spike = count * (expected.between + expected.uncertainty) + noise;
         let slab = spike + count * SLAB;
         let distance = total - count * expected.mean;
         let odds = (self.0 / (1.0 - self.0)).ln()
@@ -111,11 +111,11 @@ impl Slab {
 
     /// What is believed of a channel that was used `uses` times, some of them perhaps still open.
     pub(super) fn belief(self, expected: Expected, evidence: Evidence, uses: f64) -> Belief {
-        let spike = gaussian(expected, expected.spread, evidence, uses);
+        let spike = gaussian(expected, expected.between, evidence, uses);
         if self == Self::NONE {
             return spike;
         }
-        let slab = gaussian(expected, expected.spread + SLAB, evidence, uses);
+        let slab = gaussian(expected, expected.between + SLAB, evidence, uses);
         let chance = self.chance(expected, evidence);
         let apart = slab.estimate - spike.estimate;
         Belief {
@@ -137,7 +137,7 @@ impl Slab {
 mod tests {
     use super::*;
 
-    const GROUP: Expected = Expected { mean: 0.3, uncertainty: 1e-4, spread: 0.002 };
+    const GROUP: Expected = Expected { mean: 0.3, uncertainty: 1e-4, between: 0.002 };
 
     fn seen(count: f64, mean: f64) -> Evidence {
         Evidence { count, total: count * mean, noise: 0.02 }
@@ -206,7 +206,7 @@ mod tests {
         let slab = Slab::new(0.03);
         let [before, after] = [2.0, 4.0].map(|uses| slab.belief(GROUP, seen(2.0, 0.5), uses));
         assert!(after.estimate == before.estimate && after.variance < before.variance);
-        let sharp = Expected { mean: 0.0, uncertainty: 1e-9, spread: 1e-9 };
+        let sharp = Expected { mean: 0.0, uncertainty: 1e-9, between: 1e-9 };
         for count in [0.0, 1e-300, 1e-3, 1.0, 1e12] {
             for mean in [0.0, 1.0, -1e3] {
                 let evidence = Evidence { count, total: count * mean, noise: 1e-9 };

@@ -9,7 +9,7 @@
 //! outcome ~ N( theta_e, s2_g )              noise
 //! ```
 //!
-//! All of it is learned by `sweep.rs`.
+//! All of it is learned by `refit.rs`.
 
 use super::posterior::Expected;
 use super::tree::{Place, Tree};
@@ -43,7 +43,8 @@ pub struct GroupPrior {
     /// How uncertain that is, as a variance.
     pub uncertainty: f64,
     /// The variance of its channels' mean speeds, *tau2*.
-    pub spread: f64,
+    #[serde(rename = "spread")]
+    pub between: f64,
     /// The variance of an outcome around its channel's mean, *s2*.
     pub noise: f64,
 }
@@ -67,19 +68,20 @@ pub struct Prior {
     /// The servers.
     pub servers: Vec<ServerPrior>,
     /// The variance of the servers' factors, *omega2*.
-    pub server_spread: f64,
+    #[serde(rename = "server_spread")]
+    pub server_variance: f64,
 }
 
 impl Prior {
     /// What is believed before anything was seen.
     pub(super) fn new(tree: &Tree) -> Self {
         let group =
-            GroupPrior { mean: START_MEAN, uncertainty: START_VARIANCE, spread: START_VARIANCE, noise: START_NOISE };
+            GroupPrior { mean: START_MEAN, uncertainty: START_VARIANCE, between: START_VARIANCE, noise: START_NOISE };
         Self {
             groups: vec![group; tree.groups.len()],
             levels: vec![START_VARIANCE; tree.levels],
             servers: vec![ServerPrior { factor: 0.0, uncertainty: START_SERVER }; tree.servers],
-            server_spread: START_SERVER,
+            server_variance: START_SERVER,
         }
     }
 
@@ -91,7 +93,7 @@ impl Prior {
             mean: group.mean * (1.0 + server.factor),
             // Its group's and its server's.
             uncertainty: group.uncertainty + group.mean * group.mean * server.uncertainty,
-            spread: group.spread,
+            between: group.between,
         }
     }
 
@@ -117,9 +119,9 @@ impl Prior {
                 }
             });
         }
-        let usual = ServerPrior { factor: 0.0, uncertainty: self.server_spread };
+        let usual = ServerPrior { factor: 0.0, uncertainty: self.server_variance };
         let servers = remap.old_servers().iter().map(|old| old.map_or(usual, |old| self.servers[old.index()]));
-        Self { groups, levels, servers: servers.collect(), server_spread: self.server_spread }
+        Self { groups, levels, servers: servers.collect(), server_variance: self.server_variance }
     }
 
     /// Checks a saved prior.
@@ -129,7 +131,7 @@ impl Prior {
         check_length("servers", self.servers.len(), tree.servers)?;
         let variance = |value: f64| value.is_finite() && value > 0.0;
         let group = |group: &GroupPrior| {
-            group.mean.is_finite() && [group.uncertainty, group.spread, group.noise].into_iter().all(variance)
+            group.mean.is_finite() && [group.uncertainty, group.between, group.noise].into_iter().all(variance)
         };
         check_all("groups", self.groups.iter().map(group))?;
         check_all("levels", self.levels.iter().map(|&level| variance(level)))?;
@@ -137,7 +139,7 @@ impl Prior {
             "servers",
             self.servers.iter().map(|s| s.factor >= SLOWEST && variance(s.factor + 1.0) && variance(s.uncertainty)),
         )?;
-        check_all("server_spread", std::iter::once(variance(self.server_spread)))
+        check_all("server_variance", std::iter::once(variance(self.server_variance)))
     }
 }
 

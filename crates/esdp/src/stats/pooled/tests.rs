@@ -1,8 +1,10 @@
+mod between;
 mod slab;
 
 use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec, GangSpec};
 use crate::rng::{Purpose, stream};
+use crate::stats::PooledState;
 use crate::stats::testing::{censored, ran};
 use rand::RngExt;
 
@@ -60,13 +62,13 @@ fn what_was_never_tried_is_judged_by_others_of_its_kind() {
         let expected = if server % 2 == 0 { 0.2 } else { 0.8 };
         let estimate = pooled.estimate(at(0, server));
         assert!((estimate - expected).abs() < 0.05, "server {server}: {estimate}, not {expected}");
-        assert!(pooled.spread(at(0, server)).is_finite());
-        assert!(pooled.spread(at(0, server)) > pooled.spread(at(0, server - 20)));
+        assert!(pooled.variance(at(0, server)).is_finite());
+        assert!(pooled.variance(at(0, server)) > pooled.variance(at(0, server - 20)));
     }
     // Port 1 was never seen: in between, and far from certain.
     let unseen = pooled.estimate(at(1, 0));
     assert!((0.3..0.7).contains(&unseen), "{unseen}");
-    assert!(pooled.spread(at(1, 0)) > 5.0 * pooled.spread(at(0, 30)));
+    assert!(pooled.variance(at(1, 0)) > 5.0 * pooled.variance(at(0, 30)));
 }
 
 #[test]
@@ -78,7 +80,7 @@ fn the_prior_can_be_read() {
     let (old, new) = (find(&["train", "old"]), find(&["train", "new"]));
     assert!((old.mean - 0.2).abs() < 0.03 && (new.mean - 0.8).abs() < 0.03, "{old:?} {new:?}");
     // Uniform outcomes of width .2 have a variance of 1/300; the channels of a kind do not differ.
-    assert!((old.noise - 1.0 / 300.0).abs() < 0.001 && old.spread < 0.01, "{old:?}");
+    assert!((old.noise - 1.0 / 300.0).abs() < 0.001 && old.between < 0.01, "{old:?}");
     assert!(find(&["serve", "old"]).uncertainty > 10.0 * old.uncertainty);
     assert_eq!(pooled.servers().len(), 40);
 }
@@ -139,14 +141,14 @@ fn the_task_groups_of_a_gang_are_pooled_apart() {
 }
 
 #[test]
-fn open_outcomes_narrow_the_spread_and_leave_the_estimate() {
+fn open_outcomes_narrow_the_variance_and_leave_the_estimate() {
     let mut pooled = taught(20, 10);
     let (channel, before) = (at(0, 30), taught(20, 10));
     (0..3).for_each(|_| pooled.commit(Slot(200), channel));
     assert_eq!(pooled.estimate(channel), before.estimate(channel));
-    assert!(pooled.spread(channel) < before.spread(channel));
+    assert!(pooled.variance(channel) < before.variance(channel));
     (0..3).for_each(|_| pooled.observe(&censored(39, channel)));
-    assert_eq!(pooled.spread(channel), before.spread(channel));
+    assert_eq!(pooled.variance(channel), before.variance(channel));
     assert_eq!((pooled.pending(channel), pooled.count(channel)), (0, 0.0));
 }
 
@@ -213,8 +215,10 @@ fn saved_and_restored(gamma: f64, slab: f64) {
         assert!(lives.iter().all(|life| life.state() == lives[0].state()), "slot {slot}");
         // What is kept is what would be computed now, to the last bit, in every life.
         for (life, index) in lives.iter().flat_map(|life| (0..80).map(move |index| (life, index))) {
-            let read =
-                Reading { estimate: life.estimate(ChannelId::at(index)), spread: life.spread(ChannelId::at(index)) };
+            let read = Reading {
+                estimate: life.estimate(ChannelId::at(index)),
+                variance: life.variance(ChannelId::at(index)),
+            };
             assert_eq!(read, life.compute(index), "slot {slot}, channel {index}, gamma {gamma}");
             assert_eq!(read, lives[0].compute(index), "slot {slot}, channel {index}, gamma {gamma}");
         }
@@ -236,11 +240,11 @@ fn damaged_and_foreign_states_are_refused() {
     };
     assert!(refused(|s| s.residuals[3] = 1e9).contains("`residuals` is damaged at entry 3"));
     assert!(refused(|s| s.freedom[3] = -1.0).contains("damaged at entry 3"));
-    assert!(refused(|s| s.prior.groups[2].spread = 0.0).contains("`groups` is damaged at entry 2"));
+    assert!(refused(|s| s.prior.groups[2].between = 0.0).contains("`groups` is damaged at entry 2"));
     assert!(refused(|s| s.prior.groups[1].mean = f64::NAN).contains("`groups` is damaged at entry 1"));
     assert!(refused(|s| s.prior.levels[1] = f64::INFINITY).contains("`levels` is damaged at entry 1"));
     assert!(refused(|s| s.prior.servers[7].factor = -2.0).contains("`servers` is damaged at entry 7"));
-    assert!(refused(|s| s.prior.server_spread = -1.0).contains("`server_spread` is damaged"));
+    assert!(refused(|s| s.prior.server_variance = -1.0).contains("`server_variance` is damaged"));
     assert!(refused(|s| s.prior.groups.truncate(6)).contains("`groups` has 6 entries, expected 7"));
     assert!(refused(|s| s.residuals.truncate(79)).contains("`residuals` has 79 entries, expected 80"));
     let mut pooled = Pooled::new(&cluster, true, 1.0);

@@ -10,6 +10,7 @@
 
 use crate::model::{ChannelId, Cluster, PortId};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The label of servers that have none where others do.
 const UNLABELLED: &str = "(no label)";
@@ -27,27 +28,31 @@ pub(super) struct Group {
 
 /// A channel's place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(in crate::stats) struct Place {
     /// The smallest group it is in.
     pub(super) group: u32,
     /// Its server.
-    pub(super) server: u32,
+    pub(in crate::stats) server: u32,
     /// Its supply cost: what is shared is the speed, and the cost of each channel is known.
     pub(super) cost: f64,
 }
 
 /// The groups of a cluster, and where each channel is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tree {
+pub(in crate::stats) struct Tree {
     pub(super) groups: Vec<Group>,
-    pub(super) places: Vec<Place>,
+    pub(in crate::stats) places: Vec<Place>,
     pub(super) levels: usize,
-    pub(super) servers: usize,
+    pub(in crate::stats) servers: usize,
+    /// The channels, server by server.
+    pub(in crate::stats) by_server: Vec<u32>,
+    /// Where the channels of each server end there.
+    ends: Vec<u32>,
 }
 
 impl Tree {
     /// The tree of a cluster, with or without its labels.
-    pub(super) fn new(cluster: &Cluster, labelled: bool) -> Self {
+    pub(in crate::stats) fn new(cluster: &Cluster, labelled: bool) -> Self {
         let labels = |server| if labelled { cluster.labels(server) } else { &[] };
         let depth = cluster.channels().iter().map(|channel| labels(channel.server).len()).max().unwrap_or(0);
         let mut groups = vec![Group { parent: 0, level: 0, name: "everything".to_owned() }];
@@ -79,7 +84,18 @@ impl Tree {
                 .fold(*family, |group, label| *known.entry((group, label)).or_insert_with(|| child(group, label)));
             places.push(Place { group: group as u32, server: channel.server.0, cost: cluster.cost(id) });
         }
-        Self { groups, places, levels, servers: cluster.servers().len() }
+        let servers = cluster.servers().len();
+        let mut by_server: Vec<u32> = (0..places.len() as u32).collect();
+        by_server.sort_by_key(|&index| places[index as usize].server);
+        let end = |server: usize| by_server.partition_point(|&index| places[index as usize].server as usize <= server);
+        let ends = (0..servers).map(|server| end(server) as u32).collect();
+        Self { groups, places, levels, servers, by_server, ends }
+    }
+
+    /// Which part of `by_server` the channels of a server are.
+    pub(in crate::stats) fn on_server(&self, server: u32) -> Range<usize> {
+        let start = if server == 0 { 0 } else { self.ends[server as usize - 1] };
+        start as usize..self.ends[server as usize] as usize
     }
 
     /// The names from the port down to a group; empty for group 0.

@@ -85,10 +85,16 @@ impl Multipliers {
         }
     }
 
-    /// How far a channel is from use, at most 0: its reduced value less the price of a task.
+    /// How far a channel is from use, at most 0.
     pub fn score(&self, form: &Form, e: usize) -> f64 {
+        self.gain(form, e).min(0.0)
+    }
+
+    /// The reduced value of a channel less the price of a task. Above 0, the solution that the prices are from did not
+    /// know the channel, or could not use more of it.
+    pub fn gain(&self, form: &Form, e: usize) -> f64 {
         let task = if form.group[e] == NO_GROUP { 0.0 } else { self.task[form.group[e] as usize] };
-        (self.r[e] - task).min(0.0)
+        self.r[e] - task
     }
 
     /// The bound at the prices, for a problem without lower limits; safe against rounding.

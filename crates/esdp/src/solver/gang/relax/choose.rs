@@ -5,8 +5,9 @@
 //! can make them worse, never wrong.
 
 use super::Relaxation;
-use crate::solver::gang::problem::form::Form;
-use crate::solver::gang::tuning::choose::{APART, FEW, LARGE, MOST};
+use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::tuning::choose::{APART, FEW, LARGE, LEAST_USED, MOST};
 use std::cmp::Ordering;
 
 impl Relaxation {
@@ -14,60 +15,99 @@ impl Relaxation {
     pub(super) fn choose_first(&mut self, form: &Form) -> bool {
         let is_large = form.len() > LARGE;
         self.apart.clear();
-        self.apart.resize(form.len(), is_large);
+        // A channel without a group has none to be chosen from.
+        self.apart.extend((0..form.len()).map(|e| is_large && form.group[e] != NO_GROUP));
         if is_large {
             self.choose_by_worth(form);
         }
         is_large
     }
 
-    /// Chooses the best channels of each group: by their worth, and by how much they are worth more than is usual on
-    /// their server, which is about what it will cost to use it.
+    /// Chooses the best channels of each group by their worth; and the best of each group and of each server by how much
+    /// they are worth more than is usual there. What is usual on a server is about what it will cost to use it.
     fn choose_by_worth(&mut self, form: &Form) {
         let running = form.w.iter().sum::<f64>() / form.len() as f64 * form.jobs.len() as f64;
         let slope = if form.linear { 0.0 } else { 0.5 / running.sqrt() };
         let worth = |e: usize| form.v[e] + slope * form.w[e];
-        let mean = |server: usize| form.channels(server).map(worth).sum::<f64>() / form.channels(server).len() as f64;
-        let usual: Vec<f64> = (0..form.servers()).map(mean).collect();
-        let (mut order, mut counts) = (Vec::new(), Vec::new());
-        for l in 0..form.jobs.len() {
-            let first = form.groups_of_job(l).start;
-            for relative in [false, true] {
-                order.clear();
-                order.extend(form.channels_of_job(l).iter().map(|&e| {
-                    let usual = if relative { usual[form.server[e as usize] as usize] } else { 0.0 };
-                    (worth(e as usize) - usual, e)
-                }));
-                order.sort_unstable_by(by_falling_score);
-                counts.clear();
-                counts.resize(form.groups_of_job(l).len(), 0);
-                for &(_, e) in &order {
-                    let g = form.group[e as usize] as usize;
-                    // A channel without a group has none to be chosen from.
-                    let is_chosen = counts.get_mut(g.wrapping_sub(first)).is_none_or(|count| {
-                        *count += 1;
-                        *count <= FEW + form.groups[g].count as usize
-                    });
-                    self.apart[e as usize] &= !is_chosen;
-                }
-            }
-        }
+        let on_server = usual(form.servers(), form.len(), |e| Some(form.server[e] as usize), worth);
+        let of_group = usual(form.groups.len(), form.len(), |e| group_of(form, e), worth);
+        self.admit(form, worth, 0);
+        let unusual = |e: usize| {
+            let group = group_of(form, e).map_or(0.0, |g| of_group[g]);
+            worth(e) - on_server[form.server[e] as usize] - group
+        };
+        self.admit(form, unusual, FEW.min(per_server(form)));
         self.work += 20 * form.len() as u64;
     }
 
-    /// Chooses by the prices of the solution at hand.
-    pub(super) fn choose_by_prices(&mut self, form: &Form) {
-        self.reduce(form);
-        let Self { apart, multipliers, .. } = self;
-        for (e, apart) in apart.iter_mut().enumerate() {
-            *apart = multipliers.score(form, e) < APART;
+    /// Chooses by the prices of the solution at hand: what it uses, the best channels of each group and of each server, and of
+    /// all others the best. A server of which the solution knew too few channels has a price that is too low, and all its
+    /// others look good: the best of them come in, not any.
+    pub(super) fn choose_by_prices(&mut self, form: &Form, limits: &Limits) {
+        // Not the prices with the best bound: those of this solution, which know its channels.
+        let mut multipliers = std::mem::take(&mut self.trial);
+        multipliers.read(form, limits, &self.open, &self.interior, self.cuts.list.len());
+        multipliers.reduce(form, &self.cuts);
+        if form.len() <= LARGE {
+            (0..form.len()).for_each(|e| self.apart[e] = multipliers.gain(form, e) < APART);
+            self.trial = multipliers;
+            return;
         }
-        if form.len() > LARGE {
-            let mut order: Vec<(f64, u32)> = (0..form.len()).map(|e| (multipliers.score(form, e), e as u32)).collect();
-            let (_, _, beyond) = order.select_nth_unstable_by(MOST, by_falling_score);
-            beyond.iter().for_each(|&(_, e)| apart[e as usize] = true);
+        self.apart.clear();
+        self.apart.extend(self.uses.iter().map(|&uses| uses < LEAST_USED));
+        let order = self.admit(form, |e| multipliers.gain(form, e), per_server(form));
+        let mut left = MOST.saturating_sub(self.apart.iter().filter(|apart| !**apart).count());
+        for &(gain, e) in &order {
+            let apart = &mut self.apart[e as usize];
+            if gain < APART {
+                *apart = true;
+            } else if *apart && left > 0 {
+                *apart = false;
+                left -= 1;
+            }
+        }
+        self.trial = multipliers;
+        self.work += 20 * form.len() as u64;
+    }
+
+    /// Takes in the first channels of each server and of each group by falling score; that order.
+    fn admit(&mut self, form: &Form, score: impl Fn(usize) -> f64, per_server: usize) -> Vec<(f64, u32)> {
+        let mut order: Vec<(f64, u32)> = (0..form.len()).map(|e| (score(e), e as u32)).collect();
+        order.sort_unstable_by(by_falling_score);
+        let (mut on_server, mut of_group) = (vec![0; form.servers()], vec![0; form.groups.len()]);
+        for &(_, e) in &order {
+            let e = e as usize;
+            let server = &mut on_server[form.server[e] as usize];
+            *server += 1;
+            let is_first_of_group = group_of(form, e).is_some_and(|g| {
+                of_group[g] += 1;
+                of_group[g] <= FEW + form.groups[g].count as usize
+            });
+            self.apart[e] &= !(is_first_of_group || *server <= per_server);
+        }
+        order
+    }
+}
+
+/// The channels that servers may fill with half of what is chosen.
+fn per_server(form: &Form) -> usize {
+    MOST / 2 / form.servers().max(1)
+}
+
+fn group_of(form: &Form, e: usize) -> Option<usize> {
+    (form.group[e] != NO_GROUP).then_some(form.group[e] as usize)
+}
+
+/// The mean worth of the channels of each of several sets; each channel is in one of them, or in none.
+fn usual(sets: usize, channels: usize, set: impl Fn(usize) -> Option<usize>, worth: impl Fn(usize) -> f64) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); sets];
+    for e in 0..channels {
+        if let Some(own) = set(e) {
+            sums[own].0 += worth(e);
+            sums[own].1 += 1.0;
         }
     }
+    sums.into_iter().map(|(sum, count)| sum / f64::max(count, 1.0)).collect()
 }
 
 /// The highest score first. Where scores are equal, channels of neighbouring servers must not come together: a hundred jobs

@@ -29,7 +29,10 @@ use self::interior::Interior;
 use self::open::Open;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::tuning::relax::{CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, ROOT_TOLERANCE, TOLERANCE};
+use crate::solver::gang::tuning::choose::MISSING;
+use crate::solver::gang::tuning::relax::{
+    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, TOLERANCE,
+};
 pub(super) use bound::Multipliers;
 
 /// A relaxation and its solution; buffers are reused.
@@ -45,6 +48,9 @@ pub(super) struct Relaxation {
     cuts: Cuts,
     /// Channels that stay out.
     apart: Vec<bool>,
+    /// Whether rounds that gain much are paid for by others, and what such rounds took.
+    pub is_generous: bool,
+    pub extra: u64,
     /// Units of work so far.
     pub work: u64,
     /// What the last solution with a bound cost.
@@ -75,27 +81,40 @@ impl Relaxation {
         self.cuts.reset(form);
         let is_large = self.choose_first(form);
         let least_gain = if is_large { LEAST_GAIN_OF_LARGE } else { LEAST_GAIN };
-        let end = self.work.saturating_add(work);
+        let mut end = self.work.saturating_add(work);
+        self.extra = 0;
         let mut bound = f64::INFINITY;
         for round in 0..=CUT_ROUNDS {
             let before = bound;
             let last = self.work;
             bound = bound.min(self.solve_once(form, limits, bound, end));
-            if round == 0 {
-                self.choose_by_prices(form);
-            }
             let spent = if round == 0 { 0 } else { self.work - last };
-            let gains = before.is_infinite() || before - bound > least_gain * bound;
+            if self.is_generous && round > 0 && before - bound > MUCH * bound {
+                self.extra += spent;
+                end = end.saturating_add(spent);
+            }
             let affordable = self.work.saturating_add(spent + spent / 2) < end;
-            if round == CUT_ROUNDS || !gains || !affordable {
+            // Channels that are missing make the bound worse than any row can make it better.
+            let misses = is_large && bound - self.value(form) > MISSING * bound;
+            let gains = misses || before.is_infinite() || before - bound > least_gain * bound;
+            let is_last = round == CUT_ROUNDS || !gains || !affordable;
+            if round == 0 || (misses && !is_last) {
+                self.choose_by_prices(form, limits);
+            }
+            if is_last {
                 break;
             }
-            let is_chosen_anew = is_large && round == 0;
-            if !self.cuts.separate(form, &self.uses, &mut self.work) && !is_chosen_anew {
+            if !self.cuts.separate(form, &self.uses, &mut self.work) && !misses {
                 break;
             }
         }
         bound
+    }
+
+    /// The objective at the solution.
+    fn value(&self, form: &Form) -> f64 {
+        let sum = |of: &[f64]| of.iter().zip(&self.uses).map(|(a, x)| a * x).sum::<f64>();
+        Form::value(sum(&form.v), sum(&form.w))
     }
 
     /// Solves with the rows there are. The multipliers are replaced by ones with a better bound than the given one.

@@ -1,21 +1,28 @@
 //! Decisions guided by the linear relaxation (`relax/`).
 
 use crate::solver::gang::Decomposition;
+use crate::solver::gang::dual::descent::Stop;
 use crate::solver::gang::dual::prices::{Layout, project};
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
-use crate::solver::gang::tuning::relaxed::{JOBS_PER_NODE, LEAST_NODES, TREE_PART, WANTED};
-use crate::solver::gang::tuning::search::{CLOSE, WIDE};
+use crate::solver::gang::tuning::relax::LEAST_GAIN;
+use crate::solver::gang::tuning::relaxed::{DESCENT_PART, JOBS_PER_NODE, LEAST_NODES, TREE_PART, WANTED};
+use crate::solver::gang::tuning::search::{CLOSE, STEPS, WIDE, WORK_PER_VISIT};
 
 impl Decomposition {
     /// The linear relaxation, and decisions from it; a bound.
     pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64) -> f64 {
+        self.relaxation.is_generous = self.is_default;
         let relaxed = self.relax(budget / 3 * 2);
+        let budget = budget.saturating_add(self.relaxation.extra);
         let by_servers = self.certify();
         let mut bound = relaxed.min(by_servers);
         self.sharper_by_servers = by_servers < relaxed;
+        if self.sharper_by_servers {
+            bound = bound.min(self.descend(budget / DESCENT_PART));
+        }
         self.build_relaxed();
         self.root_copies.clone_from(&self.relaxation.copies);
         let left = |gang: &Self| budget.saturating_sub(gang.pricing.work);
@@ -34,6 +41,25 @@ impl Decomposition {
             let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
             self.improve_regions(bound, work as u64);
         }
+        bound
+    }
+
+    /// Lowers the bound of the servers' knapsacks from the relaxation's prices on; that bound.
+    fn descend(&mut self, work: u64) -> f64 {
+        let before = self.pricing.work;
+        let end = before + work / WORK_PER_VISIT;
+        let mut bound = self.descent.best.value;
+        loop {
+            let stop = Stop { steps: STEPS, work: end, target: self.best_value };
+            self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
+            let gained = bound - self.descent.best.value;
+            bound = self.descent.best.value;
+            if gained < LEAST_GAIN * bound || self.pricing.work >= end {
+                break;
+            }
+        }
+        let bound = self.certify();
+        self.pricing.work += (self.pricing.work - before) * (WORK_PER_VISIT - 1);
         bound
     }
 

@@ -23,7 +23,7 @@ fn an_outlier_does_not_blur_what_the_others_share() {
     let [none, slab] = [0.0, 0.03].map(|slab| taught_alike(slab, true, 0.1));
     let group = |pooled: &Pooled| pooled.prior().into_iter().find(|group| group.path == ["train", "old"]).unwrap();
     let [blurred, sharp] = [&none, &slab].map(|pooled| group(pooled).prior);
-    assert!(blurred.spread > 0.01 && sharp.spread < 0.5 * blurred.spread, "{blurred:?} {sharp:?}");
+    assert!(blurred.between > 0.01 && sharp.between < 0.5 * blurred.between, "{blurred:?} {sharp:?}");
     assert!((sharp.mean - 0.3).abs() < (blurred.mean - 0.3).abs(), "{blurred:?} {sharp:?}");
     // Nor is its server thought to be fast for the other port: one outlier is no fast machine.
     assert!(slab.servers()[4].factor < 0.5 * none.servers()[4].factor, "{:?}", slab.servers()[4]);
@@ -44,9 +44,10 @@ fn an_outlier_is_found_sooner() {
 #[test]
 fn what_is_never_tried_stays_wide() {
     let [none, slab] = [0.0, 0.03].map(|slab| taught_alike(slab, true, 0.1));
-    let variance = |pooled: &Pooled, channel| 2.0 * UNIT * pooled.spread(channel);
+    let variance = |pooled: &Pooled, channel| 2.0 * UNIT * pooled.variance(channel);
     let group = slab.prior().into_iter().find(|group| group.path == ["train", "old"]).unwrap().prior;
-    let expected = group.spread + 0.03 * 0.09 + group.uncertainty + group.mean.powi(2) * slab.servers()[38].uncertainty;
+    let expected =
+        group.between + 0.03 * 0.09 + group.uncertainty + group.mean.powi(2) * slab.servers()[38].uncertainty;
     assert!((variance(&slab, at(0, 38)) - expected).abs() < 1e-12);
     // What was tried often is known as well with it as without.
     let tried = [&none, &slab].map(|pooled| variance(pooled, at(0, 0)));

@@ -1,0 +1,119 @@
+//! `esdp run --suite`: the scenarios that a policy is judged by, in one table.
+
+use super::{CommonArgs, ResultFormat, simulate};
+use crate::exit::End;
+use crate::source::SourceArgs;
+use crate::{files, output};
+use esdp::scenario::SUITE;
+use esdp_engine::{PolicyOutcome, Spread};
+use esdp_report::csv::line;
+use esdp_report::table::Table;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Who is compared by default.
+const POLICIES: [&str; 6] = ["esdp", "esdp-pooled", "esdp-index", "esdp-drift", "cts", "cucb"];
+const SEEDS: u64 = 12;
+
+/// A policy on a scenario.
+#[derive(Debug, Clone, Serialize)]
+struct Score {
+    scenario: String,
+    slots: u64,
+    seeds: Vec<u64>,
+    policy: String,
+    oracle_ratio_mean: f64,
+    oracle_ratio_stderr: f64,
+    /// How much better the best policy is here, seed by seed: mean and standard error; 0 for the best.
+    behind_mean: f64,
+    behind_stderr: f64,
+}
+
+/// Runs the whole suite and prints one table.
+pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()> {
+    let out = common.out.clone().unwrap_or_else(|| PathBuf::from("out/suite"));
+    files::directory(&out)?;
+    let mut scores: Vec<Score> = Vec::new();
+    for (preset, slots) in SUITE {
+        let scenario = source.of_suite(preset, slots, &POLICIES, SEEDS)?;
+        let outcome = simulate(&scenario, common, None)?;
+        if !outcome.is_complete() {
+            return Err(End::Interrupted(format!("interrupted in {preset}; nothing was written for it")).into());
+        }
+        scores.extend(judged(preset, outcome.slots, &outcome.seeds, &outcome.policies));
+        // Written after each: the whole takes long.
+        files::write(&out.join("suite.csv"), csv(&scores))?;
+        files::write(&out.join("suite.json"), serde_json::to_string_pretty(&scores)? + "\n")?;
+    }
+    match common.format {
+        ResultFormat::Json => output::print_json(&scores),
+        ResultFormat::Csv => output::print(&csv(&scores)),
+        ResultFormat::Table => {
+            let out = out.display();
+            output::print(&format!("{}\nAlso written: {out}/suite.json, {out}/suite.csv\n", table(&scores)))
+        }
+    }
+}
+
+fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -> Vec<Score> {
+    let ratios = |policy: &PolicyOutcome| -> Vec<f64> {
+        policy.runs.iter().map(|run| run.summary.oracle_ratio().unwrap_or(1.0)).collect()
+    };
+    let all: Vec<Vec<f64>> = policies.iter().map(ratios).collect();
+    let mean = |ratios: &Vec<f64>| Spread::of(ratios.iter().copied()).mean;
+    let best = all.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned().unwrap_or_default();
+    let score = |(policy, own): (&PolicyOutcome, &Vec<f64>)| {
+        let ratio = Spread::of(own.iter().copied());
+        let behind = Spread::of(best.iter().zip(own).map(|(best, own)| best - own));
+        Score {
+            scenario: preset.to_owned(),
+            slots,
+            seeds: seeds.to_vec(),
+            policy: policy.label.clone(),
+            oracle_ratio_mean: ratio.mean,
+            oracle_ratio_stderr: ratio.stderr,
+            behind_mean: behind.mean,
+            behind_stderr: behind.stderr,
+        }
+    };
+    policies.iter().zip(&all).map(score).collect()
+}
+
+fn csv(scores: &[Score]) -> String {
+    let head =
+        ["scenario", "slots", "policy", "oracle_ratio_mean", "oracle_ratio_stderr", "behind_mean", "behind_stderr"];
+    let mut text = line(head);
+    for score in scores {
+        let numbers = [score.oracle_ratio_mean, score.oracle_ratio_stderr, score.behind_mean, score.behind_stderr];
+        let names = [score.scenario.clone(), score.slots.to_string(), score.policy.clone()];
+        text += &line(names.into_iter().chain(numbers.map(|number| number.to_string())));
+    }
+    text
+}
+
+/// One row per scenario, one column per policy; the best is marked.
+fn table(scores: &[Score]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut policies: Vec<&str> = Vec::new();
+    for score in scores {
+        if !names.contains(&score.scenario.as_str()) {
+            names.push(&score.scenario);
+        }
+        if !policies.contains(&score.policy.as_str()) {
+            policies.push(&score.policy);
+        }
+    }
+    let header: Vec<&str> = ["oracle ratio", "slots"].into_iter().chain(policies.iter().copied()).collect();
+    let mut table = Table::new(&header);
+    for name in names {
+        let row: Vec<&Score> = scores.iter().filter(|score| score.scenario == name).collect();
+        let cell = |score: &&Score| {
+            let star = if score.behind_mean == 0.0 { "*" } else { "" };
+            format!("{:.4} ± {:.4}{star}", score.oracle_ratio_mean, score.oracle_ratio_stderr)
+        };
+        let slots = row.first().map_or(0, |score| score.slots);
+        table.row([name.to_owned(), slots.to_string()].into_iter().chain(row.iter().map(cell)));
+    }
+    let seeds = scores.first().map_or(0, |score| score.seeds.len());
+    format!("{}{seeds} seeds; mean ± standard error; * best\n", table.render())
+}

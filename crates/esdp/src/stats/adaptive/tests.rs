@@ -1,0 +1,162 @@
+//! Several memories, weighed: what they agree on, what they find out, and that they are saved to the last bit.
+
+use super::*;
+use crate::model::{Capacity, ChannelSpec, ClusterSpec};
+use crate::rng::{Purpose, stream};
+use crate::stats::Pooled;
+use crate::stats::testing::{censored, ran};
+use rand::RngExt;
+
+/// Two ports on `servers` servers, every channel there is.
+fn cluster(servers: u32) -> Cluster {
+    let channels = (0..2).flat_map(|port| (0..servers).map(move |server| ChannelSpec::new(port, server, vec![1])));
+    Cluster::new(ClusterSpec {
+        devices: vec!["gpu".into()],
+        servers: (0..servers).map(|server| format!("s{server}")).collect(),
+        ports: vec!["train".into(), "serve".into()],
+        channels: channels.collect(),
+        capacity: Capacity::cluster_wide(vec![9]),
+        ..ClusterSpec::default()
+    })
+    .unwrap()
+}
+
+/// Plays 12 servers with two ports; `mean` is the mean speed of a server in a slot, outcomes scatter by .1 around it.
+fn played(slots: u64, mean: impl Fn(u64, u32) -> f64) -> Adaptive {
+    let mut adaptive = Adaptive::new(&cluster(12));
+    let mut rng = stream(7, Purpose::Speeds, 0, 0);
+    for slot in 1..=slots {
+        adaptive.advance(Slot(slot));
+        for channel in 0..24 {
+            let noise: f64 = (0..3).map(|_| rng.random::<f64>() - 0.5).sum::<f64>() * 0.2;
+            adaptive.observe(&ran(slot, ChannelId(channel), (mean(slot, channel % 12) + noise).clamp(0.0, 1.0)));
+        }
+    }
+    adaptive
+}
+
+#[test]
+fn where_nothing_drifts_nothing_is_forgotten() {
+    let adaptive = played(600, |_, server| 0.3 + 0.04 * f64::from(server));
+    let insight = adaptive.insight().unwrap();
+    assert!(insight.memory > 560.0, "{} of 600 slots", insight.memory);
+    assert!(insight.shared < 0.05, "{}", insight.shared);
+    let mut plain = Pooled::new(&cluster(12), true, 1.0);
+    let mut rng = stream(7, Purpose::Speeds, 0, 0);
+    for slot in 1..=600 {
+        plain.advance(Slot(slot));
+        for channel in 0..24 {
+            let noise: f64 = (0..3).map(|_| rng.random::<f64>() - 0.5).sum::<f64>() * 0.2;
+            let mean = 0.3 + 0.04 * f64::from(channel % 12);
+            plain.observe(&ran(slot, ChannelId(channel), (mean + noise).clamp(0.0, 1.0)));
+        }
+    }
+    for channel in (0..24).map(ChannelId) {
+        let (found, expected) = (adaptive.estimate(channel), plain.estimate(channel));
+        assert!((found - expected).abs() < 0.003, "{channel}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn where_all_drift_all_forget() {
+    let wave = |slot: u64, server: u32| 0.5 + 0.3 * (slot as f64 / 60.0 + f64::from(server)).sin();
+    let adaptive = played(600, wave);
+    let insight = adaptive.insight().unwrap();
+    assert!(insight.memory < 130.0, "{} of 600 slots", insight.memory);
+    for server in 0..12 {
+        let (found, truth) = (adaptive.estimate(ChannelId(server)), wave(600, server));
+        assert!((found - truth).abs() < 0.12, "server {server}: {found}, not {truth}");
+    }
+}
+
+/// One server of twelve is throttled: it forgets what it was, the others keep what they know.
+#[test]
+fn one_server_forgets_by_itself() {
+    let adaptive = played(640, |slot, server| if server == 3 && slot > 600 { 0.2 } else { 0.7 });
+    let insight = adaptive.insight().unwrap();
+    let throttled = insight.servers[3];
+    assert!(throttled.memory < 130.0, "{throttled:?}");
+    let others = insight.servers.iter().enumerate().filter(|(server, _)| *server != 3);
+    others.for_each(|(server, other)| assert!(other.memory > 500.0, "server {server}: {other:?}"));
+    let estimate = adaptive.estimate(ChannelId(3));
+    assert!((estimate - 0.2).abs() < 0.05, "{estimate}");
+    assert!(throttled.factor < 0.7 && insight.servers[4].factor > 0.9, "{throttled:?}");
+}
+
+/// Copies through JSON at every 25th slot of a random life agree bit for bit ever after, readings included.
+#[test]
+fn save_and_restore_is_exact() {
+    let new = || Adaptive::new(&cluster(12));
+    let mut rng = stream(5, Purpose::Policy, 0, 0);
+    let mut lives = vec![new()];
+    for slot in 1..=150u64 {
+        if slot % 25 == 0 {
+            let saved = serde_json::to_string(&lives[0].state()).unwrap();
+            let mut copy = new();
+            copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
+            lives.push(copy);
+        }
+        let channel = ChannelId(rng.random_range(0..24));
+        let seen = match rng.random_range(0..4) {
+            0 => None,
+            1 => Some(censored(slot, channel)),
+            _ => Some(ran(slot.saturating_sub(rng.random_range(0..4)), channel, rng.random())),
+        };
+        for life in &mut lives {
+            life.advance(Slot(slot));
+            life.commit(Slot(slot), channel);
+            seen.iter().for_each(|seen| life.observe(seen));
+        }
+        for life in &lives {
+            assert_eq!(life.state(), lives[0].state(), "slot {slot}");
+            assert_eq!(life.outcomes().to_bits(), lives[0].outcomes().to_bits());
+            // What is kept is what would be computed now, to the last bit, in every life.
+            for index in 0..24 {
+                assert_eq!(life.readings[index], life.compute(index), "slot {slot}, channel {index}");
+                assert_eq!(life.readings[index], lives[0].readings[index], "slot {slot}, channel {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_and_foreign_states_are_refused() {
+    let new = || Adaptive::new(&cluster(12));
+    let own = played(40, |_, _| 0.5).state();
+    let refused = |change: fn(&mut AdaptiveState)| {
+        let mut state = own.clone();
+        let Learned::Adaptive(saved) = &mut state.learned else { panic!("adaptive") };
+        change(saved);
+        let mut adaptive = new();
+        let error = adaptive.restore(state).unwrap_err().to_string();
+        assert_eq!(adaptive, new(), "a refused state changes nothing");
+        error
+    };
+    assert_eq!(refused(|s| s.memories[1] = 77), "the saved `memories` is 77, expected 100");
+    assert!(refused(|s| s.pools.truncate(1)).contains("`pools` has 1 entries, expected 2"));
+    assert!(refused(|s| s.pools[1].residuals[3] = 1e9).contains("`residuals` is damaged at entry 3"));
+    assert!(refused(|s| s.weights.odds[5][1] = 0.0).contains("`odds` is damaged at entry 5"));
+    assert!(refused(|s| s.weights.informed[4] = 1.5).contains("`informed` is damaged at entry 4"));
+    assert!(refused(|s| s.weights.shares[0] = f64::NAN).contains("`shares` is damaged"));
+    assert!(refused(|s| s.weights.odds.truncate(11)).contains("`odds` has 11 entries, expected 12"));
+    let mut adaptive = new();
+    let foreign = Pooled::new(&cluster(12), true, 1.0).state();
+    assert!(matches!(adaptive.restore(foreign), Err(StateError::Kind { expected: "adaptive", .. })));
+    let version = StatisticsState { version: 7, ..own };
+    assert!(matches!(adaptive.restore(version), Err(StateError::Version { found: 7, .. })));
+}
+
+/// What was seen elsewhere counts in every memory, in a short one no more than it could hold.
+#[test]
+fn what_was_seen_elsewhere_counts_in_every_memory() {
+    let mut adaptive = Adaptive::new(&cluster(12));
+    adaptive.advance(Slot(9));
+    let record = ChannelRecord { slot: 9, count: 1000.0, sum: 800.0, residuals: 9.0, freedom: 900.0 };
+    adaptive.add(ChannelId(2), &record);
+    let counts = adaptive.pools.each_ref().map(|pool| pool.seen.count(ChannelId(2)).round());
+    assert_eq!(counts, [1000.0, 100.0]);
+    assert!((adaptive.estimate(ChannelId(2)) - 0.8).abs() < 0.01);
+    assert_eq!(adaptive.record(ChannelId(2)), record);
+    adaptive.reset(ChannelId(2));
+    assert_eq!(adaptive.count(ChannelId(2)), 0.0);
+}
