@@ -14,6 +14,8 @@ impl Spec {
     pub fn build(mut self) -> Result<Scenario, ScenarioError> {
         self.resolve();
         check::check(&self)?;
+        // Whoever runs a scenario writes it down, and TOML has no whole numbers above 2^63 - 1.
+        Value::try_from(&self).map_err(|error| ScenarioError::other("", error))?;
         finish(self)
     }
 

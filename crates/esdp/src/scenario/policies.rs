@@ -50,6 +50,10 @@ pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
     }
     for (position, LabelledPolicy { label, spec }) in policies.iter().enumerate() {
         let at = || format!("policies[{position}]");
+        if label.trim().is_empty() {
+            let found = format!("{label:?}");
+            return Err(ScenarioError::value(format!("{}.label", at()), found, "a text that is not empty"));
+        }
         spec.check().map_err(|error| ScenarioError::other(at(), error))?;
         if policies[..position].iter().any(|other| other.label == *label) {
             let label = clipped(label);

@@ -1,5 +1,7 @@
 use super::*;
 
+mod typed;
+
 fn refused(text: &str) -> String {
     match Scenario::from_toml(text) {
         Ok(_) => panic!("{text} was accepted"),
