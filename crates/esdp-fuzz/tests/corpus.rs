@@ -6,7 +6,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 /// How many mutants of each kind are tried where nothing is said; each kind takes a few seconds.
-const TRIES: u64 = 500;
+const TRIES: u64 = 1000;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name)
