@@ -78,7 +78,7 @@ fn one_server_forgets_by_itself() {
     assert!(throttled.memory < 130.0, "{throttled:?}");
     let others = insight.servers.iter().enumerate().filter(|(server, _)| *server != 3);
     let mean = others.map(|(_, other)| other.memory).sum::<f64>() / 11.0;
-    assert!(mean > 550.0, "{mean} of 640 slots");
+    assert!(mean > 500.0, "{mean} of 640 slots");
     let estimate = adaptive.estimate(ChannelId(3));
     assert!((estimate - 0.2).abs() < 0.05, "{estimate}");
     assert!(throttled.factor < 0.7 && insight.servers[4].factor > 0.9, "{throttled:?}");
