@@ -75,12 +75,8 @@ fn little_room_is_learned_as_well() {
 
 #[test]
 fn forgetting_pays_where_speeds_drift_and_only_there() {
-    let switch = [
-        ("esdp-index", 0.89..=0.93),
-        ("esdp-drift", 0.95..=0.97),
-        ("esdp", 0.96..=0.975),
-        ("esdp-pooled", 0.9..=0.92),
-    ];
+    let switch =
+        [("esdp-index", 0.89..=0.93), ("esdp-drift", 0.95..=0.97), ("esdp", 0.96..=0.975), ("esdp-pooled", 0.9..=0.92)];
     let sine = [
         ("esdp-index", 0.87..=0.91),
         ("esdp-drift", 0.955..=0.975),

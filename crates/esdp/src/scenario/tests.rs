@@ -126,7 +126,7 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ),
         (
             "policies = [{ name = \"esdp\", kappa = 0.25 }]",
-            "line 1: `policies[0]`: `esdp` has no parameters any more; `kappa` belongs to what it was, which is \
+            "line 1: `policies[0].kappa`: `esdp` has no parameters any more; `kappa` belongs to what it was, which is \
              `esdp-index` now",
         ),
         ("policies = [3]", "line 1: `policies[0]` is 3, expected a policy's name"),
