@@ -53,8 +53,8 @@ pub fn trajectory(
     mut each: impl FnMut(Slot, &Problem<'_>),
 ) -> Result<(), TrajectoryError> {
     let last = Arc::new(Mutex::new(None));
-    let recorder = Recorder { inner: solver, last: Arc::clone(&last) };
-    let scheduler = setting.scheduler_with(policy, Some(Box::new(recorder)))?;
+    let tap = Tap { inner: solver, last: Arc::clone(&last) };
+    let scheduler = setting.scheduler_with(policy, Some(Box::new(tap)))?;
     let mut simulation = Simulation::turning(setting, scheduler);
     for _ in 0..slots {
         let _ = simulation.run(1, &mut ())?;
@@ -67,12 +67,12 @@ pub fn trajectory(
 
 /// Solves as its inner solver does and keeps a copy of the last problem. The copy is
 /// shared rather than handed to a callback, because a policy owns its solver.
-struct Recorder {
+struct Tap {
     inner: Box<dyn Solver>,
     last: Arc<Mutex<Option<Instance>>>,
 }
 
-impl Solver for Recorder {
+impl Solver for Tap {
     fn name(&self) -> &'static str {
         self.inner.name()
     }

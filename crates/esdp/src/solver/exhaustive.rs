@@ -158,7 +158,7 @@ impl Solver for Exhaustive {
             solution.chosen.push(candidate.channel, count);
         }
         solution.work = search.sets;
-        solution.seal(problem, search.best_value, Guarantee::Optimal, self.name());
+        solution.complete(problem, search.best_value, Guarantee::Optimal, self.name());
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ impl Solver for Greedy {
         solution.chosen.clear();
         solution.chosen.extend(self.pass.taken.iter().map(|&e| self.reduced.ids[e as usize]));
         solution.work = self.dual.work + self.pass.work;
-        solution.seal(problem, self.dual.bound * self.reduced.scale, Guarantee::Bounded, self.name());
+        solution.complete(problem, self.dual.bound * self.reduced.scale, Guarantee::Bounded, self.name());
         solution.stopped = Stopped::new(solution.guarantee, !self.dual.solved && self.dual.work >= budget);
         Ok(())
     }

@@ -232,7 +232,7 @@ impl Solver for Paper {
         };
         let bound = if capped { everything() } else { rounded_value };
         solution.work = (items.len() * cells * budgets) as u64;
-        solution.seal(problem, bound / scale, Guarantee::Bounded, "paper");
+        solution.complete(problem, bound / scale, Guarantee::Bounded, "paper");
         Ok(())
     }
 }

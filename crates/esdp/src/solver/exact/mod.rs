@@ -275,7 +275,7 @@ impl Solver for Exact {
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));
         solution.work = self.found.work;
         let guarantee = if self.found.is_optimal() { Guarantee::Optimal } else { Guarantee::Bounded };
-        solution.seal(problem, self.found.bound * self.reduced.scale, guarantee, method);
+        solution.complete(problem, self.found.bound * self.reduced.scale, guarantee, method);
         solution.stopped = Stopped::new(guarantee, self.found.starved || self.found.work >= budget);
         Ok(())
     }

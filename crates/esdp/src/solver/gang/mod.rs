@@ -117,7 +117,7 @@ impl Decomposition {
             let optimal = !in_doubt && bound <= self.best_value + self.tolerance();
             let guarantee = if optimal { Guarantee::Optimal } else { Guarantee::Bounded };
             let proved = if in_doubt { bound.max(self.best_value) + self.tolerance() } else { bound };
-            solution.seal(problem, proved * self.form.scale, guarantee, "exact/gang");
+            solution.complete(problem, proved * self.form.scale, guarantee, "exact/gang");
             // Without doubt the tree ends with a proof: it was cut short, or there was no work for one.
             solution.stopped = Stopped::new(guarantee, !in_doubt || self.pricing.work >= budget / WORK_PER_VISIT);
             if !in_doubt || !self.leave_out_idle(problem, budget) {

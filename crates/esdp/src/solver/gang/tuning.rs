@@ -122,7 +122,7 @@ pub(super) mod build {
     pub const DEAREST: f64 = 0.05;
 }
 
-pub(super) mod sweep {
+pub(super) mod by_server {
     /// Copies above this, in the relaxation, are worth the trouble of moving other tasks for.
     pub const LIKELY: f64 = 0.2;
     /// A channel looked at while tasks are moved, in units of work.

@@ -25,7 +25,7 @@ impl Decomposition {
         }
         self.write(solution);
         solution.work = self.pricing.work.saturating_mul(WORK_PER_VISIT);
-        solution.seal(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
+        solution.complete(problem, bound * self.form.scale, Guarantee::Bounded, "greedy");
     }
 
     pub(in crate::solver::gang) fn place_tasks(&mut self) {

@@ -2,7 +2,7 @@
 //!
 //! First the copies, those that the relaxation is sure of before others; then the tasks, the surest first.
 //! Prices settle in between (`newton.rs`). A job that can no longer reach its minimum loses a copy and begins anew.
-//! What is left when nothing more fits is completed as after a sweep (`sweep.rs`).
+//! What is left when nothing more fits is completed as in `by_server.rs`.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::form::{Form, NO_GROUP};

@@ -5,11 +5,11 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::knapsack::Item;
-use crate::solver::gang::tuning::sweep::{LIKELY, WORK_OF_A_MOVE};
+use crate::solver::gang::tuning::by_server::{LIKELY, WORK_OF_A_MOVE};
 
 impl Decomposition {
-    /// Sweeps over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
-    pub(in crate::solver::gang) fn sweep(&mut self, first: usize) {
+    /// Goes over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
+    pub(in crate::solver::gang) fn place_by_server(&mut self, first: usize) {
         let Self { form, pricing, placement, descent, scratch, .. } = self;
         placement.reset(form);
         for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
