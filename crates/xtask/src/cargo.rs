@@ -20,10 +20,11 @@ pub(crate) fn workspace_root() -> PathBuf {
 pub(crate) fn cargo() -> Command {
     let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     // What cargo told this program about itself makes build scripts that look at it run again, and all that depends on them.
-    let ours = |name: &OsString| {
-        ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start))
-    };
-    std::env::vars_os().map(|(name, _)| name).filter(ours).for_each(|name| drop(command.env_remove(name)));
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
