@@ -90,6 +90,15 @@ fn the_doctor_says_what_is_there_and_what_is_missing() {
     let other = slurm(&bed, "doctor", &["--partition", "debug"]);
     assert!(other.contains("has no nodes") && other.contains("--partition debug --print-lua"), "{other}");
     assert!(slurm(&bed, "doctor", &["--print-lua"]).contains("function slurm_job_submit"));
+    let conf = bed.cluster.conf().to_str().unwrap();
+    let refused = |args: &[&str]| esdp(&[&["slurm", "watch", "--conf", conf], args].concat(), b"").refused();
+    let data = bed.path("data");
+    let data = data.to_str().unwrap();
+    let said = refused(&["--data", data, "--partition", "debug"]);
+    assert!(said.contains("--partition debug: no node is in it; the partitions are main"), "{said}");
+    assert!(refused(&["--data", data, "--rest", "/nowhere"]).contains("slurmrestd at /nowhere"));
+    let gone = esdp_with(&[("SLURM_CONF", "/nowhere")], &["slurm", "doctor"]).refused();
+    assert_eq!(gone, "SLURM_CONF is /nowhere, where no file is");
 }
 
 #[test]

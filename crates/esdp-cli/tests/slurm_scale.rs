@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask slurm-scale` runs it with 1,000 jobs and 500 nodes. Times are printed and not checked.
 #![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout, reason = "it tells what it has measured")]
 
 mod slurm_bed;
 

@@ -10,6 +10,7 @@ use esdp_cluster::slurm::driver::DriverSettings;
 use esdp_cluster::slurm::reports;
 use esdp_serve::engine;
 use esdp_serve::settings::{PolicyChoice, Settings, SettingsFile};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -51,13 +52,35 @@ impl ClusterOptions {
         if let Some(conf) = self.conf.as_ref().filter(|conf| !conf.is_absolute() || !conf.is_file()) {
             anyhow::bail!("--conf {}: expected an absolute path of a slurm.conf", conf.display());
         }
+        // Slurm's clients would look for one in the network, for many seconds.
+        let set =
+            std::env::var_os("SLURM_CONF").filter(|name| self.conf.is_none() && !name.is_empty()).map(PathBuf::from);
+        if let Some(conf) = set.filter(|conf| !conf.is_file()) {
+            anyhow::bail!("SLURM_CONF is {}, where no file is", conf.display());
+        }
         let client = Client { conf: self.conf.clone(), time_out: None };
         let rest = match self.rest.to_str() {
             Some("auto") => RestChoice::Auto,
             Some("off") => RestChoice::Off,
             _ => RestChoice::At(self.rest.clone()),
         };
-        Slurm::probe(client, &rest).context("Slurm cannot be asked")
+        Slurm::probe(client, &rest).map_err(|error| match error {
+            CallError::Start { .. } => {
+                anyhow::Error::from(error).context("Slurm's clients are needed on this machine (Debian: slurm-client)")
+            }
+            error => anyhow::Error::from(error).context("Slurm cannot be asked"),
+        })
+    }
+
+    /// An error if the cluster has no such partition.
+    fn check(&self, slurm: &Slurm) -> anyhow::Result<()> {
+        let nodes = slurm.nodes()?;
+        let known: BTreeSet<&str> = nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
+        if known.contains(self.partition.as_str()) {
+            return Ok(());
+        }
+        let list = known.into_iter().collect::<Vec<_>>().join(", ");
+        anyhow::bail!("--partition {}: no node is in it; the partitions are {list}", self.partition)
     }
 }
 
@@ -147,6 +170,7 @@ impl DriverOptions {
         let (settings, driver) = (self.settings(mode)?, self.driver(mode)?);
         esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
         let slurm = self.cluster.probe_patiently()?;
+        self.cluster.check(&slurm)?;
         std::fs::create_dir_all(&driver.reports).with_context(|| driver.reports.display().to_string())?;
         let found = format!("Slurm {} ({}), partition {}", slurm.version, slurm.ways(), driver.partition);
         let ready = |address: SocketAddr| {

@@ -116,6 +116,15 @@ done | $real
         command
     }
 
+    /// The release of Slurm.
+    pub fn release(&self) -> (u32, u32) {
+        let mut command = self.cluster.command("scontrol");
+        command.arg("--version");
+        let version = said(command);
+        let mut parts = version.split([' ', '.']).filter_map(|part| part.trim().parse().ok());
+        (parts.next().expect("a version"), parts.next().expect("a version"))
+    }
+
     /// Calls `scontrol` as an operator.
     pub fn scontrol(&self, args: &[&str]) {
         let mut command = self.cluster.command("scontrol");

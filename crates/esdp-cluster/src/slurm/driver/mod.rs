@@ -119,6 +119,8 @@ pub struct Driver<'a> {
     retracted: HashMap<String, u32>,
     /// When the end of a job was first seen.
     ended: HashMap<String, Instant>,
+    /// Whether jobs wait for nodes to become free.
+    queued: bool,
     /// Nodes that take nothing new, and why.
     closed: HashMap<String, String>,
     /// What the log has said and need not say again.
@@ -148,6 +150,7 @@ impl<'a> Driver<'a> {
             phases: HashMap::new(),
             retracted: HashMap::new(),
             ended: HashMap::new(),
+            queued: false,
             closed: HashMap::new(),
             said: HashSet::new(),
         })
@@ -323,7 +326,7 @@ pub fn drive(
         let (all, waited) = (began.elapsed(), driver.slurm.take_waited());
         let own = all.saturating_sub(waited);
         tracing::debug!(millis = all.as_millis() as u64, own = own.as_millis() as u64, "turn");
-        pace.wait(client);
+        pace.wait(client, driver.queued);
     }
     Ok(())
 }

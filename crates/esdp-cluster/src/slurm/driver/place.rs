@@ -80,6 +80,7 @@ impl Driver<'_> {
                 break;
             }
         }
+        self.queued = !waiting.is_empty();
         self.carry_out(decided)
     }
 
