@@ -73,7 +73,7 @@ impl SourceArgs {
         one.scenario()
     }
 
-    /// Where results go unless told: `out/`, and in there the scenario's name.
+    /// Where results go by default: `out/`, and in there the scenario's name.
     pub(crate) fn default_out(&self, scenario: &Scenario) -> PathBuf {
         let stem = self.file.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
         // A file without a name is called by its own.

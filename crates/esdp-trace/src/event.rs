@@ -109,7 +109,7 @@ pub struct Speed<'a> {
     pub value: f64,
 }
 
-/// Takes the events of a trace as they come. Everything is ignored unless told.
+/// Takes the events of a trace as they come. By default everything is ignored.
 pub trait Sink {
     /// A machine.
     fn machine(&mut self, _machine: &Machine<'_>) {}

@@ -89,7 +89,9 @@ impl Step {
                 STRACE.require()?;
                 SLURM.require()?;
                 let mut command = cargo();
-                command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
+                // All failures at once: whoever reads them is not there to start it again.
+                command.args(["test", "--locked", "--no-fail-fast", "--workspace"]);
+                command.args(["--lib", "--bins", "--tests", "--examples"]);
                 command.env(highspy::VARIABLE, highspy::require()?).env(axe::VARIABLE, axe::require()?);
                 command.env(schemathesis::VARIABLE, schemathesis::require()?);
                 run(command)?;

@@ -36,7 +36,7 @@ they are done. Arrivals are thinned to --load. Mean speeds are those of the tabl
 kind of server; they fluctuate as was measured, in blocks, so that autocorrelation stays. Every seed
 draws other blocks: the standard errors are over resamplings of the fluctuation.
 
-Files in --out (`out/replay` unless told): those of `esdp run`, and
+Files in --out (default: `out/replay`): those of `esdp run`, and
   jobs.csv       one line a finished job, seed and policy, with the columns of Batsim
   schedule.json  one object a seed and policy, with the keys of Batsim's schedule
 Times in them are in seconds; `esdp run` repeats the result from scenario.toml, without them.

@@ -34,7 +34,7 @@ use source::Scale;
 use std::path::{Path, PathBuf};
 
 const DETAILS: &str = "\
-Files in --out (`out/reproduce`, or `out/reproduce-quick` with --quick, unless told):
+Files in --out (`out/reproduce`, or `out/reproduce-quick` with --quick, by default):
   report.html            all figures, the claims, the scenarios, complete in one file
   FIGURE.svg .png .csv   each figure; the CSV has series, x, y and standard error
   claims.csv, claims.json  each claim, what was measured, the rule and the verdict
@@ -62,7 +62,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS, after_help = "See `esdp reproduce --help` for the files and examples.")]
 pub struct ReproduceArgs {
-    /// Which figures; all unless told, see --list
+    /// Which figures, see --list (default: all)
     #[arg(value_name = "FIGURE")]
     figures: Vec<String>,
     /// List the figures and stop
@@ -77,7 +77,7 @@ pub struct ReproduceArgs {
     /// How many slots, over time and elsewhere alike
     #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
-    /// How many threads; one a core unless told
+    /// How many threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     jobs: Option<u64>,
     /// The directory for the results

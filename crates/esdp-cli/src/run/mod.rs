@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"Without a file or --preset, the scenario is preset `default`.
 
-Files in --out (`out/` and the scenario's name, unless told):
+Files in --out (`out/` and the scenario's name, by default):
   summary.json   the document that --format json prints
   summary.csv    one line a policy; the columns decision_us_* differ from run to run
   scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
@@ -81,7 +81,7 @@ pub struct RunArgs {
 /// The flags of every command that simulates.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
-    /// How many threads; one a core unless told
+    /// How many threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results

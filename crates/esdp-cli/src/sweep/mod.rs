@@ -28,7 +28,7 @@ const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho
 policies.esdp-index.kappa. Values are written as in TOML. Several --vary give every combination. A
 scenario or preset with a [sweep] table needs none.
 
-Files in --out (`out/`, the scenario's name and `-sweep`, unless told):
+Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   sweep.csv      one line a point and policy; the columns decision_us_* differ from run to run
   sweep.json     the document that --format json prints
   report.html    a figure a measure, complete in one file

@@ -15,7 +15,7 @@ pub(crate) struct InputArgs {
     /// The files, plain or gzip
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of all files; found by their content unless told
+    /// The format of all files (default: found by their content)
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     from: Option<Format>,
     /// Makes the first dirty row an error, with its line and column

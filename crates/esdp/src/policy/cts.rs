@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CtsSpec {
-    /// What is believed of a channel: `"gaussian"` unless told, or `"beta"`.
+    /// What is believed of a channel: `"gaussian"` (default) or `"beta"`.
     pub belief: Belief,
-    /// The standard deviation of one observation, for `gaussian`. At least 0; 0.25 unless told.
+    /// The standard deviation of one observation, for `gaussian`. At least 0 (default: 0.25).
     pub sigma: f64,
-    /// What the belief stands on: `"means"` unless told, or, for `gaussian`, `"pooled"` or `"pooled-by-port"`.
+    /// What the belief stands on: `"means"` (default), or, for `gaussian`, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
-    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5; 0 unless told.
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5 (default: 0).
     pub slab: f64,
 }
 

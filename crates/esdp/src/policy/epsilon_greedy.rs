@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EpsilonGreedySpec {
-    /// The probability of a random slot, 0 to 1; 0.05 unless told.
+    /// The probability of a random slot, 0 to 1 (default: 0.05).
     pub epsilon: f64,
 }
 

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EscbSpec {
-    /// *m* as a share of all channels, 0 to 1; 0.5 unless told.
+    /// *m* as a share of all channels, 0 to 1 (default: 0.5).
     pub alpha: f64,
     /// *m* itself, where it is known; then `alpha` is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
-    /// *g(t)*: `"printed"` unless told, `"log-log"` or `{ log = { kappa = 1.0 } }`.
+    /// *g(t)*: `"printed"` (default), `"log-log"` or `{ log = { kappa = 1.0 } }`.
     pub exploration: Exploration,
 }
 

@@ -31,9 +31,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpDriftSpec {
-    /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0; 0.005 unless told.
+    /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0 (default: 0.005).
     pub kappa: f64,
-    /// How it forgets: `{ discounted = { gamma = 0.99 } }` unless told.
+    /// How it forgets: `{ discounted = { gamma = 0.99 } }` (default).
     pub memory: Memory,
 }
 

@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpIndexSpec {
-    /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0; 0.25 unless told.
+    /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0 (default: 0.25).
     pub kappa: f64,
-    /// What the index stands on: `"means"` unless told, `"pooled"` or `"pooled-by-port"`.
+    /// What the index stands on: `"means"` (default), `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
-    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5; 0 unless told.
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5 (default: 0).
     pub slab: f64,
 }
 

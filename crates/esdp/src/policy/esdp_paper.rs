@@ -34,13 +34,13 @@ const PAPER_BYTES: u128 = 2 << 30;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPaperSpec {
-    /// *m* as a share of all channels, above 0, at most 1; 0.5 unless told.
+    /// *m* as a share of all channels, above 0, at most 1 (default: 0.5).
     pub alpha: f64,
-    /// *g(t)*: `"printed"` unless told, `"log-log"` or `{ log = { kappa = 1.0 } }`.
+    /// *g(t)*: `"printed"` (default), `"log-log"` or `{ log = { kappa = 1.0 } }`.
     pub exploration: Exploration,
-    /// *delta(t)*: `"log-log"` unless told, `"log"` or `"log-log-log"`.
+    /// *delta(t)*: `"log-log"` (default), `"log"` or `"log-log-log"`.
     pub slack: Slack,
-    /// `"exact"` unless told, or `"paper"` for Algorithm 2.
+    /// `"exact"` (default) or `"paper"` for Algorithm 2.
     pub solver: RoundedSolver,
 }
 

@@ -32,17 +32,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPooledSpec {
-    /// How much it explores. At least 0; 0.045 unless told.
+    /// How much it explores. At least 0 (default: 0.045).
     pub kappa: f64,
     /// How far draws scatter around the bonus, in standard deviations of what is believed of a channel. At least 0; 0.3
-    /// unless told. Where old outcomes fade, 0 is better: fading keeps the search open by itself.
+    /// by default. Where old outcomes fade, 0 is better: fading keeps the search open by itself.
     pub scatter: f64,
-    /// Whether it looks at the labels of the servers; yes unless told.
+    /// Whether it looks at the labels of the servers (default: yes).
     pub labels: bool,
     /// The share of channels that may be far from others of their kind, as insurance for rare outliers: 0 to 0.5; 0, none,
-    /// unless told.
+    /// by default.
     pub slab: f64,
-    /// What is left of an outcome's weight after a slot: above 0, at most 1; 1, nothing fades, unless told.
+    /// What is left of an outcome's weight after a slot: above 0, at most 1 (default: 1, nothing fades).
     pub gamma: f64,
 }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HaufSpec {
-    /// What is ranked: `"port"` unless told, or `"channel"`.
+    /// What is ranked: `"port"` (default) or `"channel"`.
     pub by: Rank,
 }
 

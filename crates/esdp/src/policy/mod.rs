@@ -147,7 +147,7 @@ pub trait Policy: Send {
         None
     }
 
-    /// Everything the policy would need to go on, as a versioned value; nothing, unless told.
+    /// Everything the policy would need to go on, as a versioned value; nothing by default.
     fn state(&self) -> PolicyState {
         PolicyState::empty(self.name())
     }

@@ -14,7 +14,7 @@ pub trait Environment: Truth {
         self.means(slot)[channel.index()]
     }
 
-    /// The epoch of a slot; none unless told, when every slot may differ.
+    /// The epoch of a slot. By default there is none, and every slot may differ.
     fn epoch(&self, _slot: Slot) -> Option<Epoch> {
         None
     }

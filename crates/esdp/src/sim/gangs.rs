@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGangs {
-    /// The smallest and the largest number of task groups of a job; [1, 2] unless told.
+    /// The smallest and the largest number of task groups of a job (default: [1, 2]).
     pub groups: (u32, u32),
-    /// The smallest and the largest number of tasks of a group; [1, 8] unless told.
+    /// The smallest and the largest number of tasks of a group (default: [1, 8]).
     pub tasks: (u32, u32),
-    /// The share of its tasks that a job starts with at least, rounded up; 1 unless told.
+    /// The share of its tasks that a job starts with at least, rounded up (default: 1).
     pub minimum: f64,
 }
 

@@ -25,13 +25,13 @@ pub enum Drift {
     None,
     /// A share of the servers is slow for a while.
     Switch {
-        /// The share of slow servers, 0 to 1; 0.35 unless told.
+        /// The share of slow servers, 0 to 1 (default: 0.35).
         #[serde(default = "share")]
         share: f64,
-        /// What is left of a slow server's speed, 0 to 1; 0.4 unless told.
+        /// What is left of a slow server's speed, 0 to 1 (default: 0.4).
         #[serde(default = "factor")]
         factor: f64,
-        /// The slots between two draws, at least 1; 500 unless told.
+        /// The slots between two draws, at least 1 (default: 500).
         #[serde(default = "every")]
         every: u64,
     },
@@ -50,10 +50,10 @@ pub enum Drift {
     },
     /// Every channel waxes and wanes.
     Sine {
-        /// The largest change as a share of the mean, 0 to 1; 0.5 unless told.
+        /// The largest change as a share of the mean, 0 to 1 (default: 0.5).
         #[serde(default = "amplitude")]
         amplitude: f64,
-        /// The slots of a full wave, at least 1; 2000 unless told.
+        /// The slots of a full wave, at least 1 (default: 2000).
         #[serde(default = "period")]
         period: u64,
     },

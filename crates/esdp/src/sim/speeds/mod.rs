@@ -37,32 +37,32 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeedSpec {
-    /// The shape: `"normal"` unless told, or `"log-normal"`.
+    /// The shape: `"normal"` (default) or `"log-normal"`.
     pub law: SpeedLaw,
-    /// Each channel's mean speed is drawn once, uniformly from this range; [0.1, 1] unless told.
+    /// Each channel's mean speed is drawn once, uniformly from this range (default: [0.1, 1]).
     pub mean: (f64, f64),
     /// Servers are of kinds, and the mean speed is one of (port, kind) instead of one of the channel: the
     /// number of kinds, or a table of mean speeds, rows of one number a kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<KindSpeeds>,
-    /// With `kinds`: the kind of each server; drawn unless told. A scenario tells it by `servers.kinds`.
+    /// With `kinds`: the kind of each server (default: drawn). A scenario tells it by `servers.kinds`.
     #[serde(skip)]
     pub kind_of_server: Option<Vec<usize>>,
     /// With `kinds`: how far servers of a kind differ, as the standard deviation of the logarithm of a
-    /// server's factor; 0 unless told.
+    /// server's factor (default: 0).
     pub server_deviation: f64,
-    /// The standard deviation as a share of the mean, at least 0; 0.5 unless told.
+    /// The standard deviation as a share of the mean, at least 0 (default: 0.5).
     pub deviation: f64,
     /// Another deviation from a slot on: `[slot, deviation]`; none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub later_deviation: Option<(u64, f64)>,
-    /// The correlation of the noise of one slot with the next, 0 unless told, below 1.
+    /// The correlation of the noise of one slot with the next, below 1 (default: 0).
     pub correlation: f64,
     /// Explicit mean speeds instead of `mean`: rows of one number a channel, one row after
     /// another, from the start again after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<Vec<Vec<f64>>>,
-    /// How many slots a row of the table lasts, at least 1; 1 unless told.
+    /// How many slots a row of the table lasts, at least 1 (default: 1).
     pub hold: u64,
     /// Measured fluctuation instead of `law`, `deviation` and `correlation`.
     #[serde(skip_serializing_if = "Option::is_none")]

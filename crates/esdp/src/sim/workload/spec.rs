@@ -14,61 +14,61 @@ pub const MOST_JOBS: u32 = 1000;
 pub enum ArrivalSpec {
     /// See [`Bernoulli`].
     Bernoulli {
-        /// The probability of a job, one for all ports or a list with one for each; 0.9 unless told.
+        /// The probability of a job, one for all ports or a list with one for each (default: 0.9).
         #[serde(default = "rho")]
         rho: Rates,
     },
     /// See [`Diurnal`].
     Diurnal {
-        /// The mean probability; 0.5 unless told.
+        /// The mean probability (default: 0.5).
         #[serde(default = "half")]
         mean: f64,
-        /// How far it goes up and down; 0.4 unless told. `mean` plus and minus this is in [0, 1].
+        /// How far it goes up and down (default: 0.4). `mean` plus and minus this is in [0, 1].
         #[serde(default = "amplitude")]
         amplitude: f64,
-        /// The slots of a day; 1000 unless told.
+        /// The slots of a day (default: 1000).
         #[serde(default = "period")]
         period: u64,
-        /// Where in the day the run starts, 0 to 1; 0 unless told.
+        /// Where in the day the run starts, 0 to 1 (default: 0).
         #[serde(default)]
         phase: f64,
     },
     /// See [`Bursty`].
     Bursty {
-        /// Mean jobs a port and slot when calm; 0.2 unless told.
+        /// Mean jobs a port and slot when calm (default: 0.2).
         #[serde(default = "calm")]
         calm: f64,
-        /// Mean jobs a port and slot in a burst; 2 unless told.
+        /// Mean jobs a port and slot in a burst (default: 2).
         #[serde(default = "burst")]
         burst: f64,
-        /// The probability that a burst starts, a slot; 0.02 unless told.
+        /// The probability that a burst starts, a slot (default: 0.02).
         #[serde(default = "enter")]
         enter: f64,
-        /// The probability that it ends; 0.08 unless told.
+        /// The probability that it ends (default: 0.08).
         #[serde(default = "leave")]
         leave: f64,
-        /// Whether all ports burst at once; true unless told.
+        /// Whether all ports burst at once (default: true).
         #[serde(default = "yes")]
         together: bool,
-        /// The most jobs at a port in a slot; 4 unless told.
+        /// The most jobs at a port in a slot (default: 4).
         #[serde(default = "most")]
         most: u32,
     },
     /// See [`Poisson`].
     Poisson {
-        /// Mean jobs a slot, one for all ports or a list with one for each; 1 unless told.
+        /// Mean jobs a slot, one for all ports or a list with one for each (default: 1).
         #[serde(default = "one")]
         rate: Rates,
-        /// The most jobs at a port in a slot; 4 unless told.
+        /// The most jobs at a port in a slot (default: 4).
         #[serde(default = "most")]
         most: u32,
     },
     /// See [`Binomial`].
     Binomial {
-        /// The users of a port; 2 unless told.
+        /// The users of a port (default: 2).
         #[serde(default = "two")]
         jobs: u32,
-        /// The probability that each submits, one for all ports or a list; 0.9 unless told.
+        /// The probability that each submits, one for all ports or a list (default: 0.9).
         #[serde(default = "rho")]
         rho: Rates,
     },
@@ -84,7 +84,7 @@ pub enum ArrivalSpec {
     List {
         /// One row a slot, one number a port.
         jobs: Vec<Vec<u32>>,
-        /// Whether the list starts again after its end; true unless told.
+        /// Whether the list starts again after its end (default: true).
         #[serde(default = "yes")]
         repeat: bool,
     },
