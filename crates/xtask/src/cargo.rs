@@ -20,10 +20,11 @@ pub(crate) fn workspace_root() -> PathBuf {
 pub(crate) fn cargo() -> Command {
     let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     // What cargo told this program about itself makes build scripts that look at it run again, and all that depends on them.
-    for (name, _) in std::env::vars_os() {
-        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
-            command.env_remove(name);
-        }
+    let ours = |name: &OsString| {
+        ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start))
+    };
+    for name in std::env::vars_os().map(|(name, _)| name).filter(ours) {
+        command.env_remove(name);
     }
     command
 }
@@ -53,6 +54,13 @@ pub(crate) fn succeeds(mut command: Command) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+/// Whether a program is on the search path and tells its version.
+pub(crate) fn answers(program: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe.arg("--version");
+    succeeds(probe)
 }
 
 /// The command as one would type it: program name without its folder, then the arguments.
