@@ -179,7 +179,10 @@ fn check_graph(graph: &GraphTable) -> Result<(), ScenarioError> {
     }
     let expected = expected_channels(graph);
     if expected > MOST_CHANNELS as f64 {
-        let message = format!("about {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
+        // The shortest form: 1e300 has 301 digits otherwise.
+        let expected = format!("{:?}", expected.round());
+        let expected = expected.trim_end_matches(".0");
+        let message = format!("about {expected} channels, at most {MOST_CHANNELS} are accepted");
         return Err(ScenarioError::other("graph", message));
     }
     Ok(())

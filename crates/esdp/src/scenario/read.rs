@@ -62,7 +62,8 @@ const TAGS: [&str; 3] = ["kind", "law", "name"];
 /// Why a text is no TOML, in a sentence without the reader's own words for numbers.
 pub(super) fn syntax(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().trim().replace('\n', ", ");
-    if !message.contains("overflowed") && !message.contains("too large") {
+    let too_large = ["overflowed", "too large", "as i128", "as u128"];
+    if !too_large.iter().any(|words| message.contains(words)) {
         return clipped_message(&message);
     }
     let number = error.span().and_then(|span| text.get(span)).map_or_else(|| "a number".to_owned(), clipped);

@@ -407,7 +407,7 @@ fn sentences_say_what_is_accepted_and_stay_short() {
                 .to_owned(),
         ),
         ("[speeds]\nlaw = 7", "line 2: `speeds.law` is 7, expected a text".to_owned()),
-        ("[graph]\nprobability = 1e300", "line 2: `graph.probability` is 1e300, expected a number from 0 to 1".to_owned()),
+        ("[arrivals]\nrho = 1e300", "line 2: `arrivals.rho` is 1e300, expected a number from 0 to 1".to_owned()),
     ];
     for (text, expected) in cases {
         assert_eq!(refused(text), expected);
@@ -418,6 +418,7 @@ fn sentences_say_what_is_accepted_and_stay_short() {
         format!("{long} = 1"),
         format!("policies = [{{ name = \"esdp\", label = \"{long}\" }}, {{ name = \"cts\", label = \"{long}\" }}]"),
         format!("[speeds]\nlaw = \"{long}\""),
+        "[graph]\nprobability = 1e300".to_owned(),
     ] {
         let sentence = refused(&text);
         assert!(sentence.chars().count() < 600, "{sentence}");
