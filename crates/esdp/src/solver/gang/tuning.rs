@@ -12,7 +12,7 @@ pub(super) mod search {
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
     /// The same where the linear relaxation guides it.
-    pub const LEAST_WORK_RELAXED: u64 = 10_000_000;
+    pub const LEAST_WORK_RELAXED: u64 = 20_000_000;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.

@@ -260,9 +260,13 @@ impl Statistics for Adaptive {
             return Err(StateError::Parameter { parameter: "memories", found, expected });
         }
         let weights = Weights::restored(weights, self.tree.servers)?;
-        let mut restored = self.pools.clone();
-        restored.iter_mut().zip(pools).try_for_each(|(pool, saved)| pool.restore(saved))?;
-        (self.pools, self.weights) = (restored, weights);
+        // All or nothing; where all goes well, the pools keep their buffers.
+        let before = self.pools.clone();
+        if let Err(error) = self.pools.iter_mut().zip(pools).try_for_each(|(pool, saved)| pool.restore(saved)) {
+            self.pools = before;
+            return Err(error);
+        }
+        self.weights = weights;
         self.read_all();
         Ok(())
     }

@@ -54,7 +54,9 @@ impl Decomposition {
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             let gained = bound - self.descent.best.value;
             bound = self.descent.best.value;
-            if gained < LEAST_GAIN * bound || self.pricing.work >= end {
+            // Also where the bound is 0, or is met and no step is made.
+            let is_worth_more = gained > LEAST_GAIN * bound.abs() && bound > self.best_value;
+            if !is_worth_more || self.pricing.work >= end {
                 break;
             }
         }
