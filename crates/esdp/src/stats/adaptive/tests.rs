@@ -81,7 +81,7 @@ fn one_server_forgets_by_itself() {
     assert!(mean > 550.0, "{mean} of 900 slots");
     let estimate = adaptive.estimate(ChannelId(3));
     assert!((estimate - 0.2).abs() < 0.05, "{estimate}");
-    assert!(throttled.factor < 0.7 && insight.servers[4].factor > 0.9, "{throttled:?}");
+    assert!(throttled.factor < 0.8 && insight.servers[4].factor > 0.9, "{throttled:?}");
 }
 
 /// Copies through JSON at every 25th slot of a random life agree bit for bit ever after, readings included.
