@@ -72,16 +72,16 @@ fn where_all_drift_all_forget() {
 /// One server of twelve is throttled: it forgets what it was, the others keep what they know.
 #[test]
 fn one_server_forgets_by_itself() {
-    let adaptive = played(640, |slot, server| if server == 3 && slot > 600 { 0.2 } else { 0.7 });
+    let adaptive = played(900, |slot, server| if server == 3 && slot > 600 { 0.2 } else { 0.7 });
     let insight = adaptive.insight().unwrap();
     let throttled = insight.servers[3];
-    assert!(throttled.memory < 130.0, "{throttled:?}");
+    assert!(throttled.memory < 200.0, "{throttled:?}");
     let others = insight.servers.iter().enumerate().filter(|(server, _)| *server != 3);
     let mean = others.map(|(_, other)| other.memory).sum::<f64>() / 11.0;
-    assert!(mean > 500.0, "{mean} of 640 slots");
+    assert!(mean > 550.0, "{mean} of 900 slots");
     let estimate = adaptive.estimate(ChannelId(3));
     assert!((estimate - 0.2).abs() < 0.05, "{estimate}");
-    assert!(throttled.factor < 0.7 && insight.servers[4].factor > 0.9, "{throttled:?}");
+    assert!(throttled.factor < 0.8 && insight.servers[4].factor > 0.9, "{throttled:?}");
 }
 
 /// Copies through JSON at every 25th slot of a random life agree bit for bit ever after, readings included.
