@@ -24,7 +24,10 @@ pub(crate) fn directory(path: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// With the directory and what the system says.
 pub(crate) fn directory_beside(path: &Path) -> anyhow::Result<(PathBuf, fs::File)> {
-    let directory = growing::beside(path);
+    // Not the name under which the one file will grow.
+    let mut parts = path.as_os_str().to_owned();
+    parts.push(".parts");
+    let directory = growing::beside(Path::new(&parts));
     let lock = growing::directory_locked(&directory);
     let lock = lock.with_context(|| format!("{}: the directory cannot be made", directory.display()))?;
     Ok((directory, lock))
