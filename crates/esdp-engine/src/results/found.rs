@@ -46,7 +46,7 @@ pub(super) fn sentences(outcome: &Outcome) -> String {
         Spread::of(policy.runs.iter().filter_map(|run| run.insights.last()).map(|point| value(&point.insight))).mean
     };
     let mut text = format!(
-        "{}: remembers {:.0} of {} slots; {:.0} % of an estimate comes from other channels\n",
+        "{}: remembers {:.0} of {} slots; {:.0} % of an estimate is shared\n",
         policy.label,
         mean(|insight| insight.memory),
         outcome.slots,
@@ -55,10 +55,10 @@ pub(super) fn sentences(outcome: &Outcome) -> String {
     let extremes = extremes(policy);
     if let (Some(&slow), Some(&fast)) = (extremes.first(), extremes.last()) {
         let said = |server: usize| {
-            let ServerInsight { factor, memory } = insight.servers[server];
-            format!("server-{server} {factor:.2} (remembers {memory:.0} slots)")
+            let ServerInsight { factor, .. } = insight.servers[server];
+            format!("server-{server} {factor:.2}")
         };
-        text += &format!("seed {}: slowest of its kind {}, fastest {}\n", outcome.seeds[0], said(slow), said(fast));
+        text += &format!("slowest of its kind: {}, fastest: {} (seed {})\n", said(slow), said(fast), outcome.seeds[0]);
     }
     text
 }

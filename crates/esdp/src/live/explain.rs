@@ -101,7 +101,8 @@ impl Live {
             estimate,
             speed,
             radius: variance.is_finite().then(|| radius.sqrt()),
-            count: learned.count(channel),
+            // As many as were reported, however fast they are forgotten.
+            count: learned.record(channel).count,
             pending: learned.pending(channel),
             // A sum of nothing is -0.
             cost: cost + 0.0,

@@ -74,7 +74,7 @@ impl Live {
                         continue;
                     }
                     for &(_, speed, channel) in alike {
-                        let (server, count) = (cluster.channel(channel).server.index(), learned.count(channel));
+                        let (server, count) = (cluster.channel(channel).server.index(), learned.record(channel).count);
                         compared[server] |= alike.len() > 1;
                         let (ratios, variances, counts) = &mut sums[server];
                         *ratios += count * speed / median;

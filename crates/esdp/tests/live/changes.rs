@@ -31,7 +31,7 @@ fn a_change_keeps_jobs_and_learning_by_name() {
 #[test]
 fn another_state_is_merged_as_an_event() {
     let mut veteran = Live::new(single(), policy("hauf")).unwrap();
-    let mut fresh = Live::new(single(), policy("esdp")).unwrap();
+    let mut fresh = Live::new(single(), policy("esdp-index")).unwrap();
     for live in [&mut veteran, &mut fresh] {
         slot(live, 1);
     }

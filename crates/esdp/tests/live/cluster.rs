@@ -20,7 +20,7 @@ pub fn described() -> ClusterDescription {
 }
 
 pub fn live() -> Live {
-    Live::new(described(), policy("esdp")).unwrap()
+    Live::new(described(), policy("esdp-index")).unwrap()
 }
 
 /// The same cluster with jobs of one task for two devices: two fit on `n0`, one on `n1`, and all start at once.

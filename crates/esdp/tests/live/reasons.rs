@@ -58,7 +58,7 @@ fn held_jobs_have_a_reason_a_person_can_read() {
         channels: ChannelRule::Labels(vec!["h100".into()]),
         ..PortSpec::new("big", JobShape::tasks(1, 1, &[("gpu", 1)]))
     });
-    let mut live = Live::new(described, policy("esdp")).unwrap();
+    let mut live = Live::new(described, policy("esdp-index")).unwrap();
     submit(&mut live, "j1");
     live.apply(&Event::Submitted { job: "b1".into(), port: "big".into(), weight: 1.0 });
     assert!(live.held().all(|held| held.reason == HeldReason::NotDecided));
@@ -82,7 +82,7 @@ fn urgent_jobs_and_heavy_ports_come_first() {
     described.ports.push(PortSpec { weight: 3.0, ..PortSpec::new("vip", JobShape::tasks(2, 2, &[("gpu", 1)])) });
     described.servers.remove(1);
     described.servers[0] = ServerSpec::new("n0", &[("gpu", 2)]);
-    let mut live = Live::new(described, policy("esdp")).unwrap();
+    let mut live = Live::new(described, policy("esdp-index")).unwrap();
     let mut next = 0;
     let mut first = |live: &mut Live, weight: f64| {
         for (job, port) in [("t", "train"), ("v", "vip")] {
