@@ -6,6 +6,7 @@ use esdp::model::{
 };
 use esdp::policy::PolicySpec;
 use esdp::scheduler::Scheduler;
+use esdp::stats::{ChannelRecord, Means, Statistics};
 use std::sync::Arc;
 
 /// Speeds by label, and what a server adds to it by its name.
@@ -267,4 +268,17 @@ fn a_channel_can_be_reset() {
 fn the_slot_of_the_state_is_kept() {
     let (_, scheduler) = taught(ESDP, 7);
     assert_eq!(scheduler.checkpoint().slot, Slot(7));
+}
+
+#[test]
+fn a_share_of_an_outcome_is_not_kept_and_speeds_may_be_counted_anew() {
+    let channel = ChannelId(0);
+    let mut means = Means::new(1);
+    means.add(channel, &ChannelRecord { count: 2.4, sum: 1.2, ..ChannelRecord::default() });
+    assert_eq!((means.count(channel), means.estimate(channel)), (2.0, 0.5));
+    means.rescale(channel, 0.5, 0.0);
+    assert_eq!(means.estimate(channel), 0.25);
+    // With a cost of 0.25 the speed was 0.5; half of that, less the cost, is nothing.
+    means.rescale(channel, 0.5, 0.25);
+    assert_eq!(means.estimate(channel), 0.0);
 }

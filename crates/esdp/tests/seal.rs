@@ -122,6 +122,51 @@ fn capacities_must_hold() {
 }
 
 #[test]
+fn every_device_of_every_server_counts() {
+    let channel = |id: u32| ChannelSpec { port: 0, server: id, task: 0, request: vec![1, 1, 2] };
+    let spec = ClusterSpec {
+        devices: ["cpu", "mem", "gpu"].map(Into::into).to_vec(),
+        servers: ["a", "b", "c"].map(Into::into).to_vec(),
+        ports: vec!["p".into()],
+        channels: (0..3).map(channel).collect(),
+        capacity: Capacity::per_server(vec![vec![2, 2, 4], vec![2, 2, 4], vec![2, 2, 3]]),
+        ..ClusterSpec::default()
+    };
+    let (cluster, arrivals) = (Cluster::new(spec).unwrap(), Arrivals::new(vec![2]));
+    let seal = |chosen: &[u32]| {
+        let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
+        let channels = chosen.iter().copied().map(ChannelId).collect();
+        Decision::seal(&view, &Choice { channels, certificate: None })
+    };
+    assert!(seal(&[0, 0, 1, 1, 2]).is_ok());
+    let error = seal(&[0, 0, 1, 1, 2, 2]).unwrap_err().to_string();
+    assert_eq!(error, "device 2: 4 are needed, 3 are free on server 2");
+}
+
+#[test]
+fn a_decision_has_its_certificate_until_a_restore_forgets_it() {
+    let cluster = cluster(roomy());
+    let policy = "esdp".parse::<PolicySpec>().unwrap().build(&cluster, 0, None).unwrap();
+    let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy);
+    let before = scheduler.checkpoint();
+    let arrivals = Arrivals::everywhere(2);
+    // Until every channel was tried nothing is solved; by then a decision is the best of its problem.
+    for _ in 0..6 {
+        let chosen = scheduler.decide(&arrivals, None).unwrap().channels().to_vec();
+        let slot = scheduler.slot();
+        for channel in chosen {
+            scheduler.commit(slot, &[channel]);
+            scheduler.observe(&Observation { slot, channel, outcome: Outcome::Ran(0.5) }).unwrap();
+        }
+    }
+    let decision = scheduler.decision();
+    assert!(decision.certificate().is_some() && !decision.channels().is_empty() && decision.slot() == Slot(6));
+    scheduler.restore(before).unwrap();
+    let decision = scheduler.decision();
+    assert!(decision.certificate().is_none() && decision.channels().is_empty() && decision.slot() == Slot(0));
+}
+
+#[test]
 fn gangs_must_be_whole() {
     assert!(seal_gangs(1, &[0, 1, 1, 2]).is_ok() && seal_gangs(1, &[0, 0, 0]).is_ok());
     assert!(seal_gangs(2, &[0, 0, 0, 1, 1, 1, 2, 3]).is_ok());

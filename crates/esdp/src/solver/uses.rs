@@ -147,6 +147,7 @@ mod tests {
         uses.sort();
         assert_eq!(uses.0, [Use { channel: 3, count: 1 }, Use { channel: 7, count: u32::MAX }]);
         assert!(uses.is_sorted() && uses.tasks() == 1 + u64::from(u32::MAX));
+        assert!(uses.len() == 2 && !uses.is_empty() && Uses::default().is_empty());
         assert_eq!(Uses::from([2, 0, 2]), [0, 2, 2].into_iter().collect());
     }
 
