@@ -89,7 +89,9 @@ mod tests {
         let runs = run(&[unit], &Options::default(), &|_, _| Ok(())).unwrap().remove(0).unwrap();
 
         let text = encode("key", &unit, runs.clone()).unwrap();
-        assert_eq!(decode("key", &unit, text.as_bytes()).unwrap(), runs);
+        // What policies found out on the way is shown of single runs, and not kept.
+        let kept = |run: &PolicyRun| PolicyRun { insights: Vec::new(), ..run.clone() };
+        assert_eq!(decode("key", &unit, text.as_bytes()).unwrap(), runs.iter().map(kept).collect::<Vec<_>>());
         assert!(decode("other", &unit, text.as_bytes()).is_none());
         assert!(decode("key", &Unit { slots: 41, ..unit }, text.as_bytes()).is_none());
 

@@ -47,7 +47,7 @@ pub(super) struct Weights {
     by_server: Vec<PerMemory>,
 }
 
-/// What is saved of [`Weights`].
+/// What is saved of the weights.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MemoryWeights {
     /// How many servers each memory suits, as shares.
