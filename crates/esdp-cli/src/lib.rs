@@ -43,7 +43,7 @@ mod store;
 pub mod sweep;
 pub mod trace;
 
-pub use output::Format;
+pub use output::OutputFormat;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;

@@ -57,7 +57,7 @@ pub mod summary;
 mod table;
 
 pub use error::TraceError;
-pub use event::{Amounts, Ignore, Instance, Machine, Sink, Speed, Task};
+pub use event::{DeviceAmounts, Ignore, Machine, Sink, Speed, Task, TaskInstance};
 pub use formats::{FORMATS, Format};
 pub use input::{BUFFER, LONGEST_LINE};
 pub use ledger::{Fate, Ledger, Place, REASONS, Reason, Tally};

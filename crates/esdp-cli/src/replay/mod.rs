@@ -17,7 +17,7 @@ use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
 use esdp_trace::plan::Window;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Ledger, Sink, Source};
 use jobs::JobFile;
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {
     let plan = ReplayPlan { window, load, most_tasks: tasks, block };
     let input = InputArgs::of(&args.files, args.strict, args.common.quiet);
     let names = || if args.files.is_empty() { "the generated trace".to_owned() } else { input.names() };
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     input.read(&mut summary)?;
     let tasks_told = summary.arrivals().is_some();
     if !tasks_told {

@@ -1,6 +1,6 @@
 //! By how much learning pays, and how far the oracle is: in a sentence for each policy that learns.
 
-use esdp_engine::{Outcome, PolicyOutcome, Spread};
+use esdp_engine::{PolicyOutcome, RunOutcome, Spread};
 
 /// Policies that do not weigh what they learn against what it costs to learn it.
 const BASELINES: [&str; 5] = ["hauf", "lcf", "lwtf", "random", "first-fit"];
@@ -17,7 +17,7 @@ fn aou(policy: &PolicyOutcome) -> Vec<f64> {
 }
 
 /// The sentences; none where there is nobody to compare with.
-pub(super) fn sentences(outcome: &Outcome) -> Vec<String> {
+pub(super) fn sentences(outcome: &RunOutcome) -> Vec<String> {
     let named = |policy: &&PolicyOutcome| BASELINES.contains(&policy.label.as_str());
     let baselines: Vec<&PolicyOutcome> = outcome.policies.iter().filter(named).collect();
     let oracle = outcome.policies.iter().find(|policy| policy.label == "oracle");

@@ -18,7 +18,7 @@ mod page;
 mod source;
 
 use crate::exit::End;
-use crate::output::Format;
+use crate::output::OutputFormat;
 use crate::progress::Progress;
 use crate::{figures, files, output, store};
 use anyhow::Context;
@@ -28,7 +28,7 @@ use esdp::scenario::Scenario;
 use esdp_engine::seeds_in_words;
 use evidence::Evidence;
 use measure::{Known, Task};
-use page::Drawn;
+use page::EntryFigures;
 use serde_json::json;
 use source::Scale;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ pub struct ReproduceArgs {
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// No progress on standard error
     #[arg(long)]
     quiet: bool,
@@ -111,8 +111,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     write(args, scale, &out, &drawn, &claims, &scenarios)?;
     let report = out.join("report.html");
     match args.format {
-        Format::Json => output::print_json(&document(args, &report, &drawn, &claims)),
-        Format::Table => {
+        OutputFormat::Json => output::print_json(&document(args, &report, &drawn, &claims)),
+        OutputFormat::Table => {
             let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
             // Every source begins with the same seed; some take fewer.
             let seeds = scenarios.iter().map(Scenario::seeds).max_by_key(|seeds| seeds.len()).unwrap_or_default();
@@ -125,8 +125,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     }
 }
 
-fn list(figures: &[&Entry], format: Format) -> anyhow::Result<()> {
-    if format == Format::Json {
+fn list(figures: &[&Entry], format: OutputFormat) -> anyhow::Result<()> {
+    if format == OutputFormat::Json {
         let each = |figure: &&Entry| json!({"name": figure.name, "caption": figure.caption});
         return output::print_json(&figures.iter().map(each).collect::<Vec<_>>());
     }
@@ -164,14 +164,14 @@ fn measure(
     Ok(scenarios)
 }
 
-fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::Result<Vec<Drawn>> {
+fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::Result<Vec<EntryFigures>> {
     let mut drawn = Vec::new();
     for &entry in figures {
         let figures = (entry.draw)(evidence);
         for figure in &figures {
             figures::save(figure, out)?;
         }
-        drawn.push(Drawn { entry, figures });
+        drawn.push(EntryFigures { entry, figures });
     }
     Ok(drawn)
 }
@@ -180,7 +180,7 @@ fn write(
     args: &ReproduceArgs,
     scale: Scale,
     out: &Path,
-    drawn: &[Drawn],
+    drawn: &[EntryFigures],
     claims: &[claims::Claim],
     scenarios: &[Scenario],
 ) -> anyhow::Result<()> {
@@ -194,8 +194,13 @@ fn write(
     files::write(&out.join("report.html"), page::render(scale, args.quick, drawn, claims, scenarios))
 }
 
-fn document(args: &ReproduceArgs, report: &Path, drawn: &[Drawn], claims: &[claims::Claim]) -> serde_json::Value {
-    let figure = |drawn: &Drawn| {
+fn document(
+    args: &ReproduceArgs,
+    report: &Path,
+    drawn: &[EntryFigures],
+    claims: &[claims::Claim],
+) -> serde_json::Value {
+    let figure = |drawn: &EntryFigures| {
         let names = drawn
             .figures
             .iter()

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use esdp::scenario::Scenario;
 use esdp_engine::results::{RunResults, resolved};
 use esdp_engine::rows::KEYS;
-use esdp_engine::{self as engine, Contender, MakeSink, Options, Outcome};
+use esdp_engine::{self as engine, Contender, MakeSink, Options, RunOutcome};
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
@@ -192,7 +192,7 @@ pub(crate) fn simulate(
     scenario: &Scenario,
     common: &CommonArgs,
     record: Option<&MakeSink<'_>>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<RunOutcome> {
     let (policies, seeds) = (scenario.policies(), scenario.seeds());
     let work = scenario.slots().saturating_mul((policies.len() * seeds.len()) as u64);
     let progress = Progress::new(work, common.quiet);

@@ -5,12 +5,12 @@ mod gangs;
 mod input;
 mod write;
 
-pub use answer::{Answer, Choice, Placed};
+pub use answer::{Answer, AnswerChoice, Placed};
 pub use gangs::Origin;
 pub use input::{Input, parse};
 pub use write::to_json;
 
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use esdp::solver::{Exact, Exhaustive, Greedy, Paper, Solver};
@@ -85,7 +85,7 @@ pub struct SolveArgs {
     budget_us: Option<u64>,
     /// How to print the answer
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// Print nothing on standard error but errors (this command never does)
     #[arg(long)]
     quiet: bool,
@@ -158,8 +158,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<()> {
     let json = json.context("cannot be read").with_context(|| name.clone())?;
     let answer = solve_json(&json, args.solver, args.budget_us).context(name)?;
     match args.format {
-        Format::Json => output::print_json(&answer),
-        Format::Table => output::print(&answer.table()),
+        OutputFormat::Json => output::print_json(&answer),
+        OutputFormat::Table => output::print(&answer.table()),
     }
 }
 

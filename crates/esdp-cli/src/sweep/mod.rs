@@ -20,7 +20,7 @@ use clap::{Args, Subcommand};
 use esdp::sim::Spacing;
 use esdp_engine::results::resolved;
 use esdp_engine::rows::KEYS;
-use esdp_engine::sweep::{Piece, Plan, SweepPoint, SweepResults, SweepRow, Vary};
+use esdp_engine::sweep::{Piece, SweepPlan, SweepPoint, SweepResults, SweepRow, Vary};
 use esdp_engine::{self as engine, Options, Thinning, Unit};
 use std::path::{Path, PathBuf};
 
@@ -165,14 +165,14 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
     thresholds(&args.expect, &results)
 }
 
-fn default_out(args: &SweepArgs, plan: &Plan) -> PathBuf {
+fn default_out(args: &SweepArgs, plan: &SweepPlan) -> PathBuf {
     let mut name = args.source.default_out(&plan.base).into_os_string();
     name.push("-sweep");
     name.into()
 }
 
 /// Computes the parts that are not there yet and says how many of all are done then.
-fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> anyhow::Result<usize> {
+fn compute(plan: &SweepPlan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> anyhow::Result<usize> {
     let here = [out.to_owned()];
     let is_missing = |piece: &&&Piece| store::load(&here, &piece.key, &plan.unit(piece)).is_none();
     let missing: Vec<&Piece> = pieces.iter().filter(is_missing).copied().collect();
@@ -201,7 +201,7 @@ fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> a
 }
 
 /// The result of all the parts that are there, a point at a time.
-fn collect(plan: Plan, pieces: &[Piece], directories: &[PathBuf]) -> SweepResults {
+fn collect(plan: SweepPlan, pieces: &[Piece], directories: &[PathBuf]) -> SweepResults {
     let mut results = SweepResults::new(plan);
     for of_a_point in pieces.chunk_by(|one, next| one.point == next.point) {
         let load = |piece: &Piece| store::load(directories, &piece.key, &results.plan().unit(piece));
@@ -228,7 +228,7 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
 }
 
 /// Checks, before anything is computed, that thresholds name what there is.
-fn check(expectations: &[Expectation], plan: &Plan) -> anyhow::Result<()> {
+fn check(expectations: &[Expectation], plan: &SweepPlan) -> anyhow::Result<()> {
     for expectation in expectations {
         let wanted = expectation.point.as_deref();
         let mut labels = Vec::new();

@@ -12,7 +12,7 @@ mod task;
 pub use cancel::Cancel;
 pub use task::{PolicyRun, SlotSink};
 
-use crate::{Contender, Failure, Outcome, RunError};
+use crate::{Contender, Failure, RunError, RunOutcome};
 use esdp::scenario::Scenario;
 use esdp::sim::Spacing;
 use rayon::iter::{ParallelBridge, ParallelIterator};
@@ -149,10 +149,10 @@ pub fn simulate(
     slots: u64,
     seeds: &[u64],
     options: &Options<'_>,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let units: Vec<Unit<'_>> = seeds.iter().map(|&seed| Unit { scenario, policies, slots, seed }).collect();
     let runs = run(&units, options, &|_, _| Ok(()))?;
-    Ok(Outcome::collect(policies, slots, seeds, runs))
+    Ok(RunOutcome::collect(policies, slots, seeds, runs))
 }
 
 #[cfg(test)]

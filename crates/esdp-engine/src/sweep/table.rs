@@ -1,7 +1,7 @@
 //! The result of a sweep on a terminal: the oracle ratio, a line a point, a column a policy.
 
 use super::{SweepResults, SweepRow};
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 
 const WIDTH: usize = 80;
 const LONGEST_POINT: usize = 36;
@@ -21,7 +21,7 @@ pub(super) fn render(results: &SweepResults) -> String {
     let mut text = String::from("oracle ratio, mean over the seeds; * best of the point\n");
     for policies in blocks(&policies, WIDTH - widest) {
         let header: Vec<&str> = ["point"].into_iter().chain(policies.iter().copied()).collect();
-        let mut table = Table::new(&header);
+        let mut table = TextTable::new(&header);
         for (lines, name) in points.iter().zip(&names) {
             let cells = policies.iter().map(|policy| cell(lines, policy));
             table.row([name.clone()].into_iter().chain(cells));

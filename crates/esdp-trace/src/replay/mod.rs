@@ -13,14 +13,14 @@
 //! Jobs are thinned, by coin, until they keep the scarcest device busy to the given `load`. What a trace does not
 //! tell (no machines, no speeds, no noise) comes from the generator and from preset `fleet-real`.
 //!
-//! Two passes: a [`Summary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
+//! Two passes: a [`TraceSummary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
 
 mod speeds;
 mod tables;
 
 use crate::event::{GPU, Sink, Speed, Task};
 use crate::plan::{Column, PlanError, Server, Units, Window, check, enough};
-use crate::summary::{Devices, Key, Summary};
+use crate::summary::{Devices, Key, TraceSummary};
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::{DeviceTable, LabelledPolicy, Scenario, ScenarioError, ServerTable, Spec};
 use esdp::sim::ArrivalSpec;
@@ -131,7 +131,7 @@ impl Replay {
     ///
     /// # Errors
     /// When the plan is out of range or the trace has no tasks.
-    pub fn new(plan: ReplayPlan, summary: &Summary) -> Result<Self, ReplayError> {
+    pub fn new(plan: ReplayPlan, summary: &TraceSummary) -> Result<Self, ReplayError> {
         plan.window.check(MOST_SERVERS)?;
         check("load", plan.load, 1e-3, 100.0)?;
         check("tasks", f64::from(plan.most_tasks), 1.0, 1000.0)?;

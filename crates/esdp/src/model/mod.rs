@@ -22,7 +22,7 @@ pub use description::{
     TaskGroupSpec,
 };
 pub use fnv::Fnv;
-pub use gang::{GangError, GangSpec, Muster, TaskGroup, TaskSpec};
+pub use gang::{FewestJobs, GangError, GangSpec, TaskGroup, TaskSpec};
 pub use ids::{ChannelId, DeviceId, JobId, PortId, ServerId, Slot, Ticket};
 pub use remap::{ClusterChange, Remap};
 pub use slot::{Arrivals, Observation, Outcome, SlotView};

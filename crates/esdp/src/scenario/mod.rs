@@ -104,7 +104,7 @@ pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
 pub use set::Sweep;
 pub use spec::{
-    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, ListedChannel, SeedTable, ServerKind,
+    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable, ServerKind,
     ServerTable, Spec,
 };
 

@@ -158,7 +158,7 @@ pub struct GraphTable {
     pub count: Option<u64>,
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub channels: Option<Vec<ListedChannel>>,
+    pub channels: Option<Vec<NumberedChannel>>,
 }
 
 impl Default for GraphTable {
@@ -170,7 +170,7 @@ impl Default for GraphTable {
 /// A channel of an explicit list; its request is drawn if it is not given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ListedChannel {
+pub struct NumberedChannel {
     /// Its port, by position.
     pub port: u32,
     /// Its server, by position.

@@ -38,7 +38,7 @@ mod devices;
 mod learned;
 pub(crate) mod text;
 
-pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, Task, TicketError, Waiting};
+pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting};
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};

@@ -9,7 +9,7 @@
 
 use super::problem::Room;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
-use crate::model::Muster;
+use crate::model::FewestJobs;
 
 /// Tries every feasible set of channels.
 #[derive(Debug, Clone)]
@@ -93,14 +93,14 @@ impl Search<'_, '_> {
     fn is_whole(&self) -> bool {
         let Some(gangs) = self.problem.gangs() else { return true };
         self.groups.chunk_by(|a, b| a.job == b.job).all(|groups| {
-            let mut muster = Muster::NONE;
-            groups.iter().for_each(|group| muster.add(group.uses, gangs.groups[group.position as usize].count));
+            let mut fewest = FewestJobs::NONE;
+            groups.iter().for_each(|group| fewest.add(group.uses, gangs.groups[group.position as usize].count));
             let job = gangs.jobs[groups[0].job as usize];
             let reaches = |group: &Group| {
                 let minimum = u64::from(gangs.groups[group.position as usize].minimum);
-                group.uses >= muster.jobs.saturating_mul(minimum)
+                group.uses >= fewest.jobs.saturating_mul(minimum)
             };
-            muster.jobs <= u64::from(job.copies) && muster.reaches(job.minimum) && groups.iter().all(reaches)
+            fewest.jobs <= u64::from(job.copies) && fewest.reaches(job.minimum) && groups.iter().all(reaches)
         })
     }
 }

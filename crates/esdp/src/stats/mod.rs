@@ -24,7 +24,7 @@ pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPr
 pub use record::ChannelRecord;
 pub use sequence::{Exploration, Slack};
 pub use state::{AdaptiveState, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
-pub use windowed::{Block, Windowed};
+pub use windowed::{WindowBlock, Windowed};
 
 use crate::model::{ChannelId, ClusterChange, Observation, Slot};
 

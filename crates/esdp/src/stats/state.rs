@@ -5,7 +5,7 @@
 use super::adaptive::MemoryWeights;
 use super::pooled::Prior;
 use super::record::ChannelRecord;
-use super::windowed::Block;
+use super::windowed::WindowBlock;
 use crate::model::Slot;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -58,7 +58,7 @@ pub enum Learned {
         /// The window in slots, *W*.
         window: u64,
         /// Each channel's blocks; the block of slot *s* is at `(s / length) % 8`.
-        blocks: Vec<[Block; 8]>,
+        blocks: Vec<[WindowBlock; 8]>,
     },
     /// Of [`Pooled`](super::Pooled).
     Pooled(PooledState),
@@ -116,7 +116,7 @@ impl Learned {
                 weight.iter().zip(sum).map(record).collect()
             }
             Learned::Windowed { slot, blocks, .. } => {
-                let record = |blocks: &[Block; 8]| ChannelRecord {
+                let record = |blocks: &[WindowBlock; 8]| ChannelRecord {
                     slot: slot.0,
                     count: blocks.iter().map(|block| block.count as f64).sum(),
                     sum: blocks.iter().map(|block| block.sum).sum(),

@@ -19,7 +19,7 @@ mod summary;
 mod workload;
 
 use crate::files;
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use crate::progress;
 use anyhow::{Context, bail};
 use arm::{Arm, Outcome};
@@ -82,7 +82,7 @@ pub(super) struct DemoArgs {
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
@@ -118,8 +118,8 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         files::write(&out.join("summary.json"), format!("{document:#}\n"))?;
     }
     match args.format {
-        Format::Json => output::print_json(&document),
-        Format::Table => output::print(&comparison::render(&summaries)),
+        OutputFormat::Json => output::print_json(&document),
+        OutputFormat::Table => output::print(&comparison::render(&summaries)),
     }
 }
 

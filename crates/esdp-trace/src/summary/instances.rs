@@ -8,9 +8,9 @@
 //!
 //! A task stays open until [`WINDOW`] younger ones are: 5 MB when full.
 
-use super::histogram::{Histogram, Quantiles};
+use super::histogram::{Quantiles, ValueHistogram};
 use super::jobs::fingerprint;
-use crate::event::Instance;
+use crate::event::TaskInstance;
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
@@ -33,14 +33,14 @@ struct Open {
 
 /// The spread of the instances of a trace.
 #[derive(Debug, Clone, Default)]
-pub struct Spread {
+pub struct InstanceDurations {
     open: HashMap<u64, Open>,
     order: VecDeque<u64>,
     instances: u64,
     tasks: u64,
-    durations: Histogram,
-    variation: Histogram,
-    relative: Histogram,
+    durations: ValueHistogram,
+    variation: ValueHistogram,
+    relative: ValueHistogram,
 }
 
 /// What is known of the instances.
@@ -61,9 +61,9 @@ pub struct InstanceSummary {
     pub curve: Vec<(f64, f64)>,
 }
 
-impl Spread {
+impl InstanceDurations {
     /// Counts an instance.
-    pub fn add(&mut self, instance: &Instance<'_>) {
+    pub fn add(&mut self, instance: &TaskInstance<'_>) {
         self.instances += 1;
         let Some(duration) = instance.duration else { return };
         self.durations.add(duration);

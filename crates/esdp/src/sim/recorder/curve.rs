@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 /// The cumulative values after a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct CurvePoint {
     /// The slot.
     pub slot: u64,
     /// The AOU so far, by true means.
@@ -17,7 +17,7 @@ pub struct Point {
     pub oracle: Option<f64>,
 }
 
-impl Point {
+impl CurvePoint {
     /// The AOU a slot so far.
     pub fn average(&self) -> f64 {
         self.aou / self.slot as f64
@@ -60,13 +60,13 @@ impl Spacing {
 
 /// Cumulative values at chosen slots; memory by their number, not by the length of the run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct Curve {
     at: Vec<u64>,
-    points: Vec<Point>,
-    now: Point,
+    points: Vec<CurvePoint>,
+    now: CurvePoint,
 }
 
-impl Series {
+impl Curve {
     /// At most `points` points over a run of `slots` slots.
     pub fn new(slots: u64, points: usize, spacing: Spacing) -> Self {
         Self::at(spacing.slots(slots, points))
@@ -74,22 +74,22 @@ impl Series {
 
     /// Points after these slots, ascending.
     pub fn at(slots: Vec<u64>) -> Self {
-        let now = Point { slot: 0, aou: 0.0, realised: 0.0, oracle: Some(0.0) };
+        let now = CurvePoint { slot: 0, aou: 0.0, realised: 0.0, oracle: Some(0.0) };
         Self { points: Vec::with_capacity(slots.len()), at: slots, now }
     }
 
     /// The points so far.
-    pub fn points(&self) -> &[Point] {
+    pub fn points(&self) -> &[CurvePoint] {
         &self.points
     }
 
     /// The points so far.
-    pub fn into_points(self) -> Vec<Point> {
+    pub fn into_points(self) -> Vec<CurvePoint> {
         self.points
     }
 }
 
-impl Recorder for Series {
+impl Recorder for Curve {
     fn record(&mut self, record: &SlotRecord<'_>) -> ControlFlow<()> {
         self.now.slot = record.slot.0;
         self.now.aou += record.expected;
