@@ -142,12 +142,12 @@ fn a_crash_of_slurm_itself_is_told_and_the_arms_run_again() {
     let ready = || processes().any(|(_, arguments)| arguments.contains(&place) && arguments.contains("job.sh"));
     wait_for(|| node().is_some() && ready());
     let (slurmd, _) = node().expect("it runs");
-    let killed = std::process::Command::new("kill").args(["-ABRT", &slurmd.to_string()]).status();
+    let killed = std::process::Command::new("kill").args(["-KILL", &slurmd.to_string()]).status();
     assert!(killed.expect("kill runs").success());
     let ended = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert!(ended.status.success(), "{said}");
-    assert!(said.contains("slurmd has ended: signal: 6") && said.contains("is run again"), "{said}");
+    assert!(said.contains("slurmd has ended: signal: 9") && said.contains("is run again"), "{said}");
     let table = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(table.contains("8 jobs on 8 nodes"), "{table}");
 }

@@ -1,4 +1,4 @@
-//! The live scheduler as a service: `esdp::live` behind HTTP, durable, with figures and a page to look at.
+//! The live scheduler as a service: `esdp::live` behind HTTP, durable, with metrics and a dashboard.
 //!
 //! ```text
 //!            HTTP                  bounded queue              SQLite

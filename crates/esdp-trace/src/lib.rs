@@ -31,8 +31,8 @@
 //! | [`summary`] | what is in a trace, in bounded memory |
 //! | [`plan`] | which part of a trace to take, for both of the following |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
-//! | [`replay`] | a scenario that plays a trace again |
-//! | [`generate`] | a trace of our own, with the statistics of a real one |
+//! | [`replay`] | a scenario that replays a trace |
+//! | [`generate`] | a synthetic trace, with the statistics of a real one |
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
 //! Nothing here opens a file or reads a clock: inputs are readers, and whoever opened them knows their names.

@@ -112,7 +112,7 @@ Examples:
 /// Measures what a decision costs on this machine.
 ///
 /// Prints the time per decision of the exact solver on learned problems of several sizes,
-/// beside the paper's dynamic programme and general MILP solvers. Takes some minutes.
+/// beside the paper's dynamic program and general MILP solvers. Takes some minutes.
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS, after_help = "See `esdp bench --help` for what is measured and examples.")]
 pub struct BenchArgs {
@@ -171,7 +171,7 @@ enum RivalName {
     Highs,
     /// microlp, a MILP solver in pure Rust
     Milp,
-    /// The paper's dynamic programme, on learned problems only
+    /// The paper's dynamic program, on learned problems only
     Paper,
     /// Nobody
     None,

@@ -1,13 +1,12 @@
 //! From evidence to figures.
 
+use super::claims::BASELINES;
 use super::evidence::{Evidence, Measured, decision_us};
 use super::source::Source;
 use esdp::sim::CurvePoint;
 use esdp_engine::{PolicyOutcome, Spread};
 use esdp_report::figure::{Axis, Figure, Series};
 
-/// The baselines that `ratio` compares with.
-const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];
 /// The fleets that are also shown over time, by their number of servers.
 const OVER_TIME: [f64; 3] = [200.0, 1000.0, 5000.0];
 
@@ -161,7 +160,7 @@ fn aou_against(evidence: &Evidence, source: Source, id: &str, title: &str, x: Ax
     swept(evidence, source, figure, "", PolicyOutcome::aou)
 }
 
-/// One line a policy over the points of a source.
+/// One line per policy over the points of a source.
 fn swept(
     evidence: &Evidence,
     source: Source,

@@ -39,9 +39,9 @@ Files in --out (`out/reproduce`, or `out/reproduce-quick` with --quick, by defau
   FIGURE.svg .png .csv   each figure; the CSV has series, x, y and standard error
   claims.csv, claims.json  each claim, what was measured, the rule and the verdict
   scenarios/             the resolved scenario of each figure, for `esdp run` and `esdp sweep`
-  parts/                 what is done; an interrupted reproduction goes on from there
+  parts/                 what is done; an interrupted reproduction resumes from there
 
-The full size takes 10 seeds, 8000 slots over time and 2000 slots a point elsewhere. Decisions
+The full size takes 10 seeds, 8000 slots over time and 2000 slots per point elsewhere. Decisions
 are timed with fewer, one at a time, because the paper's own program takes milliseconds for each.
 
 Output of --format json, one JSON document:
@@ -62,7 +62,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS, after_help = "See `esdp reproduce --help` for the files and examples.")]
 pub struct ReproduceArgs {
-    /// Which figures, see --list (default: all)
+    /// Which figures, see --list [default: all]
     #[arg(value_name = "FIGURE")]
     figures: Vec<String>,
     /// List the figures and stop
@@ -77,7 +77,7 @@ pub struct ReproduceArgs {
     /// How many slots, over time and elsewhere alike
     #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
-    /// How many threads (default: one per core)
+    /// How many threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     jobs: Option<u64>,
     /// The directory for the results
@@ -155,7 +155,7 @@ fn measure(
             progress.finish();
             let all = tasks.len();
             let sentence =
-                format!("{done} of {all} sets of simulations are complete; the same command goes on from there");
+                format!("{done} of {all} sets of simulations are complete; the same command resumes from there");
             return Err(End::Interrupted(sentence).into());
         };
         evidence.add(task.source, points);

@@ -99,7 +99,7 @@ pub enum SolverName {
     Auto,
     /// Optimal, or a certified gap when its work budget ends
     Exact,
-    /// The paper's dynamic programme, on rounded means and widths; small capacities only
+    /// The paper's dynamic program, on rounded means and widths; small capacities only
     Paper,
     /// Every feasible set; up to 24 channels, or as many decisions of tasks
     Exhaustive,

@@ -29,11 +29,11 @@ policies.esdp-index.kappa. Values are written as in TOML. Several --vary give ev
 scenario or preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
-  sweep.csv      one line a point and policy; the columns decision_us_* differ from run to run
+  sweep.csv      one line per point and policy; the timing columns decision_us_* vary between runs
   sweep.json     the document that --format json prints
-  report.html    a figure a measure, complete in one file
+  report.html    one figure per metric, complete in one file
   scenario.toml  the scenario before anything is varied
-  plan.json, parts/   what is done: the same command goes on where it stopped
+  plan.json, parts/   what is done: the same command resumes where it stopped
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
@@ -42,7 +42,7 @@ Output of --format json, one JSON document:
              ...the numbers of `esdp run --format json`...}]}
 
 A sweep that is too large for one machine: `--shard I/N`, I from 0 to N-1, computes one part of
-the work on each, `esdp sweep merge` joins their directories. See docs/cluster.md.
+the work on each, `esdp sweep merge` merges their directories. See docs/cluster.md.
 
 Examples:
   esdp sweep --preset rho
@@ -79,7 +79,7 @@ enum Action {
     Merge(MergeArgs),
 }
 
-/// Joins the shards of a sweep to the result of the whole.
+/// Merges the shards of a sweep into one result.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// The --out directories of the shards
@@ -222,7 +222,7 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table(), out.join("report.html"));
-            output::print(&format!("{table}\nReport: {}\nBeside it: sweep.csv, sweep.json\n", report.display()))
+            output::print(&format!("{table}\nReport: {}\nAlso written: sweep.csv, sweep.json\n", report.display()))
         }
     }
 }

@@ -70,10 +70,10 @@ pub(super) struct ScenarioArgs {
     /// How many failure domains or kinds a port may use
     #[arg(long, value_name = "N", default_value_t = 3)]
     groups: usize,
-    /// Which devices count (default: all that are asked for)
+    /// Devices to model [default: every device the tasks request]
     #[arg(long, value_name = "cpu,mem,gpu", value_delimiter = ',')]
     devices: Vec<String>,
-    /// The size of a unit (default: the smallest request)
+    /// The size of a unit [default: the smallest request]
     #[arg(long, value_name = "cpu=0.5", value_delimiter = ',', value_parser = size)]
     units: Vec<(String, f64)>,
     /// Mean demand as a multiple of the scarcest capacity

@@ -16,7 +16,7 @@ pub const SHARE: f64 = 0.75;
 /// How many outcomes tell a speed.
 const ENOUGH: f64 = 3.0;
 
-/// The features of a node, as they are and as they shall be.
+/// The features of a node, as they are and as they should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Features {
     /// The node.

@@ -37,7 +37,7 @@ impl Default for WeightLimits {
 /// The weights of a site before we changed any, by node.
 pub type Saved = BTreeMap<String, u64>;
 
-/// A node's weight, as it is and as it shall be.
+/// A node's weight, as it is and as it should be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The node.

@@ -57,7 +57,7 @@ pub type MakeSink<'a> = dyn Fn(usize, usize) -> Result<Box<dyn SlotSink>, Failur
 /// How to run; nothing in here changes a result.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Threads; 0 for one a core.
+    /// Threads; 0 for one per core.
     pub jobs: usize,
     /// How much of the curves is kept.
     pub thinning: Thinning,

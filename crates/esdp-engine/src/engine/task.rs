@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Above so many slots the oracle runs along with every policy instead of being kept: that
-/// costs time, but memory must not grow with the horizon. A track has 8 bytes a slot.
+/// costs time, but memory must not grow with the horizon. A track has 8 bytes per slot.
 const LONGEST_TRACK: u64 = 1 << 17;
 
 /// At most so many times during a run it is noted what a policy has found out.

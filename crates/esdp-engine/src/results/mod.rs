@@ -6,6 +6,8 @@ mod page;
 mod spark;
 mod table;
 
+pub(crate) use table::shortened;
+
 use crate::rows::Row;
 use crate::{RunOutcome, seeds_in_words};
 use esdp::scenario::Scenario;

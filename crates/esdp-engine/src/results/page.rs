@@ -13,11 +13,11 @@ const TERMS: &str = "AOU is the sum over the slots of the expected net utility o
      the true speeds and decides the same arrivals; the oracle ratio is the AOU as a share of its AOU, regret the \
      difference. Every policy meets the same arrivals and speeds. Decision times are of this machine and differ from \
      run to run.";
-const MORE_TERMS: &str = "The realised AOU is the utility that came out, luck included. Exploration is the share of \
-     uses that went to channels which were still little known; proved is the share of decisions whose optimality was \
+const MORE_TERMS: &str = "The realised AOU is the utility actually obtained, including noise. Exploration is the share of \
+     uses that went to channels with few observations so far; proved is the share of decisions whose optimality was \
      proved.";
 
-const JOB_TERMS: &str = "Deferred counts a job once for every slot in which it was there and did not start. Jain's \
+const JOB_TERMS: &str = "Deferred: job-slots spent waiting. Jain's \
      index tells whether all ports have the same share of their jobs started: 1 is even. Completion times (JCT), from \
      arrival to end, waiting and makespan are in slots, of jobs that hold their devices until they are done.";
 

@@ -148,7 +148,7 @@ fn curves(policies: &[PolicyOutcome], width: usize) -> Vec<String> {
     all.iter().map(|values| spark::line(values, width, range)).collect()
 }
 
-fn shortened(text: &str, longest: usize) -> String {
+pub(crate) fn shortened(text: &str, longest: usize) -> String {
     let text = visible::line(text);
     if text.chars().count() <= longest {
         return text;

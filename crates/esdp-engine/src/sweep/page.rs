@@ -1,4 +1,4 @@
-//! The report of a sweep: a figure a measure, over the first varied key.
+//! The report of a sweep: one figure per metric, over the first varied key.
 
 use super::{SweepPlan, SweepResults, SweepRow};
 use crate::results::resolved;

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Builds the policy for a cluster.
 pub type PolicyMaker = Arc<dyn Fn(&Cluster) -> Box<dyn Policy> + Send + Sync>;
 
-/// Why the state cannot be had from the journal. Fatal.
+/// Why the state cannot be rebuilt from the journal. Fatal.
 #[derive(Debug, Error)]
 pub enum JournalReplayError {
     /// The journal.

@@ -38,11 +38,11 @@ pub const MOST_JOBS: usize = 4_000_000;
 pub struct ReplayPlan {
     /// Which part of the trace, and how large the cluster is.
     pub window: Window,
-    /// How busy the scarcest device shall be, as a share.
+    /// The target utilisation of the scarcest device, as a share.
     pub load: f64,
     /// The most tasks of a job.
     pub most_tasks: u32,
-    /// The slots of a block of fluctuation.
+    /// Length of a resampled fluctuation block, in slots.
     pub block: u64,
 }
 
@@ -82,7 +82,7 @@ pub enum ReplayError {
         /// What it asks for.
         request: String,
     },
-    /// What was built is no scenario.
+    /// The scenario that was built was rejected.
     #[error("the replay cannot be run: {0}")]
     Scenario(#[from] ScenarioError),
 }

@@ -72,7 +72,7 @@ pub enum DraftError {
         /// By what.
         by: &'static str,
     },
-    /// What was built is no scenario.
+    /// The scenario that was built was rejected.
     #[error("the scenario cannot be run: {0}")]
     Scenario(#[from] ScenarioError),
 }
@@ -223,7 +223,7 @@ impl Draft {
     /// Thins the arrivals, sets the capacities and writes the scenario.
     ///
     /// # Errors
-    /// When what was built is no valid scenario.
+    /// When the scenario that was built is rejected.
     pub fn finish(mut self) -> Result<Built, DraftError> {
         let ports = self.ports.len();
         let slots = self.jobs.len() / ports;

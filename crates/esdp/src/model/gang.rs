@@ -132,7 +132,7 @@ pub struct TaskGroup {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Tasks {
     groups: Vec<TaskGroup>,
-    /// The names of the groups; empty where jobs are no gangs.
+    /// The names of the groups; empty where jobs are not gangs.
     names: Vec<String>,
     /// The group of each channel.
     of: Vec<u32>,

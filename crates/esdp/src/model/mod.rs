@@ -12,6 +12,7 @@ mod fnv;
 mod gang;
 mod ids;
 mod remap;
+mod room;
 mod slot;
 
 pub use capacity::{Amount, Capacity, CapacityError};
@@ -25,4 +26,5 @@ pub use fnv::Fnv;
 pub use gang::{FewestJobs, GangError, GangSpec, TaskGroup, TaskSpec};
 pub use ids::{ChannelId, DeviceId, JobId, PortId, ServerId, Slot, Ticket};
 pub use remap::{ClusterChange, Remap};
+pub use room::Room;
 pub use slot::{Arrivals, Observation, Outcome, SlotView};

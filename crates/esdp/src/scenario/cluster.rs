@@ -112,7 +112,7 @@ fn build(spec: ClusterSpec) -> Result<Cluster, ScenarioError> {
         }
         ClusterError::Request { channel, found, expected } => {
             let (key, found) = (format!("graph.channels[{channel}].request"), format!("a list of {found}"));
-            ScenarioError::value(key, found, format!("{expected}, one a device"))
+            ScenarioError::value(key, found, format!("{expected}, one per device"))
         }
         ClusterError::Duplicate { channel, port, server } => {
             let message = format!("port {port} and server {server} are joined by an earlier channel already");

@@ -49,7 +49,7 @@
 //!
 //! [arrivals]
 //! law = "bernoulli"       # see `ArrivalSpec`
-//! rho = 0.9               # or one a port
+//! rho = 0.9               # or one per port
 //!
 //! [speeds]
 //! law = "normal"          # see `SpeedSpec`

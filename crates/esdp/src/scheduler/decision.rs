@@ -15,7 +15,7 @@ pub struct Decision {
     certificate: Option<Certificate>,
 }
 
-/// Why a choice is no decision. Fatal: a bug in the policy.
+/// Why a choice was rejected. Fatal: a bug in the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealError {
     /// A channel that the cluster does not have.
@@ -35,7 +35,7 @@ pub enum SealError {
         server: ServerId,
     },
     /// A channel used more often than its port has jobs.
-    #[error("{channel} is used {used} times, but {port} has {jobs} jobs")]
+    #[error("uses of {channel}: {used}, expected at most {jobs}, as many as {port} has jobs")]
     TooOften {
         /// The channel.
         channel: ChannelId,

@@ -1,6 +1,6 @@
 //! Jobs whose tasks run together or not at all, as a part of a [`Problem`](super::Problem).
 //!
-//! A decision gives every channel a whole number of uses, one a task. Of each job some *y* of its
+//! A decision gives every channel a whole number of uses, one per task. Of each job some *y* of its
 //! copies run; then
 //!
 //! ```text
@@ -161,7 +161,7 @@ mod tests {
             change(&mut instance);
             instance.problem().unwrap_err().to_string()
         };
-        assert_eq!(refused(|i| i.group.clear()), "`group` has 0 entries, expected 1");
+        assert_eq!(refused(|i| i.group.clear()), "`group` has length 0, expected 1");
         assert_eq!(refused(|i| i.group[0] = 1), "`group` entry 0 is 1, expected less than 1");
         assert_eq!(refused(|i| i.groups[0].job = 7), "`groups` entry 0 is 7, expected less than 1");
         assert!(refused(|i| i.jobs[0].copies = 1 << 27).contains("134217728 tasks in all"));

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// The version of [`StatisticsState`] that this library writes and reads.
 pub const STATE_VERSION: u32 = 1;
 
-/// Everything [`Statistics`](super::Statistics) know, one entry a channel.
+/// Everything [`Statistics`](super::Statistics) know, one entry per channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatisticsState {
     /// The layout's version, [`STATE_VERSION`].
@@ -192,7 +192,7 @@ pub enum StateError {
         expected: &'static str,
     },
     /// It belongs to another cluster.
-    #[error("the saved `{list}` has {found} entries, expected {expected}")]
+    #[error("the saved `{list}` has length {found}, expected {expected}")]
     Length {
         /// The list.
         list: &'static str,

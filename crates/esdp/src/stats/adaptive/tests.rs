@@ -4,7 +4,7 @@ use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec};
 use crate::rng::{Purpose, stream};
 use crate::stats::Pooled;
-use crate::stats::testing::{censored, ran};
+use crate::stats::testing::{censored, check_copies, ran};
 use rand::RngExt;
 
 /// Two ports on `servers` servers, every channel there is.
@@ -84,40 +84,23 @@ fn one_server_forgets_by_itself() {
     assert!(throttled.factor < 0.8 && insight.servers[4].factor > 0.9, "{throttled:?}");
 }
 
-/// Copies through JSON at every 25th slot of a random life agree bit for bit ever after, readings included.
 #[test]
 fn save_and_restore_is_exact() {
-    let new = || Adaptive::new(&cluster(12));
-    let mut rng = stream(5, Purpose::Policy, 0, 0);
-    let mut lives = vec![new()];
-    for slot in 1..=150u64 {
-        if slot % 25 == 0 {
-            let saved = serde_json::to_string(&lives[0].state()).unwrap();
-            let mut copy = new();
-            copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
-            lives.push(copy);
-        }
-        let channel = ChannelId(rng.random_range(0..24));
-        let seen = match rng.random_range(0..4) {
-            0 => None,
-            1 => Some(censored(slot, channel)),
-            _ => Some(ran(slot.saturating_sub(rng.random_range(0..4)), channel, rng.random())),
-        };
-        for life in &mut lives {
-            life.advance(Slot(slot));
-            life.commit(Slot(slot), channel);
-            seen.iter().for_each(|seen| life.observe(seen));
-        }
-        for life in &lives {
-            assert_eq!(life.state(), lives[0].state(), "slot {slot}");
-            assert_eq!(life.outcomes().to_bits(), lives[0].outcomes().to_bits());
-            // What is kept is what would be computed now, to the last bit, in every life.
-            for index in 0..24 {
-                assert_eq!(life.reading(index), life.compute(index), "slot {slot}, channel {index}");
-                assert_eq!(life.reading(index), lives[0].reading(index), "slot {slot}, channel {index}");
+    check_copies(
+        || Box::new(Adaptive::new(&cluster(12))),
+        24,
+        150,
+        |lives, slot| {
+            for life in lives {
+                assert_eq!(life.outcomes().to_bits(), lives[0].outcomes().to_bits());
+                // What is kept is what would be computed now, to the last bit, in every life.
+                for index in 0..24 {
+                    assert_eq!(life.reading(index), life.compute(index), "slot {slot}, channel {index}");
+                    assert_eq!(life.reading(index), lives[0].reading(index), "slot {slot}, channel {index}");
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// Channels of a server with outcomes are read later. When is not seen: lives in which everything is read after each event,
@@ -178,12 +161,12 @@ fn damaged_and_foreign_states_are_refused() {
         error
     };
     assert_eq!(refused(|s| s.memories[1] = 77), "the saved `memories` is 77, expected 100");
-    assert!(refused(|s| s.pools.truncate(1)).contains("`pools` has 1 entries, expected 2"));
+    assert!(refused(|s| s.pools.truncate(1)).contains("`pools` has length 1, expected 2"));
     assert!(refused(|s| s.pools[1].residuals[3] = 1e9).contains("`residuals` is damaged at entry 3"));
     assert!(refused(|s| s.weights.odds[5][1] = 0.0).contains("`odds` is damaged at entry 5"));
     assert!(refused(|s| s.weights.informed[4] = 1.5).contains("`informed` is damaged at entry 4"));
     assert!(refused(|s| s.weights.shares[0] = f64::NAN).contains("`shares` is damaged"));
-    assert!(refused(|s| s.weights.odds.truncate(11)).contains("`odds` has 11 entries, expected 12"));
+    assert!(refused(|s| s.weights.odds.truncate(11)).contains("`odds` has length 11, expected 12"));
     let mut adaptive = new();
     let foreign = Pooled::new(&cluster(12), true, 1.0).state();
     assert!(matches!(adaptive.restore(foreign), Err(StateError::Kind { expected: "adaptive", .. })));
