@@ -61,14 +61,14 @@ fn what_was_never_tried_is_judged_by_others_of_its_kind() {
     for server in 20..40 {
         let expected = if server % 2 == 0 { 0.2 } else { 0.8 };
         let estimate = pooled.estimate(at(0, server));
-        assert!((estimate - expected).abs() < 0.05, "server {server}: {estimate}, not {expected}");
+        assert!((estimate - expected).abs() < 0.01, "server {server}: {estimate}, not {expected}");
         assert!(pooled.variance(at(0, server)).is_finite());
         assert!(pooled.variance(at(0, server)) > pooled.variance(at(0, server - 20)));
     }
     // Port 1 was never seen: in between, and far from certain.
     let unseen = pooled.estimate(at(1, 0));
-    assert!((0.3..0.7).contains(&unseen), "{unseen}");
-    assert!(pooled.variance(at(1, 0)) > 5.0 * pooled.variance(at(0, 30)));
+    assert!((unseen - 0.5).abs() < 0.02, "{unseen}");
+    assert!(pooled.variance(at(1, 0)) > 50.0 * pooled.variance(at(0, 30)));
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn the_prior_can_be_read() {
     let find = |path: &[&str]| report.iter().find(|group| group.path == path).unwrap().prior;
     assert!(report[0].path.is_empty());
     let (old, new) = (find(&["train", "old"]), find(&["train", "new"]));
-    assert!((old.mean - 0.2).abs() < 0.03 && (new.mean - 0.8).abs() < 0.03, "{old:?} {new:?}");
+    assert!((old.mean - 0.2).abs() < 0.01 && (new.mean - 0.8).abs() < 0.01, "{old:?} {new:?}");
     // Uniform outcomes of width .2 have a variance of 1/300; the channels of a kind do not differ.
-    assert!((old.noise - 1.0 / 300.0).abs() < 0.001 && old.between < 0.01, "{old:?}");
-    assert!(find(&["serve", "old"]).uncertainty > 10.0 * old.uncertainty);
+    assert!((old.noise - 1.0 / 300.0).abs() < 0.0002 && old.between < 0.004, "{old:?}");
+    assert!(find(&["serve", "old"]).uncertainty > 500.0 * old.uncertainty);
     assert_eq!(pooled.servers().len(), 40);
 }
 
@@ -101,7 +101,7 @@ fn a_fast_server_is_fast_for_other_ports_too() {
     pooled.advance(Slot(200));
     // Never tried at port 1: server 1 is fast elsewhere, server 3 is not.
     let (fast, plain) = (pooled.estimate(at(1, 1)), pooled.estimate(at(1, 3)));
-    assert!(fast > plain + 0.03, "{fast} {plain}");
+    assert!(fast > plain + 0.045, "{fast} {plain}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_task_groups_of_a_gang_are_pooled_apart() {
     }
     pooled.advance(Slot(100));
     assert_eq!(pooled.prior().len(), 3);
-    assert!(pooled.estimate(ChannelId(1)) > pooled.estimate(ChannelId(3)) + 0.3);
+    assert!(pooled.estimate(ChannelId(1)) > pooled.estimate(ChannelId(3)) + 0.37);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_fades_falls_back_on_the_prior() {
         (0..20).filter(|server| *server != 5).for_each(|server| pooled.observe(&outcome(slot, server)));
     }
     let faded = pooled.estimate(at(0, 5));
-    assert!(fresh > 0.65 && faded < 0.5, "{fresh}, then {faded}");
+    assert!((fresh - 0.78).abs() < 0.03 && (faded - 0.29).abs() < 0.03, "{fresh}, then {faded}");
 }
 
 #[test]
