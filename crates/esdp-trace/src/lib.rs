@@ -31,8 +31,8 @@
 //! | [`summary`] | what is in a trace, in bounded memory |
 //! | [`plan`] | which part of a trace to take, for both of the following |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
-//! | [`replay`] | a scenario that plays a trace again |
-//! | [`generate`] | a trace of our own, with the statistics of a real one |
+//! | [`replay`] | a scenario that replays a trace |
+//! | [`generate`] | a synthetic trace, with the statistics of a real one |
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
 //! Nothing here opens a file or reads a clock: inputs are readers, and whoever opened them knows their names.
@@ -57,7 +57,7 @@ pub mod summary;
 mod table;
 
 pub use error::TraceError;
-pub use event::{Amounts, Ignore, Instance, Machine, Sink, Speed, Task};
+pub use event::{DeviceAmounts, Ignore, Machine, Sink, Speed, Task, TaskInstance};
 pub use formats::{FORMATS, Format};
 pub use input::{BUFFER, LONGEST_LINE};
 pub use ledger::{Fate, Ledger, Place, REASONS, Reason, Tally};

@@ -3,7 +3,7 @@
 use esdp::model::{PortId, ServerId};
 use esdp_trace::plan::Window;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayError, ReplayPlan};
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Import, Ledger, Source};
 
 /// Tasks of half a core and of two, some without an end; the last one beyond the window.
@@ -39,7 +39,7 @@ fn noise() -> String {
 }
 
 fn build(files: &[&str], plan: ReplayPlan) -> Result<BuiltReplay, ReplayError> {
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     let read = |sink: &mut dyn esdp_trace::Sink| {
         for file in files {
             Import::open(file.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), sink).unwrap();

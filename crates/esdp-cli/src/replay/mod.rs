@@ -17,7 +17,7 @@ use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
 use esdp_trace::plan::Window;
 use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Ledger, Sink, Source};
 use jobs::JobFile;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ const DETAILS: &str = r#"FILES are any of, in any order, plain or gzip, told apa
   machines  Alibaba machine_meta, GPU 2020 machines, GPU 2023 nodes
   speeds    Gavel's isolated throughputs, or a CSV of job type, server, speed
   noise     Azure VM benchmarks, GPU 2020 mini-batch times
-What is missing comes from the generated trace and from preset `fleet-real`; without any file
+What is missing comes from the generated trace and from preset `fleet-real`; without any file,
 everything does.
 
 Jobs keep their real order, arrival and duration: on a server of average speed a job takes as
@@ -37,8 +37,8 @@ kind of server; they fluctuate as was measured, in blocks, so that autocorrelati
 draws other blocks: the standard errors are over resamplings of the fluctuation.
 
 Files in --out (default: `out/replay`): those of `esdp run`, and
-  jobs.csv       one line a finished job, seed and policy, with the columns of Batsim
-  schedule.json  one object a seed and policy, with the keys of Batsim's schedule
+  jobs.csv       one line per finished job, seed and policy, with the columns of Batsim
+  schedule.json  one object per seed and policy, with the keys of Batsim's schedule
 Times in them are in seconds; `esdp run` repeats the result from scenario.toml, without them.
 
 Examples:
@@ -54,7 +54,7 @@ pub struct ReplayArgs {
     /// Tasks, machines, speeds and noise; the generated trace without any
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Makes the first dirty row an error, with its line and column
+    /// Fail on the first malformed row, with its line and column
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -74,13 +74,13 @@ pub struct ReplayArgs {
     /// Where to start, after the first arrival
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     start: f64,
-    /// How busy the scarcest device shall be at mean speeds
+    /// Target utilisation of the scarcest device at mean speeds
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     load: f64,
     /// The most tasks of a job
     #[arg(long, value_name = "N", default_value_t = 4)]
     tasks: u32,
-    /// The slots of a block of fluctuation
+    /// Length of a resampled fluctuation block, in slots
     #[arg(long, value_name = "T", default_value_t = 20)]
     block: u64,
     /// The first seed; the others follow it
@@ -92,7 +92,7 @@ pub struct ReplayArgs {
     /// Which policies
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]
     policies: Vec<String>,
-    /// A threshold, such as 'esdp.jct_mean<=12'; exit code 1 where one is not met
+    /// A threshold, such as 'esdp.jct_mean<=12'; exit code 1 if one is not met
     #[arg(long, value_name = "THRESHOLD")]
     expect: Vec<Expectation>,
 }
@@ -144,7 +144,7 @@ fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {
     let plan = ReplayPlan { window, load, most_tasks: tasks, block };
     let input = InputArgs::of(&args.files, args.strict, args.common.quiet);
     let names = || if args.files.is_empty() { "the generated trace".to_owned() } else { input.names() };
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     input.read(&mut summary)?;
     let tasks_told = summary.arrivals().is_some();
     if !tasks_told {

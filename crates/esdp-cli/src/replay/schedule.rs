@@ -1,7 +1,7 @@
 //! `schedule.json`: a run in a few numbers, with the keys of Batsim's `_schedule.csv`.
 
 use esdp::scenario::Scenario;
-use esdp_engine::Outcome;
+use esdp_engine::RunOutcome;
 use serde::Serialize;
 
 /// One run.
@@ -26,7 +26,7 @@ struct Schedule<'a> {
 }
 
 /// The document; times in seconds.
-pub(super) fn render(scenario: &Scenario, outcome: &Outcome, slot: f64) -> anyhow::Result<String> {
+pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, slot: f64) -> anyhow::Result<String> {
     let servers = scenario.servers();
     let mut all = Vec::new();
     for policy in &outcome.policies {

@@ -1,6 +1,6 @@
 //! By how much learning pays, and how far the oracle is: in a sentence for each policy that learns.
 
-use esdp_engine::{Outcome, PolicyOutcome, Spread};
+use esdp_engine::{PolicyOutcome, RunOutcome, Spread};
 
 /// Policies that do not weigh what they learn against what it costs to learn it.
 const BASELINES: [&str; 5] = ["hauf", "lcf", "lwtf", "random", "first-fit"];
@@ -17,11 +17,13 @@ fn aou(policy: &PolicyOutcome) -> Vec<f64> {
 }
 
 /// The sentences; none where there is nobody to compare with.
-pub(super) fn sentences(outcome: &Outcome) -> Vec<String> {
-    let named = |policy: &&PolicyOutcome| BASELINES.contains(&policy.label.as_str());
-    let baselines: Vec<&PolicyOutcome> = outcome.policies.iter().filter(named).collect();
-    let oracle = outcome.policies.iter().find(|policy| policy.label == "oracle");
-    let learners = outcome.policies.iter().filter(|policy| !named(policy) && policy.label != "oracle");
+pub(super) fn sentences(outcome: &RunOutcome) -> Vec<String> {
+    // By what they are and not by their labels, which a scenario may choose.
+    let is =
+        |policy: &PolicyOutcome, names: &[&str]| policy.spec.as_ref().is_some_and(|spec| names.contains(&spec.name()));
+    let baselines: Vec<&PolicyOutcome> = outcome.policies.iter().filter(|policy| is(policy, &BASELINES)).collect();
+    let oracle = outcome.policies.iter().find(|policy| is(policy, &["oracle"]));
+    let learners = outcome.policies.iter().filter(|policy| !is(policy, &BASELINES) && !is(policy, &["oracle"]));
     let sentence = |policy: &PolicyOutcome| {
         let (quick, jct) = against_best(policy, &baselines, completion, |a, b| a < b)?;
         let (rich, aou) = against_best(policy, &baselines, aou, |a, b| a > b)?;
@@ -32,7 +34,9 @@ pub(super) fn sentences(outcome: &Outcome) -> Vec<String> {
             percent(&aou)
         );
         if let Some(oracle) = oracle {
-            text += &format!("; to the oracle's JCT {}", percent(&change(policy, oracle, completion)));
+            let change = change(policy, oracle, completion);
+            let word = if change.mean < 0.0 { "faster" } else { "slower" };
+            text += &format!("; {} {word} than the oracle", percent(&change).trim_start_matches(['+', '-']));
         }
         Some(text)
     };

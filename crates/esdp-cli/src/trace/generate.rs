@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"The trace has the statistics of an hour of Alibaba v2018: request vectors and their shares,
 over-dispersed arrivals, durations, instances, speeds that differ within a task. docs/traces.md
-says what it has and what it has not. The layout is that of the hour sample, without a header:
+says what it has and what it lacks. The layout is that of the hour sample, without a header:
   arrival, job_name, task_name, duration, plan_cpu, plan_mem, instance_num
 The same seed gives the same bytes, and a longer trace starts with a shorter one.
 

@@ -13,14 +13,14 @@
 //! Jobs are thinned, by coin, until they keep the scarcest device busy to the given `load`. What a trace does not
 //! tell (no machines, no speeds, no noise) comes from the generator and from preset `fleet-real`.
 //!
-//! Two passes: a [`Summary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
+//! Two passes: a [`TraceSummary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
 
 mod speeds;
 mod tables;
 
 use crate::event::{GPU, Sink, Speed, Task};
 use crate::plan::{Column, PlanError, Server, Units, Window, check, enough};
-use crate::summary::{Devices, Key, Summary};
+use crate::summary::{Devices, Key, TraceSummary};
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::{DeviceTable, LabelledPolicy, Scenario, ScenarioError, ServerTable, Spec};
 use esdp::sim::ArrivalSpec;
@@ -38,11 +38,11 @@ pub const MOST_JOBS: usize = 4_000_000;
 pub struct ReplayPlan {
     /// Which part of the trace, and how large the cluster is.
     pub window: Window,
-    /// How busy the scarcest device shall be, as a share.
+    /// The target utilisation of the scarcest device, as a share.
     pub load: f64,
     /// The most tasks of a job.
     pub most_tasks: u32,
-    /// The slots of a block of fluctuation.
+    /// Length of a resampled fluctuation block, in slots.
     pub block: u64,
 }
 
@@ -82,7 +82,7 @@ pub enum ReplayError {
         /// What it asks for.
         request: String,
     },
-    /// What was built is no scenario.
+    /// The scenario that was built was rejected.
     #[error("the replay cannot be run: {0}")]
     Scenario(#[from] ScenarioError),
 }
@@ -131,7 +131,7 @@ impl Replay {
     ///
     /// # Errors
     /// When the plan is out of range or the trace has no tasks.
-    pub fn new(plan: ReplayPlan, summary: &Summary) -> Result<Self, ReplayError> {
+    pub fn new(plan: ReplayPlan, summary: &TraceSummary) -> Result<Self, ReplayError> {
         plan.window.check(MOST_SERVERS)?;
         check("load", plan.load, 1e-3, 100.0)?;
         check("tasks", f64::from(plan.most_tasks), 1.0, 1000.0)?;

@@ -57,7 +57,7 @@ impl Speeds {
 #[derive(Debug)]
 pub(super) struct SpeedTable {
     kinds: Vec<String>,
-    /// One row a job type.
+    /// One row per job type.
     rows: Vec<Vec<f64>>,
     measured: bool,
 }

@@ -1,11 +1,11 @@
 //! The tables of a replay's scenario that are more than a list.
 
 use esdp::model::SupplyCost;
-use esdp::scenario::{CostTable, GangTable, GraphTable, JobTable, ListedChannel, ListedGang, ListedTasks};
+use esdp::scenario::{CostTable, GangTable, GraphTable, JobTable, ListedGang, ListedTasks, NumberedChannel};
 
 /// These channels, each with the request of its port.
 pub(super) fn graph(servers: usize, channels: &[(usize, usize)], requests: &[Vec<u64>]) -> GraphTable {
-    let channel = |&(port, server): &(usize, usize)| ListedChannel {
+    let channel = |&(port, server): &(usize, usize)| NumberedChannel {
         port: port as u32,
         server: server as u32,
         task: 0,

@@ -32,7 +32,7 @@ pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
 pub use parameter::ParameterError;
 pub use recorder::{
-    Histogram, InsightPoint, Insights, JobCounts, Point, Recorder, Series, SlotRecord, Spacing, Summary,
+    Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord, Spacing, Summary,
 };
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;
