@@ -288,5 +288,5 @@ fn the_kubernetes_command_works_index_by_index() {
 fn help_has_examples() {
     let help = esdp(&["sweep", "--help"], b"").fine();
     assert!(help.contains("Examples:\n") && help.contains("esdp sweep merge out/edges-0"), "{help}");
-    assert!(esdp(&["sweep", "merge", "--help"], b"").fine().contains("Joins the shards"));
+    assert!(esdp(&["sweep", "merge", "--help"], b"").fine().contains("Merges the shards"));
 }
