@@ -50,7 +50,7 @@ fn jobs_have_the_columns_of_batsim_and_agree_with_the_summary() {
     let [tasks, nodes, speeds] = files(dir.path());
     let run = |out: &str, jobs: &str| {
         let out = dir.path().join(out);
-        let args = [&tasks, &nodes, &speeds, "--slot", "2", "--seeds", "2", "--jobs", jobs, "--policies"];
+        let args = [&tasks, &nodes, &speeds, "--slot", "2", "--seeds", "1", "--jobs", jobs, "--policies"];
         let document = json(&[&args[..], &["oracle,esdp,first-fit,easy,conservative"]].concat(), &out);
         let read = |name: &str| std::fs::read_to_string(out.join(name)).expect(name);
         (document, read("jobs.csv"), read("report.html"))
@@ -69,9 +69,9 @@ fn jobs_have_the_columns_of_batsim_and_agree_with_the_summary() {
             .map(|line| line.split(',').collect())
             .filter(|line: &Vec<&str>| line.contains(&policy))
             .collect();
-        assert_eq!(lines.len(), 600, "{policy}: every job is done, under both seeds");
+        assert_eq!(lines.len(), 300, "{policy}: every job is done");
         let field = |line: &Vec<&str>, at: usize| line[at].parse::<f64>().expect("a number");
-        let mean = lines.iter().map(|line| field(line, 12)).sum::<f64>() / 600.0;
+        let mean = lines.iter().map(|line| field(line, 12)).sum::<f64>() / 300.0;
         let told = number(&document, 0, policy, "completion_s");
         assert!((mean - told).abs() < 1e-6, "{policy}: {mean} {told}");
         for line in &lines {

@@ -84,7 +84,7 @@ fn the_table_is_used_whole_and_jobs_keep_what_they_are() {
     assert_eq!(played.devices, ["cpu"]);
     assert!(played.notes.iter().any(|note| note.contains("mem-share")), "{:?}", played.notes);
     let words: Vec<&str> = played.types.iter().map(|kind| kind.words.as_str()).collect();
-    assert_eq!(words, ["cpu 0.5", "3 x (cpu 2)"]);
+    assert_eq!(words, ["3 x (cpu 2)", "cpu 0.5"], "what runs longest comes first");
     let (means, mapping) = played.table.clone().unwrap();
     assert!(mapping.dealt, "no row names a job type");
     assert_eq!(mapping.unmeasured, ["n-2"]);
@@ -94,19 +94,19 @@ fn the_table_is_used_whole_and_jobs_keep_what_they_are() {
     let capacity = |server| cluster.capacity().server(ServerId(server)).unwrap().to_vec();
     // In halves of a core.
     assert_eq!([capacity(0), capacity(1), capacity(2)], [[16], [16], [8]]);
-    assert_eq!(cluster.minimum(PortId(1)), 3, "the task of three instances starts whole");
+    assert_eq!(cluster.minimum(PortId(0)), 3, "the task of three instances starts whole");
     let value: toml::Table = toml::from_str(&scenario.to_toml()).unwrap();
     let rows = value["arrivals"]["jobs"].clone().try_into::<Vec<Vec<u32>>>().unwrap();
-    assert_eq!(rows[..3], [vec![1, 1], vec![1, 0], vec![1, 0]]);
+    assert_eq!(rows[..3], [vec![1, 1], vec![0, 1], vec![0, 1]]);
     // Type 0 has row A: a v100 is twice as fast as a p100; what was not measured has the mean of the row, 7/3.
     let means = value["speeds"]["table"][0].clone().try_into::<Vec<f64>>().unwrap();
     for (found, expected) in means[..3].iter().zip([0.6, 0.3, 0.6 * 7.0 / 3.0 / 4.0]) {
         assert!((found - expected).abs() < 1e-9, "{means:?}");
     }
-    // A job of 20 s in slots of 10 s, at the mean speed of its servers.
+    // A job of 40 s in slots of 10 s, at the mean speed of its servers.
     let work = value["jobs"]["list"].clone().try_into::<Vec<Vec<f64>>>().unwrap();
     let average = means[..3].iter().sum::<f64>() / 3.0;
-    assert!((work[0][0] - 2.0 * average).abs() < 1e-5, "{work:?}");
+    assert!((work[0][0] - 4.0 * average).abs() < 1e-5, "{work:?}");
 }
 
 #[test]
@@ -160,10 +160,10 @@ fn slot_and_window_come_from_the_trace() {
 fn load_is_reached_by_leaving_jobs_out() {
     let line = |at: u32| format!("M1,1,j_{at},1,Terminated,{},{},50,0.2\n", 100 + at / 4, 130 + at / 4);
     let tasks: String = (0..4000).map(line).collect();
-    let plan = ReplayPlan { slots: Some(100), load: Some(0.5), ..plan() };
-    let played = build(&[&tasks, NODES], plan.clone()).unwrap();
+    let half = ReplayPlan { slots: Some(100), load: Some(0.5), ..plan() };
+    let played = build(&[&tasks, NODES], half.clone()).unwrap();
     assert!((played.load - 0.5).abs() < 0.1 && played.jobs.len() < played.tasks, "{} {}", played.load, played.tasks);
-    assert_eq!(played.jobs, build(&[&tasks, NODES], plan).unwrap().jobs);
+    assert_eq!(played.jobs, build(&[&tasks, NODES], half).unwrap().jobs);
     assert_eq!(build(&[&tasks, NODES], ReplayPlan { slots: Some(100), ..plan() }).unwrap().jobs.len(), 4000);
 }
 
@@ -188,6 +188,6 @@ fn what_cannot_be_played_is_told_with_what_would() {
     assert!(refused(&[TASKS, NODES], ReplayPlan { slot: Some(-1.0), ..plan() }).contains("`slot` is -1"));
     assert!(refused(&[TASKS, NODES], ReplayPlan { load: Some(f64::NAN), ..plan() }).contains("`load` is NaN"));
     assert!(refused(&[TASKS, NODES], ReplayPlan { servers: Some(9), ..plan() }).contains("at most the 3"));
-    let small = "sn,cpu_milli,memory_mib,gpu,model\nn-0,100,262144,2,V100\n";
+    let small = "sn,cpu_milli,memory_mib,gpu,model\nn-0,100,262144,2,V100\nn-1,100,262144,2,V100\n";
     assert!(refused(&[TASKS, small], plan()).contains("no server has room"));
 }

@@ -1,6 +1,6 @@
 //! The figures of a replay: completion, waiting, the queue, who is busy, and a chart of who ran when.
 
-use super::play::{POINTS, Run, Runs};
+use super::play::{Run, Runs};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_trace::replay::Played;
 
@@ -13,19 +13,24 @@ const CHARTED: usize = 1500;
 pub(super) fn figures(played: &Played, runs: &Runs) -> Vec<Figure> {
     let Some(answer) = runs.runs.last() else { return Vec::new() };
     let own = |policy: usize| answer.iter().map(move |seed| &seed[policy]);
+    let ends = Axis::new("share of jobs that are done by then").including(0.0).including(1.0);
+    let waits = Axis::new("share of jobs that wait longer").including(0.0);
     let mut figures = vec![
-        distribution(runs, "completion", "Completion time", "from arrival to end", |run| {
-            run.done.iter().flatten().map(|done| done.completion()).collect()
+        distribution(runs, ("completion", "Completion time", "from arrival to end"), ends, |run, count| {
+            let times = run.done.iter().flatten().map(|done| done.completion()).collect();
+            steps(times, |place| (place + 1) as f64 / count)
         }),
-        distribution(runs, "waiting", "Waiting time", "from arrival to start", |run| {
-            run.done.iter().flatten().map(|done| done.waited).collect()
+        distribution(runs, ("waiting", "Waiting time", "from arrival to start"), waits, |run, count| {
+            let times = run.done.iter().flatten().map(|done| done.waited).collect();
+            steps(times, |place| 1.0 - (place + 1) as f64 / count)
         }),
     ];
-    let hours = |point: usize| played.window.length() * (point as f64 + 0.5) / POINTS as f64 / 3600.0;
+    let points = answer[0][0].queue.len();
+    let hours = |point: usize| played.window.length() * (point as f64 + 0.5) / points as f64 / 3600.0;
     let over_time = |name: &str, value: &dyn Fn(&Run, usize) -> f64, policy: usize| {
         let seeds = answer.len() as f64;
         let mean = |point: usize| own(policy).map(|run| value(run, point)).sum::<f64>() / seeds;
-        Series::line(name).points((0..POINTS).map(|point| (hours(point), mean(point), 0.0)))
+        Series::line(name).points((0..points).map(|point| (hours(point), mean(point), 0.0)))
     };
     let axis = || Axis::new("time since the start").unit("hours");
     let mut queue =
@@ -56,27 +61,30 @@ fn shown(runs: &Runs) -> impl Iterator<Item = usize> + '_ {
     ["esdp", "easy"].into_iter().filter_map(|name| runs.labels.iter().position(|label| label == name))
 }
 
-fn distribution(runs: &Runs, id: &str, title: &str, axis: &str, values: fn(&Run) -> Vec<f64>) -> Figure {
-    let mut figure = Figure::new(
-        id,
-        title,
-        Axis::new(axis).unit("minutes").log(),
-        Axis::new("share of jobs").including(0.0).including(1.0),
-    )
-    .caption("All seeds together. Jobs that do not wait are left of the scale.");
-    for (policy, label) in runs.labels.iter().enumerate() {
-        let answer = runs.runs.last().map_or(&[][..], Vec::as_slice);
-        let mut all: Vec<f64> = answer.iter().flat_map(|seed| values(&seed[policy])).collect();
-        all.sort_by(f64::total_cmp);
-        let count = all.len();
-        let step = |at: usize| {
-            let place = at * (count - 1) / STEPS;
-            (all[place] / 60.0, (place + 1) as f64 / count as f64, 0.0)
-        };
-        let points: Vec<(f64, f64, f64)> = if count > 0 { (0..=STEPS).map(step).collect() } else { Vec::new() };
-        figure = figure.with(Series::line(label).points(points.into_iter().filter(|(x, ..)| *x > 0.0)));
+/// A distribution of the first seed, one line a policy.
+fn distribution(
+    runs: &Runs,
+    (id, title, axis): (&str, &str, &str),
+    share: Axis,
+    line: fn(&Run, f64) -> Vec<(f64, f64, f64)>,
+) -> Figure {
+    let mut figure = Figure::new(id, title, Axis::new(axis).unit("minutes").log(), share)
+        .caption(format!("Seed {}.", runs.seeds[0]));
+    let Some(answer) = runs.runs.last() else { return figure };
+    for (label, run) in runs.labels.iter().zip(&answer[0]) {
+        let count = run.done.iter().flatten().count() as f64;
+        figure = figure.with(Series::line(label).points(line(run, count)));
     }
     figure
+}
+
+/// Some of the times in ascending order, in minutes, each with a share by its place; a logarithmic axis has no 0.
+fn steps(mut times: Vec<f64>, share: impl Fn(usize) -> f64) -> Vec<(f64, f64, f64)> {
+    times.sort_by(f64::total_cmp);
+    let count = times.len();
+    let first = times.partition_point(|time| *time <= 0.0);
+    let places = (0..=STEPS).filter(|_| first < count).map(|at| first + at * (count - 1 - first) / STEPS);
+    places.map(|place| (times[place] / 60.0, share(place), 0.0)).collect()
 }
 
 /// Who ran when and where: a stroke for every task.

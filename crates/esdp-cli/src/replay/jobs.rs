@@ -1,4 +1,5 @@
-//! `jobs.csv`: one line a job, with the columns of Batsim's `_jobs.csv`, so that tools for it open ours.
+//! `jobs.csv`: one line a job and policy of the first seed, with the columns of Batsim's `_jobs.csv`, so that tools for it
+//! open ours.
 //!
 //! Policy, seed and the assumed spread of speeds come last, as columns of our own. What Batsim knows and we do not
 //! (requested time, energy) is -1. Times are in seconds.
@@ -36,7 +37,7 @@ pub(super) fn render(played: &Played, runs: &Runs) -> String {
     let mut text = csv::line(COLUMNS);
     for (answer, seeds) in runs.runs.iter().enumerate() {
         let spread = if runs.runs.len() > 1 { SPREADS[answer].to_string() } else { String::new() };
-        for (seed, policies) in runs.seeds.iter().zip(seeds) {
+        for (seed, policies) in runs.seeds.iter().zip(seeds).take(1) {
             for (label, run) in runs.labels.iter().zip(policies) {
                 for (job, done) in played.jobs.iter().zip(&run.done) {
                     let Some(done) = done else { continue };

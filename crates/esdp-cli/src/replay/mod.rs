@@ -59,7 +59,7 @@ jobs) and seeds together.
 Files in --out (default: `out/replay`):
   report.html    what was assumed, measured and gained, and how sure that is; figures
   summary.json   the document that --format json prints
-  jobs.csv       one line a job, seed and policy, with the columns of Batsim
+  jobs.csv       one line a job and policy of the first seed, with the columns of Batsim
   scenario.toml  the first seed's scenario: `esdp run` runs its policies (not the queues) again
 
 Examples:
@@ -81,7 +81,7 @@ pub struct ReplayArgs {
     strict: bool,
     #[command(flatten)]
     common: CommonArgs,
-    /// How many job types (default: as many as cover 99 % of jobs and time, at most 16)
+    /// How many job types (default: as many as cover 99 % of jobs and time, at most 64)
     #[arg(long, value_name = "N")]
     types: Option<usize>,
     /// How many servers: drawn from the machine table, or equal ones where there is none (default: the whole table)
@@ -90,7 +90,7 @@ pub struct ReplayArgs {
     /// The length of a slot (default: a twentieth of the median job, or longer)
     #[arg(long, value_name = "SECONDS")]
     slot: Option<f64>,
-    /// How many slots (default: to the last arrival, at most 10,000)
+    /// How many slots (default: to the last arrival, at most 20,000)
     #[arg(long, value_name = "T")]
     slots: Option<u64>,
     /// Where to start, after the first arrival

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many points the curves over time have.
-pub(super) const POINTS: usize = 240;
+/// How many points the curves over time have, at most.
+const POINTS: usize = 240;
 const DEFAULT: [&str; 8] = ["esdp", "oracle", "easy", "conservative", "first-fit", "lwtf", "hauf", "random"];
 
 /// Who takes part: policies of the library and queues.
@@ -171,6 +171,7 @@ struct Shared {
     jobs: usize,
     slot: f64,
     slots: u64,
+    points: usize,
     kinds: Vec<String>,
     /// By server.
     kind: Vec<usize>,
@@ -188,6 +189,7 @@ impl Shared {
             jobs: played.jobs.len(),
             slot: played.window.slot,
             slots: played.window.slots,
+            points: POINTS.min(played.window.slots as usize),
             kind: played.servers.iter().map(kind).collect(),
             kinds,
             runs: Mutex::default(),
@@ -211,7 +213,7 @@ struct Watching {
 impl Watching {
     fn new(shared: Arc<Shared>, place: (usize, usize)) -> Self {
         let run = Run { done: vec![None; shared.jobs], ..Run::default() };
-        Self { shared, place, run, used: Vec::new(), waiting: vec![0.0; POINTS], devices: 0, capacity: Vec::new() }
+        Self { shared, place, run, used: Vec::new(), waiting: Vec::new(), devices: 0, capacity: Vec::new() }
     }
 
     fn prepare(&mut self, cluster: &Cluster) {
@@ -227,12 +229,13 @@ impl Watching {
                 self.capacity[self.shared.kind[server] * self.devices + device] += *amount as f64;
             }
         }
-        self.used = vec![0.0; POINTS * kinds * self.devices];
+        self.waiting = vec![0.0; self.shared.points];
+        self.used = vec![0.0; self.shared.points * kinds * self.devices];
     }
 
     fn point(&self, slot: u64) -> Option<usize> {
-        let at = (slot - 1) as usize * POINTS / self.shared.slots.max(1) as usize;
-        (at < POINTS).then_some(at)
+        let at = (slot - 1) as usize * self.shared.points / self.shared.slots.max(1) as usize;
+        (at < self.shared.points).then_some(at)
     }
 }
 
@@ -269,8 +272,9 @@ impl Recorder for Watching {
 impl SlotSink for Watching {
     fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         let (kinds, devices, slots) = (self.shared.kinds.len(), self.devices, self.shared.slots as usize);
+        let points = self.shared.points;
         // How many slots a point stands for.
-        let mut lengths = vec![0.0; POINTS];
+        let mut lengths = vec![0.0; points];
         (1..=slots as u64).filter_map(|slot| self.point(slot)).for_each(|point| lengths[point] += 1.0);
         let share = |used: f64, there: f64| if there > 0.0 { used / there } else { 0.0 };
         let busiest = |point: usize, kind: usize| {
@@ -281,11 +285,11 @@ impl SlotSink for Watching {
             (0..devices).map(of).fold(0.0, f64::max)
         };
         let whole = |device: usize| {
-            let used: f64 = (0..POINTS * kinds).map(|row| self.used[row * devices + device]).sum();
+            let used: f64 = (0..points * kinds).map(|row| self.used[row * devices + device]).sum();
             let there: f64 = (0..kinds).map(|kind| self.capacity[kind * devices + device]).sum();
             share(used, there * slots as f64)
         };
-        self.run.busy = (0..POINTS).map(|point| (0..kinds).map(|kind| busiest(point, kind)).collect()).collect();
+        self.run.busy = (0..points).map(|point| (0..kinds).map(|kind| busiest(point, kind)).collect()).collect();
         self.run.queue = self.waiting.iter().zip(&lengths).map(|(sum, slots)| share(*sum, *slots)).collect();
         self.run.utilisation = (0..devices).map(whole).fold(0.0, f64::max);
         let mut runs = self.shared.runs.lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,7 +52,7 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
             } else {
                 "Speeds are those of the speed table."
             };
-            place.push(format!("{what} {}.", mapping.lines.join("; ")));
+            place.push(format!("{what} Rows of types: {}.", mapping.lines.join("; ")));
             if !mapping.unmeasured.is_empty() {
                 let names = mapping.unmeasured.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
                 assumed.push(format!(

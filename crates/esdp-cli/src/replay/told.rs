@@ -102,7 +102,10 @@ impl Told {
             let each = answers.list.iter().zip(&self.answers).map(|(answer, (_, compared))| {
                 let gain = against(compared.gain(own, self.base));
                 match answer.source {
-                    Source::Assumed(spread) => format!("{gain} if the fastest server is {spread:.1} times the slowest"),
+                    Source::Assumed(1.0) => format!("{gain} if all servers are alike"),
+                    Source::Assumed(spread) => {
+                        format!("{gain} if the fastest is {spread:.1} times as fast as the slowest")
+                    }
                     _ => gain,
                 }
             });
@@ -120,10 +123,12 @@ impl Told {
                 played.jobs.len()
             ));
         }
-        let jobs: Vec<String> = self.answers.iter().map(|(_, compared)| compared.jobs.to_string()).collect();
+        let mut jobs: Vec<String> = self.answers.iter().map(|(_, compared)| compared.jobs.to_string()).collect();
+        jobs.dedup();
         sentences.push(format!(
-            "Intervals are of 95 %, paired over the same {} jobs that all have done, seeds {}.",
+            "Intervals are of 95 %, paired over the same {} jobs that all have done, seed{} {}.",
             jobs.join(", "),
+            if self.seeds.len() == 1 { "" } else { "s" },
             seeds_in_words(&self.seeds)
         ));
         match &self.check {

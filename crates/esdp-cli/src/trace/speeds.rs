@@ -81,8 +81,9 @@ fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
     let apart = speeds.nodes.iter().filter(|node| node.low > 1.0 || node.high < 1.0).count();
     sentences.push(match (speeds.tells(), apart) {
         (false, _) => format!(
-            "The data cannot tell: the median node's speed is known to {} only, which is more than nodes differ.",
-            percent(speeds.typical_error)
+            "The data cannot tell: the median node's speed is known to {} only, against {} by which nodes seem to differ.",
+            percent(speeds.typical_error),
+            percent(speeds.spread)
         ),
         (true, 0) => "No node is told apart from the mean: they are alike, as far as the jobs tell.".to_owned(),
         (true, apart) => format!("{apart} nodes are told apart from the mean of theirs."),

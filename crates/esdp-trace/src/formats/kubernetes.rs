@@ -78,7 +78,7 @@ fn tell(node: &Node, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Tra
     }
     let has = |device: &str| node.status.allocatable.get(device).map_or(Some(0.0), |text| quantity(text));
     let gpus = node.status.allocatable.keys().filter(|device| device.ends_with("/gpu"));
-    let gpus = gpus.map(|device| has(device)).sum::<Option<f64>>();
+    let gpus = gpus.map(|device| has(device)).try_fold(0.0, |sum, own| Some(sum + own?));
     let (Some(cpu), Some(memory), Some(gpu)) = (has("cpu").filter(|cpu| *cpu > 0.0), has("memory"), gpus) else {
         return ledger.fault(Reason::NoCapacity, 1, name.as_bytes());
     };

@@ -296,7 +296,9 @@ impl MadeWeek {
     /// The hidden speeds, as a speed table.
     pub fn speeds(&self) -> String {
         let mut text = "job,server,speed\n".to_owned();
-        self.nodes.iter().for_each(|node| drop(writeln!(text, "*,{},{}", node.name, node.speed)));
+        for node in &self.nodes {
+            let _ = writeln!(text, "*,{},{}", node.name, node.speed);
+        }
         text
     }
 }

@@ -276,9 +276,9 @@ fn contrasts(precision: &Cholesky, mean: &[f64], group: &[usize], groups: usize)
 
 impl NodeSpeeds {
     /// Whether the jobs tell nodes apart, or tell that there is nothing to tell: the median node is known to 5 %, or
-    /// better than nodes differ.
+    /// twice as well as nodes differ.
     pub fn tells(&self) -> bool {
-        self.typical_error <= self.spread.max(0.05)
+        self.typical_error <= (0.5 * self.spread).max(0.05)
     }
 
     /// Speeds that are as likely as any by what is known, relative to the mean of each group; by node.

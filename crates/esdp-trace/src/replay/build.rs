@@ -147,6 +147,9 @@ impl Replay {
                 stream(plan.seed, Purpose::Arrivals, at - 1, 1).random::<f64>() < keep
             });
         }
+        if jobs.is_empty() {
+            return Err(ReplayError::NoneLeft { load: plan.load.unwrap_or(0.0), jobs: tasks });
+        }
         let load = load(&jobs);
         let places: HashMap<&str, u32> =
             servers.iter().zip(0..).map(|(server, at)| (server.name.as_str(), at)).collect();

@@ -108,6 +108,14 @@ pub enum ReplayError {
     /// No machine has room.
     #[error("none of the machines has room for any of the jobs: {0}")]
     NoRoom(String),
+    /// All jobs were left out by coin.
+    #[error("a load of {load} leaves none of the {jobs} jobs, expected a higher one")]
+    NoneLeft {
+        /// The load.
+        load: f64,
+        /// How many jobs there were.
+        jobs: usize,
+    },
     /// What was built is no scenario.
     #[error("the replay cannot be run: {0}")]
     Scenario(#[from] ScenarioError),

@@ -79,20 +79,19 @@ impl Speeds {
             let named = by(&kind.label).or_else(|| by(&kind.words)).or_else(|| by("*"));
             mapping.dealt |= named.is_none();
             let job = named.unwrap_or_else(|| whole[at * whole.len() / types.len()]);
-            let how = if named.is_some() { "" } else { " (dealt out: no row has this type's name or shape)" };
-            mapping.lines.push(format!("{}: row `{job}`{how}", kind.words));
+            mapping.lines.push(format!("{}: {job}", kind.words));
             let row = &rows[job];
             let mean = row.values().sum::<f64>() / row.len() as f64;
-            let speed = |server: &PlayedServer| {
+            let speed = |(at, server): (u32, &PlayedServer)| {
                 measured(row, server).unwrap_or_else(|| {
                     let sort = if server.kind.is_empty() { &server.name } else { &server.kind };
-                    if !mapping.unmeasured.contains(sort) {
+                    if kind.servers.contains(&at) && !mapping.unmeasured.contains(sort) {
                         mapping.unmeasured.push(sort.clone());
                     }
                     mean
                 })
             };
-            means.push(servers.iter().map(speed).collect());
+            means.push((0..).zip(servers).map(speed).collect());
         }
         Some((means, mapping))
     }

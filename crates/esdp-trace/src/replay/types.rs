@@ -1,7 +1,7 @@
 //! Job types: what jobs ask for on each server, on how many, and where they may run.
 //!
-//! Types are taken until they cover [`ENOUGH`] of the jobs and of the time that they ran, at most [`MOST_CHOSEN`]; or as
-//! many as are asked for. The others are counted and named.
+//! Types are taken until they cover [`ENOUGH`] of the jobs and of the time that they ran, at most 64, or 16 on thousands
+//! of servers; or as many as are asked for. The others are counted and named.
 
 use super::{Job, Nodes, PlayedServer};
 use crate::summary::{Devices, Key};
@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The share of jobs and of time that is enough.
 pub const ENOUGH: f64 = 0.99;
-/// The most types that are chosen.
-pub const MOST_CHOSEN: usize = 16;
+/// The most types that are chosen: fewer where that would be more channels than this.
+const MOST_CHANNELS: usize = 20_000;
 
 /// A job type.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,11 +79,12 @@ impl Choice<'_> {
         ranked.sort_by(|a, b| score(&b.1).total_cmp(&score(&a.1)).then(a.0.cmp(&b.0)));
         let (mut types, mut numbers, mut left_out) = (Vec::new(), HashMap::new(), Vec::new());
         let (mut jobs_left, mut seconds_left) = (all, seconds);
+        let chosen = (MOST_CHANNELS / self.servers.len().max(1)).clamp(16, 64);
         for (sort, weight) in ranked {
             let full = match self.most {
                 Some(most) => types.len() >= most,
                 None => {
-                    types.len() >= MOST_CHOSEN
+                    types.len() >= chosen
                         || jobs_left <= (1.0 - ENOUGH) * all && seconds_left <= (1.0 - ENOUGH) * seconds
                 }
             };

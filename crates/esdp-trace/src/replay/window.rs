@@ -1,17 +1,19 @@
 //! Which part of a trace is played, in slots of which length, where nobody says it.
 //!
 //! A slot is a twentieth of the median duration, rounded down to a length that people use; the window is the whole trace.
-//! Where that would be more than [`MOST_CHOSEN`] slots, slots grow to a twentieth of the mean duration, and then the
-//! window ends early.
+//! Where that would be more than [`MOST_CHOSEN`] slots, slots grow to a quarter of the mean duration, and then the window
+//! ends early.
 
 use super::{ReplayError, ReplayPlan};
 use crate::plan::{LENGTHS, MOST_SLOTS, check};
 use crate::summary::Summary;
 
 /// The most slots that are chosen.
-pub const MOST_CHOSEN: u64 = 10_000;
+pub const MOST_CHOSEN: u64 = 20_000;
 /// How many slots the median job lasts.
 const PER_JOB: f64 = 20.0;
+/// And the mean job, where slots grow.
+const PER_MEAN_JOB: f64 = 4.0;
 
 /// The part of a trace that is played.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,23 +44,29 @@ impl Chosen {
         let (slot, how) = match plan.slot {
             Some(slot) => (slot, "as asked".to_owned()),
             None => {
-                let (fine, coarse) = (length(durations.p50 / PER_JOB), length(durations.mean / PER_JOB));
+                let (fine, coarse) = (length(durations.p50 / PER_JOB), length(durations.mean / PER_MEAN_JOB));
                 let least = plan.slots.map_or(left / MOST_CHOSEN as f64, |slots| left / slots.max(1) as f64);
                 let fits = LENGTHS.iter().copied().find(|length| *length >= least).unwrap_or(43_200.0);
                 let slot = fine.max(fits.min(coarse));
-                let why = if slot > fine { "longer, so that fewer hold the trace" } else { "a twentieth of that" };
+                let why = if slot > fine {
+                    "longer, so that 20,000 hold more of the trace"
+                } else {
+                    "about a twentieth of that"
+                };
                 (slot, format!("the median job lasts {}, a slot is {why}", time(durations.p50)))
             }
         };
         check("slot", slot, 1e-3, 1e9)?;
         let slots = plan.slots.unwrap_or_else(|| wanted(slot).min(MOST_CHOSEN));
         check("slots", slots as f64, 1.0, MOST_SLOTS as f64)?;
-        let part = if (slots as f64) * slot > left { "to the last arrival" } else { "not to the last arrival" };
+        let part = match slots as f64 * slot > left {
+            true if start == 0.0 => "the whole trace".to_owned(),
+            true => format!("the trace from {} on", time(start)),
+            false => format!("{} of {} from {} on", time(slots as f64 * slot), time(span), time(start)),
+        };
         let words = format!(
-            "{slots} slots of {} ({how}), from {} after the first arrival {part}, {} after it; then until nothing waits or runs",
-            time(slot),
-            time(start),
-            time(span)
+            "Played is {part}, in {slots} slots of {} ({how}), and then until nothing waits or runs",
+            time(slot)
         );
         Ok(Self { slot, slots, first, start, span, words })
     }
