@@ -74,7 +74,7 @@ impl fmt::Display for Expectation {
 }
 
 impl Expectation {
-    /// Whether a value is good enough; one that is no number never is.
+    /// Whether a value is good enough; one that is not a number never is.
     pub fn holds(&self, value: f64) -> bool {
         match self.comparison {
             Comparison::AtLeast => value >= self.limit,

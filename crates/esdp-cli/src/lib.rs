@@ -43,7 +43,7 @@ mod store;
 pub mod sweep;
 pub mod trace;
 
-pub use output::Format;
+pub use output::OutputFormat;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ Examples:
   esdp sweep --preset rho                 a parameter sweep
   esdp reproduce --quick                  the paper's figures and claims, in a minute
   esdp trace describe jobs.swf.gz         what is in a real trace
-  esdp replay                             policies on a trace, jobs that wait and hold
+  esdp replay                             replays a trace with queues and multi-slot jobs
   esdp solve problem.json                 decide one slot
   esdp bench --quick                      what a decision costs on this machine
   esdp serve                              the live scheduler as a service
@@ -64,7 +64,7 @@ Examples:
   esdp demo                               a service with a simulated cluster, in your browser
   esdp load --rate 20                     plays a scenario against a service
 
-Exit codes: 0 fine; 1 a requested threshold was not met; 2 bad input or failure,
+Exit codes: 0 success; 1 a threshold was not met; 2 bad input or failure,
 with one sentence on standard error; 130 interrupted, what is done is kept.";
 
 /// A scheduler that learns how fast your machines really are.
@@ -95,7 +95,7 @@ enum Command {
     Token(serve::TokenArgs),
 }
 
-/// Runs the command line and returns what the process shall exit with.
+/// Runs the command line and returns what the process exits with.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     exit::guard(|| {

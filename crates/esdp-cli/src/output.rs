@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// How a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people.
     #[default]
     Table,

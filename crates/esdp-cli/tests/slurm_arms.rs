@@ -128,11 +128,42 @@ fn ctrl_c_ends_everything() {
     assert_eq!(clusters().count(), 0, "files are left");
 }
 
+#[test]
+fn a_crash_of_slurm_itself_is_told_and_the_arms_run_again() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_esdp"));
+    command.args(["slurm", "demo", "--jobs", "8", "--arms", "slurm"]).env("TMPDIR", dir.path());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().expect("the binary starts");
+    let place = dir.path().to_str().expect("a plain path").to_owned();
+    let node = || processes().find(|(_, arguments)| arguments.contains(&place) && arguments.ends_with("-N\0n1\0"));
+    let ready = || processes().any(|(_, arguments)| arguments.contains(&place) && arguments.contains("job.sh"));
+    wait_for(|| node().is_some() && ready());
+    let (slurmd, _) = node().expect("it runs");
+    let killed = std::process::Command::new("kill").args(["-KILL", &slurmd.to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(ended.status.success(), "{said}");
+    assert!(said.contains("slurmd has ended: signal: 9") && said.contains("is run again"), "{said}");
+    let table = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(table.contains("8 jobs on 8 nodes"), "{table}");
+}
+
+/// Processes and their arguments.
+fn processes() -> impl Iterator<Item = (u32, String)> {
+    let all = std::fs::read_dir("/proc").expect("Linux").flatten();
+    all.filter_map(|entry| {
+        let arguments = std::fs::read(entry.path().join("cmdline")).ok()?;
+        Some((entry.file_name().to_str()?.parse().ok()?, String::from_utf8_lossy(&arguments).into_owned()))
+    })
+}
+
 /// Processes that have a text in their arguments.
 fn mentioned(text: &str) -> usize {
-    let all = std::fs::read_dir("/proc").expect("Linux").flatten();
-    let arguments = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    arguments.filter(|arguments| String::from_utf8_lossy(arguments).contains(text)).count()
+    processes().filter(|(_, arguments)| arguments.contains(text)).count()
 }
 
 #[test]

@@ -15,11 +15,11 @@ type Make = dyn Fn(&Cluster, u64) -> Box<dyn Policy> + Send + Sync;
 #[derive(Clone)]
 pub struct Contender {
     label: String,
-    made: Made,
+    made: Recipe,
 }
 
 #[derive(Clone)]
-enum Made {
+enum Recipe {
     Described(PolicySpec),
     Own(Arc<Make>),
     Queue(QueueRule),
@@ -32,12 +32,12 @@ impl Contender {
         label: impl Into<String>,
         make: impl Fn(&Cluster, u64) -> Box<dyn Policy> + Send + Sync + 'static,
     ) -> Self {
-        Self { label: label.into(), made: Made::Own(Arc::new(make)) }
+        Self { label: label.into(), made: Recipe::Own(Arc::new(make)) }
     }
 
     /// A queue without a policy: a rule starts its jobs. For scenarios whose jobs hold their devices.
     pub fn queue(label: impl Into<String>, rule: QueueRule) -> Self {
-        Self { label: label.into(), made: Made::Queue(rule) }
+        Self { label: label.into(), made: Recipe::Queue(rule) }
     }
 
     /// The policies of a scenario.
@@ -53,24 +53,24 @@ impl Contender {
     /// Its description, if it is one of the library's.
     pub fn spec(&self) -> Option<&PolicySpec> {
         match &self.made {
-            Made::Described(spec) => Some(spec),
-            Made::Own(_) | Made::Queue(_) => None,
+            Recipe::Described(spec) => Some(spec),
+            Recipe::Own(_) | Recipe::Queue(_) => None,
         }
     }
 
     /// Its simulation, from the first slot on.
     pub(crate) fn simulation<'a>(&self, setting: &'a Setting) -> Result<Simulation<'a>, RunError> {
         match &self.made {
-            Made::Described(spec) => Ok(Simulation::new(setting, spec)?),
-            Made::Own(make) => Ok(Simulation::with_policy(setting, make(setting.cluster(), setting.seed()))),
-            Made::Queue(rule) => Simulation::with_rule(setting, rule.clone()).map_err(RunError::Rule),
+            Recipe::Described(spec) => Ok(Simulation::new(setting, spec)?),
+            Recipe::Own(make) => Ok(Simulation::with_policy(setting, make(setting.cluster(), setting.seed()))),
+            Recipe::Queue(rule) => Simulation::with_rule(setting, rule.clone()).map_err(RunError::Rule),
         }
     }
 }
 
 impl From<&LabelledPolicy> for Contender {
     fn from(LabelledPolicy { label, spec }: &LabelledPolicy) -> Self {
-        Self { label: label.clone(), made: Made::Described(spec.clone()) }
+        Self { label: label.clone(), made: Recipe::Described(spec.clone()) }
     }
 }
 

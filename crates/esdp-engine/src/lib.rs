@@ -53,5 +53,5 @@ pub mod sweep;
 pub use contender::Contender;
 pub use engine::{Cancel, Finished, MakeSink, Options, PolicyRun, SlotSink, Thinning, Unit, each, run, simulate, work};
 pub use error::{Failure, RunError, SweepError};
-pub use outcome::{Outcome, PolicyOutcome, Spread, seeds_in_words};
+pub use outcome::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
 pub use runner::Runner;

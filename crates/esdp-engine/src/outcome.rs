@@ -2,11 +2,11 @@
 
 use crate::{Contender, PolicyRun};
 use esdp::policy::PolicySpec;
-use esdp::sim::{Histogram, Point, Summary};
+use esdp::sim::{CurvePoint, Histogram, Summary};
 
 /// What several policies did under several seeds.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The horizon.
     pub slots: u64,
     /// The seeds that were asked for.
@@ -54,7 +54,7 @@ impl Spread {
     }
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Joins the runs of the seeds asked for; those that are `None` are left out.
     pub fn collect(
         policies: &[Contender],
@@ -131,7 +131,7 @@ impl PolicyOutcome {
     }
 
     /// A curve over the slots: slot, mean, standard error.
-    pub fn curve(&self, value: impl Fn(&Point) -> f64) -> Vec<(f64, f64, f64)> {
+    pub fn curve(&self, value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64, f64)> {
         let points = self.runs.iter().map(|run| run.series.len()).min().unwrap_or(0);
         let at = |point: usize| {
             let spread = Spread::of(self.runs.iter().map(|run| value(&run.series[point])));

@@ -5,7 +5,7 @@
 
 use crate::{Contender, PolicyRun, Unit};
 use esdp::scenario::{Scenario, SeedTable};
-use esdp::sim::{Point, Summary};
+use esdp::sim::{CurvePoint, Summary};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ struct Entry {
     label: String,
     summary: Summary,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    series: Vec<Point>,
+    series: Vec<CurvePoint>,
 }
 
 /// What the numbers of a scenario depend on: the build and the scenario, not which seeds it lists.

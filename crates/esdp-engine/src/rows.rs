@@ -26,11 +26,11 @@ pub struct Row {
     pub regret_mean: f64,
     /// Its standard error.
     pub regret_stderr: f64,
-    /// The utility that came out, luck included.
+    /// The utility actually obtained, including noise.
     pub realised_aou_mean: f64,
     /// Its standard error.
     pub realised_aou_stderr: f64,
-    /// The share of uses that went to channels which were still little known.
+    /// The share of uses that went to channels with few observations so far.
     pub exploration_share: f64,
     /// The share of slots whose choice was proved optimal for the policy's own problem.
     pub proved_share: f64,

@@ -1,7 +1,7 @@
 //! The short way: a scenario, some policies and seeds, and what comes of them.
 
 use crate::results::RunResults;
-use crate::sweep::{Plan, SweepResults, Vary};
+use crate::sweep::{SweepPlan, SweepResults, Vary};
 use crate::{Contender, Options, RunError, SweepError, Unit, run, simulate};
 use esdp::model::Cluster;
 use esdp::policy::Policy;
@@ -79,7 +79,7 @@ impl Runner {
     /// # Errors
     /// As [`run`](Runner::run), and when a value is not accepted.
     pub fn sweep(&self, vary: Vec<Vary>) -> Result<SweepResults, SweepError> {
-        let mut plan = Plan::new(self.scenario.clone(), vary)?;
+        let mut plan = SweepPlan::new(self.scenario.clone(), vary)?;
         for point in &mut plan.points {
             point.policies = self.contenders(&point.scenario)?;
         }

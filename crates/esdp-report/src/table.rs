@@ -4,11 +4,11 @@ use crate::visible;
 
 /// Rows of cells under a header. The first column is aligned to the left.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// A table with a header and no rows.
     pub fn new(header: &[&str]) -> Self {
         Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let mut table = Table::new(&["size", "p50"]);
+        let mut table = TextTable::new(&["size", "p50"]);
         table.row(["32".to_owned(), "1.5 us".to_owned()]);
         assert_eq!(table.render(), "size     p50\n32    1.5 us\n");
     }

@@ -86,12 +86,12 @@ impl Feed {
     }
 
     /// News after an id as far as it is kept, whether some is missing, and all that comes.
-    pub fn watch(self: &Arc<Self>, after: Option<u64>) -> (Vec<News>, bool, Watch) {
+    pub fn watch(self: &Arc<Self>, after: Option<u64>) -> (Vec<News>, bool, FeedWatcher) {
         // Subscribed before looking: what comes in between is seen twice and told apart by its id, not missed.
         let receiver = self.sender.subscribe();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         self.watchers.fetch_add(1, Relaxed);
-        let watch = Watch { receiver, feed: Arc::clone(self) };
+        let watch = FeedWatcher { receiver, feed: Arc::clone(self) };
         let Some(after) = after else { return (Vec::new(), false, watch) };
         let missed = kept.news.iter().filter(|news| news.id > after).cloned().collect();
         let gap = after < kept.dropped;
@@ -101,13 +101,13 @@ impl Feed {
 
 /// One who watches.
 #[derive(Debug)]
-pub struct Watch {
+pub struct FeedWatcher {
     /// What comes.
     pub receiver: broadcast::Receiver<News>,
     feed: Arc<Feed>,
 }
 
-impl Drop for Watch {
+impl Drop for FeedWatcher {
     fn drop(&mut self) {
         self.feed.watchers.fetch_sub(1, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The live scheduler as a service: `esdp::live` behind HTTP, durable, with figures and a page to look at.
+//! The live scheduler as a service: `esdp::live` behind HTTP, durable, with metrics and a dashboard.
 //!
 //! ```text
 //!            HTTP                  bounded queue              SQLite
@@ -35,7 +35,7 @@ pub mod tls;
 pub mod tokens;
 pub mod wire;
 
-use engine::{Engine, EngineSettings, PolicyMaker, ReplayError};
+use engine::{Engine, EngineSettings, JournalReplayError, PolicyMaker};
 use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec};
 use esdp::policy::{PolicySpec, SpecError};
 use settings::Settings;
@@ -56,7 +56,7 @@ pub enum ServeError {
     Storage(#[from] StorageError),
     /// The state.
     #[error(transparent)]
-    Replay(#[from] ReplayError),
+    Replay(#[from] JournalReplayError),
     /// The policy.
     #[error(transparent)]
     Policy(#[from] SpecError),
@@ -216,7 +216,7 @@ fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr), driver: Option<Dri
         let gone = Arc::clone(&driver_gone);
         driven = client.map(|(driver, client)| {
             std::thread::spawn(move || {
-                let _told = Told(gone);
+                let _told = EndNotice(gone);
                 driver(&client)
             })
         });
@@ -244,9 +244,9 @@ fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr), driver: Option<Dri
 }
 
 /// Tells that a thread has ended, however it did.
-struct Told(Arc<tokio::sync::Notify>);
+struct EndNotice(Arc<tokio::sync::Notify>);
 
-impl Drop for Told {
+impl Drop for EndNotice {
     fn drop(&mut self) {
         self.0.notify_one();
     }

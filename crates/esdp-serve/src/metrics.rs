@@ -14,12 +14,12 @@ const BUCKETS: [f64; 14] = [1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2
 
 /// Times, counted by bucket.
 #[derive(Debug, Default)]
-pub struct Histogram {
+pub struct TimeBuckets {
     buckets: [AtomicU64; BUCKETS.len() + 1],
     nanos: AtomicU64,
 }
 
-impl Histogram {
+impl TimeBuckets {
     /// Counts a time.
     pub fn observe(&self, seconds: f64) {
         let bucket = BUCKETS.partition_point(|&end| end < seconds);
@@ -30,7 +30,7 @@ impl Histogram {
 
 /// What a batch has done; counted once it is on the disk.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Tally {
+pub struct BatchTally {
     /// How long decisions took.
     pub decision_seconds: Vec<f64>,
     /// Placements that were told.
@@ -52,7 +52,7 @@ pub struct Tally {
 /// Counters and times.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    decisions: Histogram,
+    decisions: TimeBuckets,
     placements: AtomicU64,
     held: Mutex<BTreeMap<&'static str, u64>>,
     duplicates: AtomicU64,
@@ -61,9 +61,9 @@ pub struct Metrics {
     revoked: AtomicU64,
     regret: Mutex<f64>,
     /// From the arrival of the oldest command of a batch to its answer.
-    pub lag: Histogram,
+    pub lag: TimeBuckets,
     /// Commits.
-    pub commit: Histogram,
+    pub commit: TimeBuckets,
     /// Commands that wait.
     pub queue: AtomicU64,
     /// 1 while nothing can be written.
@@ -76,7 +76,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Counts what a batch has done.
-    pub fn add(&self, tally: &Tally) {
+    pub fn add(&self, tally: &BatchTally) {
         tally.decision_seconds.iter().for_each(|&seconds| self.decisions.observe(seconds));
         let counters = [
             (&self.placements, tally.placements),

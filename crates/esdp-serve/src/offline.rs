@@ -1,6 +1,6 @@
 //! A journal without its service: show, verify, export.
 
-use crate::engine::{Core, ReplayError, replay};
+use crate::engine::{Core, JournalReplayError, replay};
 use crate::storage::{Frame, Sqlite, Storage, StorageError};
 use crate::{noted_policy, policy_maker};
 use esdp::live::{EVENT_VERSION, Entry};
@@ -17,7 +17,7 @@ pub enum OfflineError {
     Storage(#[from] StorageError),
     /// The state.
     #[error(transparent)]
-    Replay(#[from] ReplayError),
+    Replay(#[from] JournalReplayError),
     /// The policy is not noted, or not known to this program.
     #[error("the journal's policy cannot be used: {0}")]
     Policy(String),

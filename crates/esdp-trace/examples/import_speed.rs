@@ -11,7 +11,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example that prints what it measured")]
 
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{BUFFER, Format, Ignore, Import, Ledger, Sink, Source};
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read};
@@ -137,7 +137,7 @@ fn main() {
     });
     measure("import", &mut || import(rows, &mut Ignore));
     measure("csv crate, ByteRecord", &mut || with_csv(rows));
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     measure("import and summary", &mut || import(rows, &mut summary));
     let tasks = summary.finish().tasks.expect("there are tasks");
     println!("{} tasks, {} jobs, {} request vectors", tasks.count, tasks.jobs.count, tasks.distinct_requests);

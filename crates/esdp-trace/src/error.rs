@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Why reading stopped. All are fatal; whoever knows the file's name puts it in front.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// The input could not be read, or is no whole gzip file.
+    /// The input could not be read, or is a truncated gzip file.
     // Not a field called `source`: whoever prints the chain of causes would say it twice.
     #[error("line {line}: cannot be read: {cause}")]
     Read {

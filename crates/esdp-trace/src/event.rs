@@ -41,7 +41,7 @@ pub fn unit(device: &str) -> &'static str {
 }
 
 /// How much of each device, at most [`MOST_DEVICES`] of them, each named once.
-pub type Amounts<'a> = &'a [(&'a str, f64)];
+pub type DeviceAmounts<'a> = &'a [(&'a str, f64)];
 
 /// A machine. A table may name one more than once: as it was at different times.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ pub struct Machine<'a> {
     /// Its name.
     pub name: &'a str,
     /// What it has.
-    pub capacity: Amounts<'a>,
+    pub capacity: DeviceAmounts<'a>,
     /// What fails together with it: a rack, a room; empty where that is not told.
     pub domain: &'a str,
     /// Its sort, such as the model of its GPUs; empty where that is not told.
@@ -70,7 +70,7 @@ pub struct Task<'a> {
     /// How many instances it has, at least 1.
     pub count: u64,
     /// What each instance asks for.
-    pub request: Amounts<'a>,
+    pub request: DeviceAmounts<'a>,
     /// Where it may run, such as a GPU model or a partition; empty where anything will do.
     pub kind: &'a str,
     /// Who runs it; empty where that is not told.
@@ -87,7 +87,7 @@ pub struct Task<'a> {
 
 /// One instance of a task that ran.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Instance<'a> {
+pub struct TaskInstance<'a> {
     /// The job.
     pub job: &'a str,
     /// The task within the job.
@@ -126,7 +126,7 @@ pub trait Sink {
     /// A task.
     fn task(&mut self, _task: &Task<'_>) {}
     /// An instance.
-    fn instance(&mut self, _instance: &Instance<'_>) {}
+    fn instance(&mut self, _instance: &TaskInstance<'_>) {}
     /// A speed.
     fn speed(&mut self, _speed: &Speed<'_>) {}
 }

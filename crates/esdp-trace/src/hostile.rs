@@ -6,7 +6,7 @@ use crate::ledger::{Fate, Ledger};
 use crate::plan::Window;
 use crate::scenario::{Draft, Plan};
 use crate::source::{Import, Source};
-use crate::summary::Summary;
+use crate::summary::TraceSummary;
 
 /// Reads bytes as a trace, tolerant and strict, and holds the outcome against the contract.
 ///
@@ -14,7 +14,7 @@ use crate::summary::Summary;
 /// When the contract is broken: that is its purpose.
 pub fn hold(format: Option<Format>, bytes: &[u8]) {
     let read = |strict: bool| {
-        let (mut ledger, mut summary) = (Ledger::new(strict), Summary::default());
+        let (mut ledger, mut summary) = (Ledger::new(strict), TraceSummary::default());
         let outcome = Import::open(bytes, format).and_then(|mut import| import.stream(&mut ledger, &mut summary));
         (outcome, ledger, summary)
     };

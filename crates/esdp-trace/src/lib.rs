@@ -34,7 +34,7 @@
 //! | [`relative`] | how fast nodes are relative to each other, from accounting alone |
 //! | [`replay`] | a trace played again, as a scenario |
 //! | [`hostlist`] | lists of nodes as Slurm writes them |
-//! | [`generate`] | a trace of our own, with the statistics of a real one |
+//! | [`generate`] | a synthetic trace, with the statistics of a real one |
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
 //! Nothing here opens a file or reads a clock: inputs are readers, and whoever opened them knows their names.
@@ -61,7 +61,7 @@ pub mod summary;
 mod table;
 
 pub use error::TraceError;
-pub use event::{Amounts, Ignore, Instance, Machine, Sink, Speed, Task};
+pub use event::{DeviceAmounts, Ignore, Machine, Sink, Speed, Task, TaskInstance};
 pub use formats::{FORMATS, Format};
 pub use input::{BUFFER, LONGEST_LINE};
 pub use ledger::{Fate, Ledger, Place, REASONS, Reason, Tally};

@@ -1,6 +1,6 @@
 //! Memory does not grow with the rows: 300,000 rows made on the fly, counted in what the summary holds.
 
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Format, Import, Ledger, Source};
 use std::io::{BufReader, Read};
 
@@ -36,8 +36,8 @@ impl Read for Rows {
     }
 }
 
-fn held(rows: u64) -> (usize, Summary) {
-    let (mut ledger, mut summary) = (Ledger::new(false), Summary::default());
+fn held(rows: u64) -> (usize, TraceSummary) {
+    let (mut ledger, mut summary) = (Ledger::new(false), TraceSummary::default());
     let input = BufReader::new(Rows::new(rows));
     Import::open(input, Some(Format::AlibabaTasks)).unwrap().stream(&mut ledger, &mut summary).unwrap();
     assert_eq!(ledger.rows(), rows);

@@ -1,16 +1,16 @@
 //! Every format and its traps, on small files written for the purpose.
 
-use esdp_trace::{Format, Import, Instance, Ledger, Machine, Reason, Sink, Source, Speed, Task, TraceError};
+use esdp_trace::{Format, Import, Ledger, Machine, Reason, Sink, Source, Speed, Task, TaskInstance, TraceError};
 
 /// Events as short texts.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct Heard(Vec<String>);
 
 fn amounts(list: &[(&str, f64)]) -> String {
     list.iter().map(|(name, amount)| format!("{name}={amount}")).collect::<Vec<_>>().join(" ")
 }
 
-impl Sink for Told {
+impl Sink for Heard {
     fn machine(&mut self, m: &Machine<'_>) {
         self.0.push(format!("machine {} [{}] {}|{}", m.name, amounts(m.capacity), m.domain, m.kind));
     }
@@ -23,7 +23,7 @@ impl Sink for Told {
             t.kind
         ));
     }
-    fn instance(&mut self, i: &Instance<'_>) {
+    fn instance(&mut self, i: &TaskInstance<'_>) {
         self.0.push(format!("instance {}/{} @{} {:?} on {}", i.job, i.task, i.arrival, i.duration, i.machine));
     }
     fn speed(&mut self, s: &Speed<'_>) {
@@ -35,12 +35,12 @@ impl Sink for Told {
 
 /// What a text holds, read in the format that it is sniffed as.
 fn read(text: &str, expected: Format) -> (Vec<String>, Ledger) {
-    let (mut told, mut ledger) = (Told::default(), Ledger::new(false));
+    let (mut told, mut ledger) = (Heard::default(), Ledger::new(false));
     let mut import = Import::open(text.as_bytes(), None).unwrap_or_else(|error| panic!("{expected}: {error}"));
     assert_eq!(import.format(), expected);
     import.stream(&mut ledger, &mut told).unwrap();
     // Naming the format gives the same.
-    let (mut again, mut other) = (Told::default(), Ledger::new(false));
+    let (mut again, mut other) = (Heard::default(), Ledger::new(false));
     Import::open(text.as_bytes(), Some(expected)).unwrap().stream(&mut other, &mut again).unwrap();
     assert_eq!((&told.0, &ledger), (&again.0, &other));
     (told.0, ledger)
@@ -48,7 +48,7 @@ fn read(text: &str, expected: Format) -> (Vec<String>, Ledger) {
 
 fn strict(text: &str, format: Format) -> String {
     let error =
-        Import::open(text.as_bytes(), Some(format)).unwrap().stream(&mut Ledger::new(true), &mut Told::default());
+        Import::open(text.as_bytes(), Some(format)).unwrap().stream(&mut Ledger::new(true), &mut Heard::default());
     error.unwrap_err().to_string()
 }
 
@@ -114,7 +114,8 @@ fn a_header_may_be_there_and_may_change_the_order() {
     let (told, _) = read(swapped, Format::AlibabaTasks);
     assert_eq!(told, ["task j_1/M1 @100 Some(60.0) x2 [cpu=0.5 mem-share=0.2] "]);
     let missing = "task_name,instance_num,job_name,task_type,status,start_time,end_time,plan_cpu\n";
-    let outcome = Import::open(missing.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut Told::default());
+    let outcome =
+        Import::open(missing.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut Heard::default());
     let error = outcome.unwrap_err();
     assert!(matches!(error, TraceError::Header { missing: "plan_mem", .. }), "{error}");
     assert!(
@@ -207,7 +208,7 @@ fn batsim() {
     assert_eq!((ledger.count(Reason::NoProfile), ledger.count(Reason::OutOfOrder)), (2, 1));
     let refused = |text: &str| {
         let outcome =
-            Import::open(text.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut Told::default());
+            Import::open(text.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut Heard::default());
         outcome.unwrap_err().to_string()
     };
     assert_eq!(refused("{\"jobs\": [\n{]"), "line 2, column 2: key must be a string");

@@ -6,11 +6,11 @@ use esdp::scenario::Scenario;
 use esdp_trace::generate::{Generator, InstanceWriter, MachineWriter, TaskWriter};
 use esdp_trace::plan::Window;
 use esdp_trace::scenario::{Draft, Plan};
-use esdp_trace::summary::{Summary, Told};
+use esdp_trace::summary::{TraceDescription, TraceSummary};
 use esdp_trace::{Import, Ledger, Sink, Source};
 
-fn told(mut generator: Generator) -> (Summary, Told) {
-    let mut summary = Summary::default();
+fn told(mut generator: Generator) -> (TraceSummary, TraceDescription) {
+    let mut summary = TraceSummary::default();
     generator.stream(&mut Ledger::new(true), &mut summary).unwrap();
     let told = summary.finish();
     (summary, told)
@@ -149,7 +149,7 @@ fn what_is_written_reads_back_the_same() {
     writers.0.finish().unwrap();
     writers.1.finish().unwrap();
     writers.2.finish().unwrap();
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     for file in &files {
         Import::open(file.as_slice(), None).unwrap().stream(&mut Ledger::new(true), &mut summary).unwrap();
     }

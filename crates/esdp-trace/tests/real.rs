@@ -6,7 +6,7 @@
 
 use esdp_trace::plan::Window;
 use esdp_trace::scenario::{Draft, Plan};
-use esdp_trace::summary::{Summary, Told};
+use esdp_trace::summary::{TraceDescription, TraceSummary};
 use esdp_trace::{Format, Import, Ledger, Reason, Sink, Source, Speed};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,8 +32,8 @@ fn open(folder: &Path, file: &str) -> Import<'static> {
     Import::open(BufReader::new(input), None).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-fn read(folder: &Path, files: &[(&str, Format)]) -> (Summary, Told, Vec<Ledger>) {
-    let mut summary = Summary::default();
+fn read(folder: &Path, files: &[(&str, Format)]) -> (TraceSummary, TraceDescription, Vec<Ledger>) {
+    let mut summary = TraceSummary::default();
     let mut ledgers = Vec::new();
     for (file, format) in files {
         let mut ledger = Ledger::new(false);

@@ -3,7 +3,7 @@
 use esdp::model::{PortId, ServerId};
 use esdp::scenario::LabelledPolicy;
 use esdp_trace::replay::{Machines, Means, Noise, Played, Replay, ReplayError, ReplayPlan, in_words};
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Import, Ledger, Source};
 
 /// Tasks of half a core and of two, some without an end; the last one beyond the window.
@@ -51,7 +51,7 @@ c[1-2]|16|65536|(null)|mixed
 ";
 
 fn build(files: &[&str], plan: ReplayPlan) -> Result<Played, ReplayError> {
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     let read = |sink: &mut dyn esdp_trace::Sink| {
         for file in files {
             Import::open(file.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), sink).unwrap();

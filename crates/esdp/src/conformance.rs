@@ -1,7 +1,7 @@
 //! What every policy must keep, whatever it does: one suite, for the policies of this library and for yours.
 //!
 //! A life of a scheduler is a few hundred slots on a small cluster, with a fixed script of arrivals (none, one or several
-//! jobs a port), free capacities (all, part or nothing of the cluster), closed servers, weights and news (in time, late, censored or
+//! jobs per port), free capacities (all, part or nothing of the cluster), closed servers, weights and news (in time, late, censored or
 //! never). Sealing checks feasibility in every slot; the suite compares lives. It covers limits of the cluster, of
 //! servers and of both, gangs and the minima of their groups, and clusters that change.
 //!

@@ -5,9 +5,9 @@
 //! runs is unknown and fluctuates. Each slot the scheduler chooses channels within
 //! capacity, watches how they did, and learns. The method is that of *Learning to Schedule
 //! Multi-Server Jobs with Fluctuated Processing Speeds*, with every slot solved exactly;
-//! `docs/paper.md` of the repository tells where and why we deviate.
+//! `docs/paper.md` of the repository says where and why we deviate.
 //!
-//! This library does no IO: it reads no file, clock or environment. You turn the crank.
+//! This library does no IO: it reads no file, clock or environment. You drive it.
 //!
 //! ```
 //! use esdp::live::{Effect, Event, Live, SpeedReport, WhichTasks};
@@ -50,8 +50,8 @@
 //! - [`model`]: clusters, capacities, costs, arrivals, observations;
 //! - [`rng`]: randomness keyed by seed, purpose, slot and index;
 //! - [`solver`]: one slot's problem, solved with a certified bound;
-//! - [`stats`]: what is learned of a channel;
-//! - [`policy`]: which channels to use, one policy a file;
+//! - [`stats`]: what is learned about a channel;
+//! - [`policy`]: which channels to use, one policy per file;
 //! - [`scheduler`]: decide and observe around a policy, the book of jobs, checkpoints;
 //! - [`live`]: names, events, tickets: the scheduler of a real cluster;
 //! - [`conformance`]: what every policy must keep, for policies of your own;

@@ -27,7 +27,7 @@ impl Needed {
             return Err(missing());
         }
         println!("{} is not installed: installing it with apt, for {}", self.package, self.test);
-        // The lists of packages may be old or, in a container, missing. If they cannot be had, the
+        // The lists of packages may be old or, in a container, missing. If they cannot be fetched, the
         // installation below says so.
         let _ = run(apt(&["update", "--quiet=2"]));
         run(apt(&["install", "--yes", "--quiet=2", "--no-install-recommends", self.package]))?;

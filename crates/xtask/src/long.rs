@@ -11,8 +11,10 @@ struct Long {
     name: &'static str,
     /// The crate.
     package: &'static str,
-    /// The test's file in it.
+    /// The program of tests in it.
     test: &'static str,
+    /// Its module, if not all of it.
+    module: &'static str,
     /// What is counted, as its flag has it.
     flag: &'static str,
     /// The variable that says how many.
@@ -21,13 +23,23 @@ struct Long {
 }
 
 const CLI: &str = "esdp-cli";
+const SERVE: &str = "serve";
 
 const LONG: [Long; 6] = [
-    Long { name: "crash", package: CLI, test: "serve_crash", flag: "--times", variable: "ESDP_CRASHES", default: 1000 },
+    Long {
+        name: "crash",
+        package: CLI,
+        test: SERVE,
+        module: "crash::",
+        flag: "--times",
+        variable: "ESDP_CRASHES",
+        default: 1000,
+    },
     Long {
         name: "hostile",
         package: CLI,
-        test: "serve_hostile",
+        test: SERVE,
+        module: "hostile::",
         flag: "--requests",
         variable: "ESDP_HOSTILE",
         default: 10_000,
@@ -35,16 +47,26 @@ const LONG: [Long; 6] = [
     Long {
         name: "schema",
         package: CLI,
-        test: "serve_schema",
+        test: SERVE,
+        module: "schema::",
         flag: "--examples",
         variable: "ESDP_EXAMPLES",
         default: 500,
     },
-    Long { name: "soak", package: CLI, test: "serve_soak", flag: "--seconds", variable: "ESDP_SOAK", default: 1200 },
+    Long {
+        name: "soak",
+        package: CLI,
+        test: SERVE,
+        module: "soak::",
+        flag: "--seconds",
+        variable: "ESDP_SOAK",
+        default: 1200,
+    },
     Long {
         name: "fuzz",
         package: "esdp-fuzz",
         test: "corpus",
+        module: "",
         flag: "--tries",
         variable: "ESDP_FUZZ",
         default: 100_000,
@@ -53,6 +75,7 @@ const LONG: [Long; 6] = [
         name: "slurm-scale",
         package: CLI,
         test: "slurm_scale",
+        module: "",
         flag: "--jobs",
         variable: "ESDP_SCALE",
         default: 1000,
@@ -71,7 +94,7 @@ impl Long {
         // Fuzzing looks for overflow too; a service is measured as it is shipped.
         let profile = if self.package == CLI { "release" } else { CHECKED };
         command.args(["test", "--locked", "--profile", profile, "--package", self.package, "--test", self.test]);
-        command.args(["--", "--nocapture", "--test-threads", "1"]);
+        command.args(["--", "--nocapture", "--test-threads", "1", self.module]);
         command.env(self.variable, count.to_string());
         if self.name == "schema" {
             command.env(schemathesis::VARIABLE, schemathesis::require()?);

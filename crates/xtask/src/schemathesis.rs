@@ -1,5 +1,5 @@
 //! schemathesis, which reads the OpenAPI document of `esdp serve` and looks for requests that it does not answer as
-//! promised (`crates/esdp-cli/tests/serve_schema.rs`).
+//! promised (`crates/esdp-cli/tests/serve/schema.rs`).
 //!
 //! The test fails where it is missing, since a test that is skipped is no test. So the `test` step sees to it
 //! beforehand: it installs one version with pip below `target`, and says what to install where it cannot.

@@ -1,4 +1,4 @@
-//! `strace`, with which the order of writes of `esdp serve` is checked (`crates/esdp-cli/tests/serve_order.rs`).
+//! `strace`, with which the order of writes of `esdp serve` is checked (`crates/esdp-cli/tests/serve/order.rs`).
 
 use crate::apt::Needed;
 use crate::cargo::answers;

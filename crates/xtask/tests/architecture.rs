@@ -1,10 +1,11 @@
 //! The shape of the workspace, as a test: dependencies point one way, the libraries without IO keep
-//! no globals, and each heavy dependency stays in the one crate that needs it.
+//! no globals, and each heavy dependency stays in the one crate that needs it. Names of types are next door (`names/`).
 //!
 //! The checks read source text and not the compiler's view. That is enough for code written in
 //! good faith, and it keeps the rule, the file and the line in one readable message. Every check
 //! is a function of strings, so that the tests at the end can show that it is able to fail.
 
+mod names;
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -92,6 +93,34 @@ fn heavy_dependencies_have_one_home() {
     let manifests = member_manifests();
     assert!(!manifests.is_empty(), "no manifest found");
     assert_none(manifests.iter().flat_map(|(krate, text)| strays(krate, text)));
+}
+
+#[test]
+fn the_map_names_what_is_there() {
+    let map = std::fs::read_to_string(workspace_root().join("ARCHITECTURE.md")).unwrap();
+    let paths = mapped_paths(&map);
+    assert!(paths.len() > 40, "the map is not where this test looks for it: {paths:?}");
+    assert_none(
+        paths
+            .into_iter()
+            .filter(|path| !workspace_root().join(path).exists())
+            .map(|path| format!("ARCHITECTURE.md: the map names `{}`, which is not there", path.display())),
+    );
+}
+
+/// The paths in the first column of the map's table: `a/b/`, `c/` is `a/b/` and `a/c/`.
+fn mapped_paths(map: &str) -> Vec<PathBuf> {
+    let rows = map.lines().skip_while(|line| *line != "| path | what lives there |").skip(2);
+    let mut paths = Vec::new();
+    for row in rows.take_while(|line| line.starts_with('|')) {
+        let mut folder = PathBuf::new();
+        for name in row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2) {
+            let path = folder.join(name);
+            folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 /// Uses of a module that is not below the file's own.
@@ -230,6 +259,12 @@ fn assert_none(faults: impl Iterator<Item = String>) {
 
 fn arrows(file: &str, text: &str) -> Vec<String> {
     turned_arrows(Path::new(file), text)
+}
+
+#[test]
+fn the_paths_of_a_map_are_read_row_by_row() {
+    let map = "`no`\n| path | what lives there |\n|---|---|\n| `a/b/`, `c.rs` | `no` |\n| `d/` | no |\n\n| `no` | |";
+    assert_eq!(mapped_paths(map), ["a/b/", "a/c.rs", "d/"].map(PathBuf::from));
 }
 
 #[test]

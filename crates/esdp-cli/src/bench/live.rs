@@ -12,7 +12,7 @@ use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, S
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scenario::Scenario;
 use esdp::sim::SimulatedCluster;
-use esdp_report::table::{self, Table};
+use esdp_report::table::{self, TextTable};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -206,7 +206,7 @@ impl LiveReport {
     pub(super) fn table(&self) -> String {
         let mut text = format!("The live core at {} channels, one thread, best of {REPEATS}\n\n", self.channels);
         let heads = ["policy", "outcome p50", "outcome p99", "snapshot", "size", "restore"];
-        let mut rows = Table::new(&heads);
+        let mut rows = TextTable::new(&heads);
         for figures in &self.policies {
             rows.row([
                 figures.policy.to_owned(),

@@ -17,7 +17,7 @@ mod rivals;
 mod summary;
 
 use crate::exit::End;
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use crate::progress;
 use clap::{Args, ValueEnum};
 use esdp::sim::families::IndexKind;
@@ -112,13 +112,13 @@ Examples:
 /// Measures what a decision costs on this machine.
 ///
 /// Prints the time per decision of the exact solver on learned problems of several sizes,
-/// beside the paper's dynamic programme and general MILP solvers. Takes some minutes.
+/// beside the paper's dynamic program and general MILP solvers. Takes some minutes.
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS, after_help = "See `esdp bench --help` for what is measured and examples.")]
 pub struct BenchArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// Fewer slots, a tenth of the time for rivals and none at the largest sizes: about a
     /// minute
     #[arg(long)]
@@ -171,7 +171,7 @@ enum RivalName {
     Highs,
     /// microlp, a MILP solver in pure Rust
     Milp,
-    /// The paper's dynamic programme, on learned problems only
+    /// The paper's dynamic program, on learned problems only
     Paper,
     /// Nobody
     None,
@@ -211,8 +211,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<()> {
         bar.finish_and_clear();
     }
     match args.format {
-        Format::Json => output::print_json(&report),
-        Format::Table => output::print(&report.table()),
+        OutputFormat::Json => output::print_json(&report),
+        OutputFormat::Table => output::print(&report.table()),
     }
 }
 
@@ -296,8 +296,8 @@ fn agree(args: &BenchArgs, count: u64) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     match args.format {
-        Format::Json => output::print_json(&agreement)?,
-        Format::Table => output::print(&agreement.table())?,
+        OutputFormat::Json => output::print_json(&agreement)?,
+        OutputFormat::Table => output::print(&agreement.table())?,
     }
     if agreement.disagreements.is_empty() {
         return Ok(());

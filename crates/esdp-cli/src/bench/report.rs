@@ -5,7 +5,7 @@ use super::live::LiveReport;
 use super::measure::ExactFigures;
 use super::plan::{Case, Index, Size};
 use super::rivals::{self, RivalFigures};
-use esdp_report::table::{self, Table};
+use esdp_report::table::{self, TextTable};
 use serde::Serialize;
 
 /// Everything that was measured.
@@ -94,7 +94,8 @@ impl Report {
     }
 
     fn exact_table(&self, index: Index) -> String {
-        let mut table = Table::new(&["size", "slots", "p50", "p99", "max", "proved", "gap p50", "gap max", "memory"]);
+        let mut table =
+            TextTable::new(&["size", "slots", "p50", "p99", "max", "proved", "gap p50", "gap max", "memory"]);
         for case in self.of(index) {
             let exact = &case.exact;
             let times = [exact.p50_us, exact.p99_us, exact.max_us].map(time);
@@ -108,7 +109,7 @@ impl Report {
     }
 
     fn rival_table(&self, index: Index) -> String {
-        let mut table = Table::new(&["size", "paper p50", "n", "ratio", "milp p50", "n", "ratio", "gap"]);
+        let mut table = TextTable::new(&["size", "paper p50", "n", "ratio", "milp p50", "n", "ratio", "gap"]);
         for case in self.of(index).filter(|case| !case.rivals.is_empty()) {
             let cells = ["paper", "milp"].into_iter().flat_map(|name| raced(case.rival(name)));
             table.row([case.size.clone()].into_iter().chain(cells).chain([typical_gap(case.rival("milp"))]));
@@ -117,7 +118,7 @@ impl Report {
     }
 
     fn highs_table(&self, index: Index) -> String {
-        let mut table = Table::new(&["size", "highs p50", "n", "ratio", "gap"]);
+        let mut table = TextTable::new(&["size", "highs p50", "n", "ratio", "gap"]);
         for case in self.of(index).filter(|case| !case.rivals.is_empty()) {
             let highs = case.rival("highs");
             table.row([case.size.clone()].into_iter().chain(raced(highs)).chain([typical_gap(highs)]));

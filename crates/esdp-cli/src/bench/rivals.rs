@@ -2,7 +2,7 @@
 
 use super::measure::{Measured, Sampled};
 use super::summary::{percentile, sorted};
-use esdp::solver::{Guarantee, Paper, Problem, Solution, SolveError, Solver};
+use esdp::solver::{Guarantee, Paper, Solution, Solver};
 use esdp_milp::{Highs, TangentMilp};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ pub(super) fn compare(run: &Measured, field: &mut Field, time: Duration) -> Vec<
     if field.milp {
         // The time limit is for the first slots of a learner, where everything is worth the same
         // and branch and bound does not end.
-        figures.push(race(&mut Limited(TangentMilp::default().with_time_limit(time)), run, time));
+        figures.push(race(&mut TangentMilp::default().with_time_limit(time), run, time));
     }
     match &mut field.highs {
         None => {}
@@ -93,19 +93,7 @@ impl Rival for Highs {
     }
 }
 
-struct Limited(TangentMilp);
-
-impl Solver for Limited {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
-        self.0.solve_into(problem, solution)
-    }
-}
-
-impl Rival for Limited {
+impl Rival for TangentMilp {
     fn finished(&self, solution: &Solution) -> bool {
         solution.guarantee == Guarantee::Optimal
     }

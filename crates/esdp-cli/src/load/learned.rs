@@ -3,7 +3,7 @@
 use anyhow::Context;
 use esdp::model::{ChannelId, ChannelKey, Slot};
 use esdp::sim::Setting;
-use esdp_report::table::{Table, percent};
+use esdp_report::table::{TextTable, percent};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ impl Learned {
             text += &format!("; {} of the intervals hold the true speed", percent(held));
         }
         text += "\n\n";
-        let mut table = Table::new(&["channel", "true", "learned", "outcomes"]);
+        let mut table = TextTable::new(&["channel", "true", "learned", "outcomes"]);
         for one in self.list.iter().take(SHOWN) {
             let name = format!("{} on {}", one.port, one.server);
             let figures = [format!("{:.3}", one.truth), format!("{:.3}", one.learned), format!("{:.0}", one.outcomes)];

@@ -11,7 +11,7 @@ pub(crate) mod player;
 mod reporter;
 mod tally;
 
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use crate::source::SourceArgs;
 use anyhow::bail;
 use clap::Args;
@@ -76,7 +76,7 @@ pub struct LoadArgs {
     tls_certificate: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// A scenario that comes with esdp [default: `default`, if no file is given]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
@@ -153,12 +153,12 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let time = seconds.max(slots as f64 / args.rate);
     let (reached, outcomes) = (slots as f64 / time, tally.outcomes as f64 / time);
     match args.format {
-        Format::Json => output::print_json(&json!({
+        OutputFormat::Json => output::print_json(&json!({
             "scenario": scenario.name(), "seed": seed, "rate": args.rate, "seconds": seconds, "rounds": rounds,
             "slots": slots, "reached_rate": reached, "outcomes_rate": outcomes, "requests": tally.json(),
             "service": footprint.json(), "learned": learned,
         }))?,
-        Format::Table => output::print(&format!(
+        OutputFormat::Table => output::print(&format!(
             "scenario {}, seed {seed}: {slots} slots in {seconds:.1} s, {reached:.1} per second of {} asked for, \
              {outcomes:.0} outcomes per second\n\n{}\n{}{}",
             scenario.name(),

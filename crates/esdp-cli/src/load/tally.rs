@@ -1,6 +1,6 @@
 //! What was sent, how long the answers took, and what went wrong.
 
-use esdp_report::table::{Table, duration};
+use esdp_report::table::{TextTable, duration};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -86,7 +86,7 @@ impl Tally {
 
     /// For people.
     pub(crate) fn render(&self) -> String {
-        let mut table = Table::new(&["request", "count", "p50", "p95", "p99", "max"]);
+        let mut table = TextTable::new(&["request", "count", "p50", "p95", "p99", "max"]);
         for (kind, count, figures) in self.percentiles() {
             table.row([kind.name().to_owned(), count.to_string()].into_iter().chain(figures.map(duration)));
         }

@@ -1,4 +1,4 @@
-//! `jobs.csv`: one line a job and policy of the first seed, with the columns of Batsim's `_jobs.csv`, so that tools for it
+//! `jobs.csv`: one line per job and policy of the first seed, with the columns of Batsim's `_jobs.csv`, so that tools for it
 //! open ours.
 //!
 //! Policy, seed and the assumed spread of speeds come last, as columns of our own. What Batsim knows and we do not

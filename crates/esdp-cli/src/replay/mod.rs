@@ -8,7 +8,7 @@
 //! | `check` | the log played again: how far off the model is |
 //! | `told` | the result as text, JSON and CSV |
 //! | `page`, `figures` | the result as a page |
-//! | `jobs` | one line a job, with Batsim's columns |
+//! | `jobs` | one line per job, with Batsim's columns |
 
 mod check;
 mod compare;
@@ -27,7 +27,7 @@ use anyhow::Context;
 use clap::Args;
 use esdp_trace::generate::Generator;
 use esdp_trace::replay::{Played, Replay, ReplayPlan};
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Ledger, Sink, Source};
 use std::path::PathBuf;
 use told::Told;
@@ -59,7 +59,7 @@ jobs) and seeds together.
 Files in --out (default: `out/replay`):
   report.html    what was assumed, measured and gained, and how sure that is; figures
   summary.json   the document that --format json prints
-  jobs.csv       one line a job and policy of the first seed, with the columns of Batsim
+  jobs.csv       one line per job and policy of the first seed, with the columns of Batsim
   scenario.toml  the first seed's scenario: `esdp run` runs its policies (not the queues) again
 
 Examples:
@@ -76,30 +76,30 @@ pub struct ReplayArgs {
     /// Jobs, machines, speeds and noise; the generated trace without any
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Makes the first dirty row an error, with its line and column
+    /// Fail on the first malformed row, with its line and column
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     common: CommonArgs,
-    /// How many job types (default: as many as cover 99 % of jobs and time, at most 64)
+    /// How many job types [default: as many as cover 99 % of jobs and time, at most 64]
     #[arg(long, value_name = "N")]
     types: Option<usize>,
-    /// How many servers: drawn from the machine table, or equal ones where there is none (default: the whole table)
+    /// How many servers: drawn from the machine table, or equal ones where there is none [default: the whole table]
     #[arg(long, value_name = "N")]
     servers: Option<usize>,
-    /// The length of a slot (default: a twentieth of the median job, or longer)
+    /// The length of a slot [default: a twentieth of the median job, or longer]
     #[arg(long, value_name = "SECONDS")]
     slot: Option<f64>,
-    /// How many slots (default: to the last arrival, at most 20,000)
+    /// How many slots [default: to the last arrival, at most 20,000]
     #[arg(long, value_name = "T")]
     slots: Option<u64>,
     /// Where to start, after the first arrival
     #[arg(long, value_name = "SECONDS")]
     start: Option<f64>,
-    /// Leave jobs out by coin until the scarcest device is this busy (default: all jobs)
+    /// Leave jobs out by coin until the scarcest device is this busy [default: all jobs]
     #[arg(long, value_name = "SHARE")]
     load: Option<f64>,
-    /// The most tasks of a job (default: 4 where a trace counts instances, none where it counts nodes)
+    /// The most tasks of a job [default: 4 where a trace counts instances, none where it counts nodes]
     #[arg(long, value_name = "N")]
     tasks: Option<u32>,
     /// Every task gets a GPU, also those that ask for none
@@ -114,10 +114,10 @@ pub struct ReplayArgs {
     /// How many seeds: draws of speeds and of fluctuation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = output::whole(1, 1000_u64))]
     seeds: u64,
-    /// Which policies and queues (default: esdp, oracle, easy, conservative, first-fit, lwtf, hauf, random)
+    /// Which policies and queues [default: esdp, oracle, easy, conservative, first-fit, lwtf, hauf, random]
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]
     policies: Vec<String>,
-    /// A threshold, such as 'esdp.gain>=5' in percent against `easy`; exit code 1 where one is not met
+    /// A threshold, such as 'esdp.gain>=5' in percent against `easy`; exit code 1 if one is not met
     #[arg(long, value_name = "THRESHOLD")]
     expect: Vec<Expectation>,
 }
@@ -170,7 +170,7 @@ fn build(args: &ReplayArgs) -> anyhow::Result<Played> {
     let plan = ReplayPlan { slot, slots, start, types, servers, load, most_tasks: tasks, gpu_each, seed };
     let input = InputArgs::of(&args.files, args.strict, args.common.quiet);
     let names = || if alone { "the generated trace".to_owned() } else { input.names() };
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     input.read(&mut summary)?;
     if alone {
         generated(&plan, &mut summary)?;

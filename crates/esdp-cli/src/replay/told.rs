@@ -7,7 +7,7 @@ use super::speeds::{Answers, Source};
 use crate::expect::Expectation;
 use esdp_engine::seeds_in_words;
 use esdp_report::csv;
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 use esdp_trace::replay::{Played, time};
 use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ impl Told {
     fn table(&self, compared: &Compared) -> String {
         let against = format!("against {}", self.labels[self.base]);
         let mut table =
-            Table::new(&["", "completion", &against, "95 % interval", "wait", "wait p99", "slowdown", "busy"]);
+            TextTable::new(&["", "completion", &against, "95 % interval", "wait", "wait p99", "slowdown", "busy"]);
         for (at, label) in self.labels.iter().enumerate() {
             let row = &compared.rows[at];
             let gain = compared.gain(at, self.base);

@@ -1,13 +1,12 @@
 //! From evidence to figures.
 
+use super::claims::BASELINES;
 use super::evidence::{Evidence, Measured, decision_us};
 use super::source::Source;
-use esdp::sim::Point;
+use esdp::sim::CurvePoint;
 use esdp_engine::{PolicyOutcome, Spread};
 use esdp_report::figure::{Axis, Figure, Series};
 
-/// The baselines that `ratio` compares with.
-const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];
 /// The fleets that are also shown over time, by their number of servers.
 const OVER_TIME: [f64; 3] = [200.0, 1000.0, 5000.0];
 
@@ -78,10 +77,10 @@ pub(super) fn delta(evidence: &Evidence) -> Vec<Figure> {
 fn over_time(evidence: &Evidence, source: Source, id: &str, title: &str) -> Vec<Figure> {
     let Some(run) = evidence.single(source) else { return Vec::new() };
     let figure = Figure::new(id, title, Axis::new("slot"), Axis::new("average AOU").unit("per slot"));
-    vec![curves(figure, run, Point::average)]
+    vec![curves(figure, run, CurvePoint::average)]
 }
 
-fn curves(figure: Figure, run: &Measured, value: impl Fn(&Point) -> f64) -> Figure {
+fn curves(figure: Figure, run: &Measured, value: impl Fn(&CurvePoint) -> f64) -> Figure {
     let figure = figure.caption(seeds(run));
     let with =
         |figure: Figure, policy: &PolicyOutcome| figure.with(Series::line(&policy.label).points(policy.curve(&value)));
@@ -148,7 +147,7 @@ pub(super) fn fleet(evidence: &Evidence) -> Vec<Figure> {
 }
 
 fn oracle_ratio_over_time(run: &Measured, id: &str, title: &str) -> Figure {
-    let ratio = |point: &Point| match point.oracle {
+    let ratio = |point: &CurvePoint| match point.oracle {
         Some(oracle) if oracle > 0.0 => point.aou / oracle,
         _ => 1.0,
     };
@@ -161,7 +160,7 @@ fn aou_against(evidence: &Evidence, source: Source, id: &str, title: &str, x: Ax
     swept(evidence, source, figure, "", PolicyOutcome::aou)
 }
 
-/// One line a policy over the points of a source.
+/// One line per policy over the points of a source.
 fn swept(
     evidence: &Evidence,
     source: Source,

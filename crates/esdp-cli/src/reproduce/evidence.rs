@@ -2,8 +2,8 @@
 
 use super::source::Source;
 use esdp::policy::{PolicySpec, RoundedSolver};
-use esdp::sim::{Point, Summary};
-use esdp_engine::{Outcome, PolicyOutcome, PolicyRun};
+use esdp::sim::{CurvePoint, Summary};
+use esdp_engine::{PolicyOutcome, PolicyRun, RunOutcome};
 use std::collections::BTreeMap;
 
 /// The results of all sources that are complete.
@@ -18,7 +18,7 @@ const HORIZONS: [f64; 6] = [1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 3.0 / 4
 pub(super) struct Measured {
     /// Its place on the axis of the figure; 0 where nothing is varied.
     pub(super) x: f64,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RunOutcome,
 }
 
 impl Evidence {
@@ -79,7 +79,7 @@ impl Measured {
     }
 
     /// A number of the curve of every seed, at the last point within this share of the horizon.
-    pub(super) fn at(&self, label: &str, share: f64, value: impl Fn(&Point) -> f64) -> Vec<f64> {
+    pub(super) fn at(&self, label: &str, share: f64, value: impl Fn(&CurvePoint) -> f64) -> Vec<f64> {
         let end = share * self.outcome.slots as f64 + 0.5;
         let read = |run: &PolicyRun| {
             let within = run.series.iter().take_while(|point| point.slot as f64 <= end);
@@ -101,7 +101,7 @@ impl Measured {
         cut.outcome.slots = slot;
         for run in cut.outcome.policies.iter_mut().flat_map(|policy| &mut policy.runs) {
             run.series.retain(|point| point.slot <= slot);
-            if let Some(&Point { aou, realised, oracle, .. }) = run.series.last() {
+            if let Some(&CurvePoint { aou, realised, oracle, .. }) = run.series.last() {
                 run.summary = Summary { slots: slot, aou, realised, oracle, ..run.summary.clone() };
             }
         }
@@ -109,7 +109,7 @@ impl Measured {
     }
 
     /// The curves of every seed.
-    pub(super) fn curves(&self, label: &str) -> Vec<&[Point]> {
+    pub(super) fn curves(&self, label: &str) -> Vec<&[CurvePoint]> {
         self.policy(label)
             .map(|policy| policy.runs.iter().map(|run| run.series.as_slice()).collect())
             .unwrap_or_default()

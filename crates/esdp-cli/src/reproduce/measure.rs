@@ -4,7 +4,7 @@ use super::evidence::Measured;
 use super::source::{Place, Source};
 use crate::progress::Progress;
 use crate::{interrupt, store};
-use esdp_engine::{self as engine, Options, Outcome, PolicyRun, Thinning, Unit, part};
+use esdp_engine::{self as engine, Options, PolicyRun, RunOutcome, Thinning, Unit, part};
 use std::path::Path;
 
 /// A source with the points that it shall have.
@@ -73,7 +73,7 @@ impl Task {
         let mut known = known.into_iter();
         let measured = |Place { x, scenario, policies }: &Place| {
             let runs = known.by_ref().take(scenario.seeds().len());
-            let outcome = Outcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
+            let outcome = RunOutcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
             Measured { x: *x, outcome }
         };
         Ok(Some(self.places.iter().map(measured).collect()))

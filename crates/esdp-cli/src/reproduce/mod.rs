@@ -18,7 +18,7 @@ mod page;
 mod source;
 
 use crate::exit::End;
-use crate::output::Format;
+use crate::output::OutputFormat;
 use crate::progress::Progress;
 use crate::{figures, files, output, store};
 use anyhow::Context;
@@ -28,7 +28,7 @@ use esdp::scenario::Scenario;
 use esdp_engine::seeds_in_words;
 use evidence::Evidence;
 use measure::{Known, Task};
-use page::Drawn;
+use page::EntryFigures;
 use serde_json::json;
 use source::Scale;
 use std::path::{Path, PathBuf};
@@ -39,9 +39,9 @@ Files in --out (`out/reproduce`, or `out/reproduce-quick` with --quick, by defau
   FIGURE.svg .png .csv   each figure; the CSV has series, x, y and standard error
   claims.csv, claims.json  each claim, what was measured, the rule and the verdict
   scenarios/             the resolved scenario of each figure, for `esdp run` and `esdp sweep`
-  parts/                 what is done; an interrupted reproduction goes on from there
+  parts/                 what is done; an interrupted reproduction resumes from there
 
-The full size takes 10 seeds, 8000 slots over time and 2000 slots a point elsewhere. Decisions
+The full size takes 10 seeds, 8000 slots over time and 2000 slots per point elsewhere. Decisions
 are timed with fewer, one at a time, because the paper's own program takes milliseconds for each.
 
 Output of --format json, one JSON document:
@@ -62,7 +62,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS, after_help = "See `esdp reproduce --help` for the files and examples.")]
 pub struct ReproduceArgs {
-    /// Which figures, see --list (default: all)
+    /// Which figures, see --list [default: all]
     #[arg(value_name = "FIGURE")]
     figures: Vec<String>,
     /// List the figures and stop
@@ -77,7 +77,7 @@ pub struct ReproduceArgs {
     /// How many slots, over time and elsewhere alike
     #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
-    /// How many threads (default: one per core)
+    /// How many threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     jobs: Option<u64>,
     /// The directory for the results
@@ -85,7 +85,7 @@ pub struct ReproduceArgs {
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// No progress on standard error
     #[arg(long)]
     quiet: bool,
@@ -111,8 +111,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     write(args, scale, &out, &drawn, &claims, &scenarios)?;
     let report = out.join("report.html");
     match args.format {
-        Format::Json => output::print_json(&document(args, &report, &drawn, &claims)),
-        Format::Table => {
+        OutputFormat::Json => output::print_json(&document(args, &report, &drawn, &claims)),
+        OutputFormat::Table => {
             let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
             // Every source begins with the same seed; some take fewer.
             let seeds = scenarios.iter().map(Scenario::seeds).max_by_key(|seeds| seeds.len()).unwrap_or_default();
@@ -125,8 +125,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     }
 }
 
-fn list(figures: &[&Entry], format: Format) -> anyhow::Result<()> {
-    if format == Format::Json {
+fn list(figures: &[&Entry], format: OutputFormat) -> anyhow::Result<()> {
+    if format == OutputFormat::Json {
         let each = |figure: &&Entry| json!({"name": figure.name, "caption": figure.caption});
         return output::print_json(&figures.iter().map(each).collect::<Vec<_>>());
     }
@@ -155,7 +155,7 @@ fn measure(
             progress.finish();
             let all = tasks.len();
             let sentence =
-                format!("{done} of {all} sets of simulations are complete; the same command goes on from there");
+                format!("{done} of {all} sets of simulations are complete; the same command resumes from there");
             return Err(End::Interrupted(sentence).into());
         };
         evidence.add(task.source, points);
@@ -164,14 +164,14 @@ fn measure(
     Ok(scenarios)
 }
 
-fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::Result<Vec<Drawn>> {
+fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::Result<Vec<EntryFigures>> {
     let mut drawn = Vec::new();
     for &entry in figures {
         let figures = (entry.draw)(evidence);
         for figure in &figures {
             figures::save(figure, out)?;
         }
-        drawn.push(Drawn { entry, figures });
+        drawn.push(EntryFigures { entry, figures });
     }
     Ok(drawn)
 }
@@ -180,7 +180,7 @@ fn write(
     args: &ReproduceArgs,
     scale: Scale,
     out: &Path,
-    drawn: &[Drawn],
+    drawn: &[EntryFigures],
     claims: &[claims::Claim],
     scenarios: &[Scenario],
 ) -> anyhow::Result<()> {
@@ -194,8 +194,13 @@ fn write(
     files::write(&out.join("report.html"), page::render(scale, args.quick, drawn, claims, scenarios))
 }
 
-fn document(args: &ReproduceArgs, report: &Path, drawn: &[Drawn], claims: &[claims::Claim]) -> serde_json::Value {
-    let figure = |drawn: &Drawn| {
+fn document(
+    args: &ReproduceArgs,
+    report: &Path,
+    drawn: &[EntryFigures],
+    claims: &[claims::Claim],
+) -> serde_json::Value {
+    let figure = |drawn: &EntryFigures| {
         let names = drawn
             .figures
             .iter()

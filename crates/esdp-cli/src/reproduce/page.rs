@@ -7,19 +7,25 @@ use esdp::scenario::Scenario;
 use esdp_report::figure::Figure;
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 
-const TERMS: &str = "esdp-paper is the paper's ESDP as printed, obvious slips mended; esdp is ours. AOU is the \
+const TERMS: &str = "esdp-paper is the paper's ESDP as printed, obvious slips fixed; esdp is ours. AOU is the \
      accumulated overall utility by true means, so no luck is in it. All policies of a seed meet the same arrivals and \
      speeds, and differences are taken seed by seed. A difference is clear where its 95 % confidence interval \
      (Student's t over the seeds) excludes 0.";
 
 /// A figure of the paper with what was drawn of it.
-pub(super) struct Drawn {
+pub(super) struct EntryFigures {
     pub(super) entry: &'static Entry,
     pub(super) figures: Vec<Figure>,
 }
 
 /// The page.
-pub(super) fn render(scale: Scale, quick: bool, drawn: &[Drawn], claims: &[Claim], scenarios: &[Scenario]) -> String {
+pub(super) fn render(
+    scale: Scale,
+    quick: bool,
+    drawn: &[EntryFigures],
+    claims: &[Claim],
+    scenarios: &[Scenario],
+) -> String {
     let size = if quick { "quick: few seeds, short horizons" } else { "full" };
     let mut report = Report::new("esdp reproduce", "The figures and claims of the paper's evaluation")
         .meta("Version", env!("CARGO_PKG_VERSION"))
@@ -33,7 +39,7 @@ pub(super) fn render(scale: Scale, quick: bool, drawn: &[Drawn], claims: &[Claim
         )
         .meta("Slots", format!("{} over time, {} a point elsewhere", scale.time_slots, scale.slots))
         .section(Section::new("Claims").text(TERMS).table(table(claims)));
-    for Drawn { entry, figures } in drawn {
+    for EntryFigures { entry, figures } in drawn {
         let section = Section::new(heading(entry, figures)).text(format!("In the paper: \"{}\".", entry.caption));
         report = report.section(figures.iter().cloned().fold(section, Section::figure));
     }
@@ -68,7 +74,7 @@ pub(super) fn terminal(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return "The paper makes no claim of what was drawn.\n".to_owned();
     }
-    let mut table = esdp_report::table::Table::new(&["claim", "measured", "unit", "verdict"]);
+    let mut table = esdp_report::table::TextTable::new(&["claim", "measured", "unit", "verdict"]);
     for claim in claims {
         let digits = if claim.value.abs() < 10.0 { 3 } else { 1 };
         let measured = format!("{:.digits$} ± {:.digits$}", claim.value, claim.stderr);

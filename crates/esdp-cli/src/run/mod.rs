@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use esdp::scenario::Scenario;
 use esdp_engine::results::{RunResults, resolved};
 use esdp_engine::rows::KEYS;
-use esdp_engine::{self as engine, Contender, MakeSink, Options, Outcome};
+use esdp_engine::{self as engine, Contender, MakeSink, Options, RunOutcome};
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,10 @@ const DETAILS: &str = r#"Without a file or --preset, the scenario is preset `def
 
 Files in --out (`out/` and the scenario's name, by default):
   summary.json   the document that --format json prints
-  summary.csv    one line a policy; the columns decision_us_* differ from run to run
+  summary.csv    one row per policy; the timing columns decision_us_* vary between runs
   scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
   report.html    figures and tables, complete in one file
-  slots.csv      with --per-slot csv: one line a slot, policy and seed (or slots.jsonl)
+  slots.csv      with --per-slot csv: one line per slot, policy and seed (or slots.jsonl)
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
@@ -73,7 +73,7 @@ pub struct RunArgs {
     /// Also record every slot
     #[arg(long, value_enum, value_name = "FORM")]
     per_slot: Option<PerSlot>,
-    /// A threshold, such as 'esdp.oracle_ratio_mean>=0.98'; exit code 1 where one is not met
+    /// A threshold, such as 'esdp.oracle_ratio_mean>=0.98'; exit code 1 if one is not met
     #[arg(long, value_name = "THRESHOLD")]
     expect: Vec<Expectation>,
 }
@@ -81,7 +81,7 @@ pub struct RunArgs {
 /// The flags of every command that simulates.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
-    /// How many threads (default: one per core)
+    /// How many threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results
@@ -192,7 +192,7 @@ pub(crate) fn simulate(
     scenario: &Scenario,
     common: &CommonArgs,
     record: Option<&MakeSink<'_>>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<RunOutcome> {
     let (policies, seeds) = (scenario.policies(), scenario.seeds());
     let work = scenario.slots().saturating_mul((policies.len() * seeds.len()) as u64);
     let progress = Progress::new(work, common.quiet);
@@ -231,7 +231,7 @@ fn print(how: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
             let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
             let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
             output::print(&format!(
-                "{table}{}{remarks}\nReport: {}\nBeside it: summary.json, summary.csv, scenario.toml\n",
+                "{table}{}{remarks}\nReport: {}\nAlso written: summary.json, summary.csv, scenario.toml\n",
                 results.found(),
                 report.display()
             ))

@@ -7,7 +7,7 @@ use crate::{files, output};
 use esdp::scenario::SUITE;
 use esdp_engine::{PolicyOutcome, Spread};
 use esdp_report::csv::line;
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -104,7 +104,7 @@ fn table(scores: &[Score]) -> String {
         }
     }
     let header: Vec<&str> = ["oracle ratio", "slots"].into_iter().chain(policies.iter().copied()).collect();
-    let mut table = Table::new(&header);
+    let mut table = TextTable::new(&header);
     for name in names {
         let row: Vec<&Score> = scores.iter().filter(|score| score.scenario == name).collect();
         let cell = |score: &&Score| {

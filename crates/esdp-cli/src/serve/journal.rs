@@ -1,6 +1,6 @@
 //! `esdp journal`: what a service has kept, read without it.
 
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use clap::{Args, Subcommand};
 use esdp_serve::offline;
 use esdp_serve::settings::DEFAULT_DATA;
@@ -33,7 +33,7 @@ enum Action {
         data: Data,
         /// How to print what was found
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: OutputFormat,
     },
     /// Print every event as one line of JSON
     Export {
@@ -91,10 +91,10 @@ fn export(data: &Data, from: u64) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn verify(data: &Data, format: Format) -> anyhow::Result<()> {
+fn verify(data: &Data, format: OutputFormat) -> anyhow::Result<()> {
     let found = offline::verify(&data.data)?;
     output::print(&match format {
-        Format::Json => serde_json::to_string(&found)? + "\n",
+        OutputFormat::Json => serde_json::to_string(&found)? + "\n",
         _ => format!(
             "{} events in {} frames, {} to {}; slot {}; {} snapshots compared: all is well\n",
             found.events, found.frames, found.first, found.last, found.slot, found.snapshots

@@ -3,7 +3,7 @@
 use super::options::ClusterOptions;
 use crate::output;
 use clap::Args;
-use esdp_cluster::slurm::doctor::{Examined, Finding, Verdict};
+use esdp_cluster::slurm::doctor::{DoctorVerdict, Examined, Finding};
 use esdp_cluster::slurm::lua;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -40,9 +40,9 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
 
 fn shown(finding: &Finding) -> String {
     let word = match finding.verdict {
-        Verdict::Fine => "ok    ",
-        Verdict::Note => "note  ",
-        Verdict::Change => "change",
+        DoctorVerdict::Fine => "ok    ",
+        DoctorVerdict::Note => "note  ",
+        DoctorVerdict::Change => "change",
     };
     let mut text = format!("{word}  {}\n", finding.found);
     finding.change.iter().for_each(|line| text.push_str(&format!("          {line}\n")));

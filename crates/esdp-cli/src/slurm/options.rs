@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow};
 use clap::Args;
 use esdp::live::Mode;
-use esdp_cluster::slurm::client::{CallError, Client};
+use esdp_cluster::slurm::client::{CallError, SlurmClient};
 use esdp_cluster::slurm::cluster::{RestChoice, Slurm};
 use esdp_cluster::slurm::config::Config;
 use esdp_cluster::slurm::driver::DriverSettings;
@@ -58,7 +58,7 @@ impl ClusterOptions {
         if let Some(conf) = set.filter(|conf| !conf.is_file()) {
             anyhow::bail!("SLURM_CONF is {}, where no file is", conf.display());
         }
-        let client = Client { conf: self.conf.clone(), time_out: None };
+        let client = SlurmClient { conf: self.conf.clone(), time_out: None };
         let rest = match self.rest.to_str() {
             Some("auto") => RestChoice::Auto,
             Some("off") => RestChoice::Off,

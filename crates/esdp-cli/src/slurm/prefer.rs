@@ -6,7 +6,7 @@ use clap::Args;
 use esdp::live::Mode;
 use esdp_cluster::slurm::driver::drive;
 use esdp_cluster::slurm::prefer::{self, Features};
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 
 const DETAILS: &str = "\
 For each rule of the configuration, nodes that are fast for its jobs get a feature, `esdp_train` for the
@@ -69,7 +69,7 @@ pub(super) fn run(args: &PreferArgs) -> anyhow::Result<()> {
 }
 
 fn table(changes: &[Features]) -> String {
-    let mut table = Table::new(&["node", "features", "new"]);
+    let mut table = TextTable::new(&["node", "features", "new"]);
     for change in changes {
         table.row([change.node.clone(), change.from.join(","), change.to.join(",")]);
     }

@@ -1,6 +1,6 @@
 //! Which nodes are slow for which jobs, as a table.
 
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 use esdp_serve::engine::ChannelRow;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn table(channels: &[ChannelRow]) -> String {
         return "No job has told of its speed yet: see `esdp report --help`, or give rules with `reference_seconds`.\n"
             .to_owned();
     }
-    let mut table = Table::new(&["job type", "node", "speed", "of the fastest", "outcomes"]);
+    let mut table = TextTable::new(&["job type", "node", "speed", "of the fastest", "outcomes"]);
     let mut left = 0;
     for (name, mut rows) in types {
         rows.sort_by(|a, b| a.mean.total_cmp(&b.mean));

@@ -5,9 +5,9 @@ use crate::output;
 use anyhow::Context;
 use clap::Args;
 use esdp::live::Mode;
-use esdp_cluster::slurm::driver::{Driver, Picture, drive};
-use esdp_cluster::slurm::weights::{self, Change, Limits};
-use esdp_report::table::Table;
+use esdp_cluster::slurm::driver::{Picture, SlurmDriver, drive};
+use esdp_cluster::slurm::weights::{self, Change, WeightLimits};
+use esdp_report::table::TextTable;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -38,10 +38,10 @@ pub(super) struct WeightsArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     every: Option<Duration>,
     /// By how much a weight moves at once at most
-    #[arg(long, value_name = "N", default_value_t = Limits::default().step)]
+    #[arg(long, value_name = "N", default_value_t = WeightLimits::default().step)]
     step: u64,
     /// How far a weight moves from the site's own at most
-    #[arg(long, value_name = "N", default_value_t = Limits::default().most)]
+    #[arg(long, value_name = "N", default_value_t = WeightLimits::default().most)]
     most: u64,
     /// Put back the weights that were there before
     #[arg(long, conflicts_with_all = ["apply", "every"])]
@@ -53,7 +53,7 @@ pub(super) fn run(args: &WeightsArgs) -> anyhow::Result<()> {
     if args.restore {
         return restore(args, &file);
     }
-    let plan = Plan { file, apply: args.apply, limits: Limits { step: args.step, most: args.most } };
+    let plan = Plan { file, apply: args.apply, limits: WeightLimits { step: args.step, most: args.most } };
     let every = args.every;
     let mut due = Instant::now();
     args.options.serve(Mode::Observe, move |slurm, client, settings| {
@@ -70,11 +70,11 @@ pub(super) fn run(args: &WeightsArgs) -> anyhow::Result<()> {
 struct Plan {
     file: PathBuf,
     apply: bool,
-    limits: Limits,
+    limits: WeightLimits,
 }
 
 impl Plan {
-    fn carry_out(&self, driver: &Driver<'_>, picture: &Picture) -> anyhow::Result<()> {
+    fn carry_out(&self, driver: &SlurmDriver<'_>, picture: &Picture) -> anyhow::Result<()> {
         let mut saved = weights::saved(&self.file).with_context(|| self.file.display().to_string())?;
         let view = driver.core().view()?;
         let changes = weights::plan(&picture.nodes, &view.servers, &saved, self.limits);
@@ -91,7 +91,7 @@ impl Plan {
 }
 
 fn table(changes: &[Change], apply: bool) -> String {
-    let mut table = Table::new(&["node", "speed", "weight", if apply { "new" } else { "would be" }]);
+    let mut table = TextTable::new(&["node", "speed", "weight", if apply { "new" } else { "would be" }]);
     for change in changes {
         let speed = change.factor.map_or_else(|| "?".to_owned(), |factor| format!("{factor:.2}"));
         table.row([change.node.clone(), speed, change.from.to_string(), change.to.to_string()]);

@@ -3,7 +3,7 @@
 use super::gangs::Origin;
 use esdp::model::Amount;
 use esdp::solver::{Guarantee, Problem, Solution, Stopped, Use, Uses};
-use esdp_report::table::{self, Table};
+use esdp_report::table::{self, TextTable};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const LINE: usize = 80;
 pub struct Answer {
     /// What was chosen: `chosen` or `placements`.
     #[serde(flatten)]
-    pub choice: Choice,
+    pub choice: AnswerChoice,
     /// The objective there.
     pub value: f64,
     /// Never below the optimum.
@@ -41,7 +41,7 @@ pub struct Answer {
 /// What was chosen, in the terms of the input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Choice {
+pub enum AnswerChoice {
     /// The chosen channels' positions, ascending.
     Chosen(Vec<u32>),
     /// Where tasks run, by job, group of tasks and server.
@@ -94,7 +94,7 @@ impl Answer {
         let Solution { chosen, value, guarantee, stopped, method: solver, .. } = solution;
         let (micros, channels) = (elapsed.as_nanos() as f64 / 1e3, problem.len());
         let choice = origins.map_or_else(
-            || Choice::Chosen(chosen.channels().collect()),
+            || AnswerChoice::Chosen(chosen.channels().collect()),
             |origins| placements(problem, origins, &chosen),
         );
         Self { choice, value, bound, guarantee, solver, micros, stopped, gap, channels, devices }
@@ -103,16 +103,16 @@ impl Answer {
     /// The chosen channels' positions; nothing in the gang form.
     pub fn chosen(&self) -> &[u32] {
         match &self.choice {
-            Choice::Chosen(chosen) => chosen,
-            Choice::Placements(_) => &[],
+            AnswerChoice::Chosen(chosen) => chosen,
+            AnswerChoice::Placements(_) => &[],
         }
     }
 
     /// Where tasks run; nothing in the plain form.
     pub fn placements(&self) -> &[Placed] {
         match &self.choice {
-            Choice::Chosen(_) => &[],
-            Choice::Placements(placements) => placements,
+            AnswerChoice::Chosen(_) => &[],
+            AnswerChoice::Placements(placements) => placements,
         }
     }
 
@@ -140,11 +140,11 @@ impl Answer {
             text.push_str(&format!("{key:<10} {value}\n"));
         }
         match &self.choice {
-            Choice::Chosen(chosen) => {
+            AnswerChoice::Chosen(chosen) => {
                 text.push_str(&format!("{:<10} {} of {} channels\n", "chosen", chosen.len(), self.channels));
                 text.push_str(&wrapped(chosen));
             }
-            Choice::Placements(placements) => text.push_str(&placement_table(placements)),
+            AnswerChoice::Placements(placements) => text.push_str(&placement_table(placements)),
         }
         if !self.devices.is_empty() {
             text.push('\n');
@@ -154,7 +154,7 @@ impl Answer {
     }
 
     fn device_table(&self) -> String {
-        let mut devices = Table::new(&["device", "used", "capacity", "share"]);
+        let mut devices = TextTable::new(&["device", "used", "capacity", "share"]);
         for (device, Load { used, capacity }) in self.devices.iter().enumerate().take(SHOWN) {
             let share = if *capacity == 0 { 0.0 } else { *used as f64 / *capacity as f64 };
             devices.row([device.to_string(), used.to_string(), capacity.to_string(), table::percent(share)]);
@@ -169,7 +169,7 @@ impl Answer {
 
 /// Adds up the tasks of each group on each server. Several channels of a group may lead to the same
 /// server; they are one placement.
-fn placements(problem: &Problem<'_>, origins: &[Origin], chosen: &Uses) -> Choice {
+fn placements(problem: &Problem<'_>, origins: &[Origin], chosen: &Uses) -> AnswerChoice {
     let mut placed: Vec<Placed> = Vec::new();
     for Use { channel, count } in chosen.iter() {
         let Origin { job, task } = origins[channel as usize];
@@ -182,7 +182,7 @@ fn placements(problem: &Problem<'_>, origins: &[Origin], chosen: &Uses) -> Choic
         first.count += if same { next.count } else { 0 };
         same
     });
-    Choice::Placements(placed)
+    AnswerChoice::Placements(placed)
 }
 
 fn placement_table(placements: &[Placed]) -> String {
@@ -190,7 +190,7 @@ fn placement_table(placements: &[Placed]) -> String {
     let mut jobs: Vec<u32> = placements.iter().map(|placed| placed.job).collect();
     jobs.dedup();
     let mut text = format!("{:<10} {tasks} tasks of {} jobs\n\n", "placed", jobs.len());
-    let mut table = Table::new(&["job", "task", "server", "count"]);
+    let mut table = TextTable::new(&["job", "task", "server", "count"]);
     for placed in placements.iter().take(SHOWN) {
         table.row([placed.job, placed.task, placed.server, placed.count].map(|number| number.to_string()));
     }

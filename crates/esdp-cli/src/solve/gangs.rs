@@ -98,7 +98,7 @@ pub(super) fn instance(raw: &RawGangs) -> anyhow::Result<(Instance, Vec<Origin>)
         let found = capacity.len();
         ensure!(
             found == devices,
-            "servers[{server}].capacity: {found} entries, expected {devices}, as many as {source} has"
+            "servers[{server}].capacity: length {found}, expected {devices}, as many as {source} has"
         );
         instance.server_capacity.extend(amounts(capacity));
     }
@@ -111,7 +111,7 @@ pub(super) fn instance(raw: &RawGangs) -> anyhow::Result<(Instance, Vec<Origin>)
             all += u64::from(count);
             let least = group.min.map_or(Ok(0), |min| within(format_args!("{key}.min"), min, 0, u64::from(count)))?;
             let found = group.request.len();
-            ensure!(found == devices, "{key}.request: {found} entries, expected {devices}, as many as {source} has");
+            ensure!(found == devices, "{key}.request: length {found}, expected {devices}, as many as {source} has");
             let place = instance.groups.len() as u32;
             instance.groups.push(Group { job: job as u32, count, minimum: least });
             let request: Vec<Amount> = amounts(&group.request).collect();
@@ -120,7 +120,7 @@ pub(super) fn instance(raw: &RawGangs) -> anyhow::Result<(Instance, Vec<Origin>)
                 let (servers, Whole(server), Real(width)) = (raw.servers.len(), *server, *width);
                 ensure!(
                     server < servers as u64,
-                    "{key}.server: {server}, expected the position of one of the {servers} entries of `servers`"
+                    "{key}.server: {server}, expected a position in `servers`, of length {servers}"
                 );
                 ensure!(width >= 0.0, "{key}.width: {width} is negative, expected a number of at least 0");
                 instance.push(&request, mean.0, width);

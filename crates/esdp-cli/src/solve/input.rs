@@ -237,7 +237,7 @@ fn instance(raw: RawProblem) -> anyhow::Result<Instance> {
         let (found, Real(width)) = (channel.request.len(), channel.width);
         ensure!(
             found == devices,
-            "channels[{position}].request: {found} entries, expected {devices}, one for each entry of `capacity`"
+            "channels[{position}].request: length {found}, expected {devices}, one for each entry of `capacity`"
         );
         ensure!(width >= 0.0, "channels[{position}].width: {width} is negative, expected a number of at least 0");
         instance.requests.extend(channel.request.iter().map(|amount| amount.0));

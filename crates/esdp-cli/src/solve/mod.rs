@@ -5,12 +5,12 @@ mod gangs;
 mod input;
 mod write;
 
-pub use answer::{Answer, Choice, Placed};
+pub use answer::{Answer, AnswerChoice, Placed};
 pub use gangs::Origin;
 pub use input::{Input, parse};
 pub use write::to_json;
 
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use esdp::solver::{Exact, Exhaustive, Greedy, Paper, Solver};
@@ -85,7 +85,7 @@ pub struct SolveArgs {
     budget_us: Option<u64>,
     /// How to print the answer
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// Print nothing on standard error but errors (this command never does)
     #[arg(long)]
     quiet: bool,
@@ -99,7 +99,7 @@ pub enum SolverName {
     Auto,
     /// Optimal, or a certified gap when its work budget ends
     Exact,
-    /// The paper's dynamic programme, on rounded means and widths; small capacities only
+    /// The paper's dynamic program, on rounded means and widths; small capacities only
     Paper,
     /// Every feasible set; up to 24 channels, or as many decisions of tasks
     Exhaustive,
@@ -158,8 +158,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<()> {
     let json = json.context("cannot be read").with_context(|| name.clone())?;
     let answer = solve_json(&json, args.solver, args.budget_us).context(name)?;
     match args.format {
-        Format::Json => output::print_json(&answer),
-        Format::Table => output::print(&answer.table()),
+        OutputFormat::Json => output::print_json(&answer),
+        OutputFormat::Table => output::print(&answer.table()),
     }
 }
 

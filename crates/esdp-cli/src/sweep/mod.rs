@@ -20,7 +20,7 @@ use clap::{Args, Subcommand};
 use esdp::sim::Spacing;
 use esdp_engine::results::resolved;
 use esdp_engine::rows::KEYS;
-use esdp_engine::sweep::{Piece, Plan, SweepPoint, SweepResults, SweepRow, Vary};
+use esdp_engine::sweep::{Piece, SweepPlan, SweepPoint, SweepResults, SweepRow, Vary};
 use esdp_engine::{self as engine, Options, Thinning, Unit};
 use std::path::{Path, PathBuf};
 
@@ -29,11 +29,11 @@ policies.esdp-index.kappa. Values are written as in TOML. Several --vary give ev
 scenario or preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
-  sweep.csv      one line a point and policy; the columns decision_us_* differ from run to run
+  sweep.csv      one line per point and policy; the timing columns decision_us_* vary between runs
   sweep.json     the document that --format json prints
-  report.html    a figure a measure, complete in one file
+  report.html    one figure per metric, complete in one file
   scenario.toml  the scenario before anything is varied
-  plan.json, parts/   what is done: the same command goes on where it stopped
+  plan.json, parts/   what is done: the same command resumes where it stopped
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
@@ -42,7 +42,7 @@ Output of --format json, one JSON document:
              ...the numbers of `esdp run --format json`...}]}
 
 A sweep that is too large for one machine: `--shard I/N`, I from 0 to N-1, computes one part of
-the work on each, `esdp sweep merge` joins their directories. See docs/cluster.md.
+the work on each, `esdp sweep merge` merges their directories. See docs/cluster.md.
 
 Examples:
   esdp sweep --preset rho
@@ -79,7 +79,7 @@ enum Action {
     Merge(MergeArgs),
 }
 
-/// Joins the shards of a sweep to the result of the whole.
+/// Merges the shards of a sweep into one result.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// The --out directories of the shards
@@ -165,14 +165,14 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
     thresholds(&args.expect, &results)
 }
 
-fn default_out(args: &SweepArgs, plan: &Plan) -> PathBuf {
+fn default_out(args: &SweepArgs, plan: &SweepPlan) -> PathBuf {
     let mut name = args.source.default_out(&plan.base).into_os_string();
     name.push("-sweep");
     name.into()
 }
 
 /// Computes the parts that are not there yet and says how many of all are done then.
-fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> anyhow::Result<usize> {
+fn compute(plan: &SweepPlan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> anyhow::Result<usize> {
     let here = [out.to_owned()];
     let is_missing = |piece: &&&Piece| store::load(&here, &piece.key, &plan.unit(piece)).is_none();
     let missing: Vec<&Piece> = pieces.iter().filter(is_missing).copied().collect();
@@ -201,7 +201,7 @@ fn compute(plan: &Plan, pieces: &[&Piece], out: &Path, common: &CommonArgs) -> a
 }
 
 /// The result of all the parts that are there, a point at a time.
-fn collect(plan: Plan, pieces: &[Piece], directories: &[PathBuf]) -> SweepResults {
+fn collect(plan: SweepPlan, pieces: &[Piece], directories: &[PathBuf]) -> SweepResults {
     let mut results = SweepResults::new(plan);
     for of_a_point in pieces.chunk_by(|one, next| one.point == next.point) {
         let load = |piece: &Piece| store::load(directories, &piece.key, &results.plan().unit(piece));
@@ -222,13 +222,13 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table(), out.join("report.html"));
-            output::print(&format!("{table}\nReport: {}\nBeside it: sweep.csv, sweep.json\n", report.display()))
+            output::print(&format!("{table}\nReport: {}\nAlso written: sweep.csv, sweep.json\n", report.display()))
         }
     }
 }
 
 /// Checks, before anything is computed, that thresholds name what there is.
-fn check(expectations: &[Expectation], plan: &Plan) -> anyhow::Result<()> {
+fn check(expectations: &[Expectation], plan: &SweepPlan) -> anyhow::Result<()> {
     for expectation in expectations {
         let wanted = expectation.point.as_deref();
         let mut labels = Vec::new();

@@ -4,7 +4,7 @@ use crate::files;
 use anyhow::{Context, anyhow, bail};
 use esdp::scenario::Scenario;
 use esdp_engine::SweepError;
-use esdp_engine::sweep::{Plan, Vary};
+use esdp_engine::sweep::{SweepPlan, Vary};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -23,8 +23,8 @@ struct Saved {
 ///
 /// # Errors
 /// With the flag that is to blame.
-pub(super) fn plan(base: Scenario, vary: Vec<Vary>) -> anyhow::Result<Plan> {
-    Plan::new(base, vary).map_err(|error| match error {
+pub(super) fn plan(base: Scenario, vary: Vec<Vary>) -> anyhow::Result<SweepPlan> {
+    SweepPlan::new(base, vary).map_err(|error| match error {
         SweepError::KeyTwice { .. } | SweepError::Value { .. } => anyhow!("--vary {error}"),
         SweepError::TooManyPoints { .. } => anyhow!("--vary: {error}"),
         other => other.into(),
@@ -32,14 +32,14 @@ pub(super) fn plan(base: Scenario, vary: Vec<Vary>) -> anyhow::Result<Plan> {
 }
 
 /// Writes `plan.json`.
-pub(super) fn save(plan: &Plan, out: &Path) -> anyhow::Result<()> {
+pub(super) fn save(plan: &SweepPlan, out: &Path) -> anyhow::Result<()> {
     let version = esdp::BUILD.to_owned();
     let saved = Saved { version, scenario: plan.base.to_toml(), vary: plan.vary.clone() };
     files::write(&out.join(FILE), serde_json::to_string_pretty(&saved)? + "\n")
 }
 
 /// Reads the plan that all of the directories share.
-pub(super) fn load(directories: &[impl AsRef<Path>]) -> anyhow::Result<Plan> {
+pub(super) fn load(directories: &[impl AsRef<Path>]) -> anyhow::Result<SweepPlan> {
     let mut first: Option<(&Path, Saved)> = None;
     for directory in directories {
         let directory = directory.as_ref();

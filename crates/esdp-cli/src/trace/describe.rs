@@ -3,9 +3,9 @@
 use super::input::{Account, InputArgs};
 use super::{page, table};
 use crate::files;
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use clap::Args;
-use esdp_trace::summary::{Summary, Told};
+use esdp_trace::summary::{TraceDescription, TraceSummary};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ pub(super) struct DescribeArgs {
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// The document.
@@ -50,11 +50,11 @@ pub(super) struct Document {
     version: &'static str,
     pub(super) files: Vec<Account>,
     #[serde(flatten)]
-    pub(super) told: Told,
+    pub(super) told: TraceDescription,
 }
 
 pub(super) fn run(args: &DescribeArgs) -> anyhow::Result<()> {
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     let files = args.input.read(&mut summary)?;
     let document = Document { version: env!("CARGO_PKG_VERSION"), files, told: summary.finish() };
     let mut text = table::render(&document);
@@ -68,7 +68,7 @@ pub(super) fn run(args: &DescribeArgs) -> anyhow::Result<()> {
         text += &format!("\nReport: {}\n", report.display());
     }
     match args.format {
-        Format::Json => output::print_json(&document),
-        Format::Table => output::print(&text),
+        OutputFormat::Json => output::print_json(&document),
+        OutputFormat::Table => output::print(&text),
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"The trace has the statistics of an hour of Alibaba v2018: request vectors and their shares,
 over-dispersed arrivals, durations, instances, speeds that differ within a task. docs/traces.md
-says what it has and what it has not. The layout is that of the hour sample, without a header:
+says what it has and what it lacks. The layout is that of the hour sample, without a header:
   arrival, job_name, task_name, duration, plan_cpu, plan_mem, instance_num
 The same seed gives the same bytes, and a longer trace starts with a shorter one.
 
@@ -33,7 +33,7 @@ pub(super) struct GenerateArgs {
     /// The seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// How long the trace is (default: 1, and 168 with --accounting)
+    /// How long the trace is [default: 1, and 168 with --accounting]
     #[arg(long, value_name = "HOURS")]
     hours: Option<f64>,
     /// Slurm accounting of repeated jobs on nodes of hidden speeds, in place of tasks

@@ -15,10 +15,10 @@ pub(crate) struct InputArgs {
     /// The files, plain or gzip
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of all files (default: found by their content)
+    /// The format of all files [default: recognised by their content]
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     from: Option<Format>,
-    /// Makes the first dirty row an error, with its line and column
+    /// Fail on the first malformed row, with its line and column
     #[arg(long)]
     strict: bool,
     /// No progress on standard error

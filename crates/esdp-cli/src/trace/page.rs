@@ -5,10 +5,10 @@ use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, causes, quantile_
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::percent;
-use esdp_trace::summary::Told;
+use esdp_trace::summary::TraceDescription;
 
 /// The figures: whatever the trace has something for.
-pub(super) fn figures(told: &Told) -> Vec<Figure> {
+pub(super) fn figures(told: &TraceDescription) -> Vec<Figure> {
     let mut figures = Vec::new();
     let points = |curve: &[(f64, f64)]| curve.iter().map(|&(x, y)| (x, y, 0.0)).collect::<Vec<_>>();
     if let Some(tasks) = &told.tasks {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use esdp_report::table::percent;
 use esdp_trace::plan::{Window, slot_for};
 use esdp_trace::scenario::{Draft, Edges, Plan};
-use esdp_trace::summary::Summary;
+use esdp_trace::summary::TraceSummary;
 use std::path::PathBuf;
 
 const DETAILS: &str = r#"The ports are the most frequent request vectors, the arrivals those of the trace in their real
@@ -46,7 +46,7 @@ pub(super) struct ScenarioArgs {
     /// How many servers, drawn from the machine table
     #[arg(long, value_name = "N", default_value_t = 40)]
     servers: usize,
-    /// The length of a slot (default: such that every other port has a job, at least 1)
+    /// The length of a slot [default: such that every other port has a job, at least 1]
     #[arg(long, value_name = "SECONDS")]
     slot: Option<f64>,
     /// The most slots
@@ -70,10 +70,10 @@ pub(super) struct ScenarioArgs {
     /// How many failure domains or kinds a port may use
     #[arg(long, value_name = "N", default_value_t = 3)]
     groups: usize,
-    /// Which devices count (default: all that are asked for)
+    /// Devices to model [default: every device the tasks request]
     #[arg(long, value_name = "cpu,mem,gpu", value_delimiter = ',')]
     devices: Vec<String>,
-    /// The size of a unit (default: the smallest request)
+    /// The size of a unit [default: the smallest request]
     #[arg(long, value_name = "cpu=0.5", value_delimiter = ',', value_parser = size)]
     units: Vec<(String, f64)>,
     /// Mean demand as a multiple of the scarcest capacity
@@ -103,7 +103,7 @@ fn size(text: &str) -> Result<(String, f64), String> {
 }
 
 pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     args.input.read(&mut summary)?;
     let (first, last) = summary.arrivals().unwrap_or_default();
     let slot = args.slot.unwrap_or_else(|| slot_for(summary.count(), last - first, args.ports));

@@ -2,11 +2,11 @@
 
 use super::input::InputArgs;
 use crate::files;
-use crate::output::{self, Format};
+use crate::output::{self, OutputFormat};
 use anyhow::{Context, bail};
 use clap::Args;
 use esdp_report::csv;
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 use esdp_trace::relative::{Cells, NodeSpeed, NodeSpeeds};
 use serde_json::json;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(super) struct SpeedsArgs {
     output: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
@@ -57,8 +57,8 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
         }
     }
     match args.format {
-        Format::Json => output::print_json(&document(&speeds)),
-        Format::Table => {
+        OutputFormat::Json => output::print_json(&document(&speeds)),
+        OutputFormat::Table => {
             let wrote = args.output.as_ref().map(|path| format!("\nSpeed table: {}\n", path.display()));
             output::print(&(text(&speeds) + &wrote.unwrap_or_default()))
         }
@@ -101,7 +101,7 @@ fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
 }
 
 fn text(speeds: &NodeSpeeds) -> String {
-    let mut table = Table::new(&["node", "speed", "95 % interval", "", "jobs", "names", "group"]);
+    let mut table = TextTable::new(&["node", "speed", "95 % interval", "", "jobs", "names", "group"]);
     let mut nodes: Vec<&NodeSpeed> = speeds.nodes.iter().collect();
     nodes.sort_by(|a, b| a.group.cmp(&b.group).then(a.speed.total_cmp(&b.speed)));
     for node in nodes {

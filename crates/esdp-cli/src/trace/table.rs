@@ -2,10 +2,10 @@
 
 use super::describe::Document;
 use super::input::{Account, Cause};
-use esdp_report::table::{Table, percent};
+use esdp_report::table::{TextTable, percent};
 use esdp_trace::event::unit;
 use esdp_trace::replay::time;
-use esdp_trace::summary::{Dispersion, JobOnKind, Quantiles, Told};
+use esdp_trace::summary::{Dispersion, JobOnKind, Quantiles, TraceDescription};
 use std::fmt::Write;
 
 /// How many rows of a long list are shown.
@@ -57,7 +57,7 @@ pub(super) fn quantile_row(name: &str, found: Option<Quantiles>) -> Option<Vec<S
 pub(super) const QUANTILES: [&str; 11] = ["", "mean", "min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "max"];
 
 /// Every distribution the trace has.
-pub(super) fn quantile_rows(told: &Told) -> Vec<Vec<String>> {
+pub(super) fn quantile_rows(told: &TraceDescription) -> Vec<Vec<String>> {
     let tasks = told.tasks.as_ref();
     let instances = told.instances.as_ref();
     let rows = [
@@ -74,7 +74,7 @@ pub(super) fn quantile_rows(told: &Told) -> Vec<Vec<String>> {
 }
 
 /// Arrivals of jobs and tasks, a second and a minute.
-pub(super) fn arrival_rows(told: &Told) -> Vec<Vec<String>> {
+pub(super) fn arrival_rows(told: &TraceDescription) -> Vec<Vec<String>> {
     let Some(tasks) = &told.tasks else { return Vec::new() };
     let row = |what: &str, found: Option<Dispersion>| {
         let found = found?;
@@ -98,7 +98,7 @@ fn grid(out: &mut String, head: &[&str], rows: Vec<Vec<String>>) {
     if rows.is_empty() {
         return;
     }
-    let mut table = Table::new(head);
+    let mut table = TextTable::new(head);
     rows.into_iter().for_each(|row| table.row(row));
     let _ = write!(out, "\n{}", table.render());
 }
@@ -159,7 +159,7 @@ pub(super) fn render(document: &Document) -> String {
     out.trim_start().to_owned()
 }
 
-fn speeds(out: &mut String, told: &Told) {
+fn speeds(out: &mut String, told: &TraceDescription) {
     let Some(speeds) = &told.speeds else { return };
     let _ = writeln!(
         out,

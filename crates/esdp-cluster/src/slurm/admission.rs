@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 /// What a job requests of each of the nodes on which it may run: the node, and amounts in the order of devices.
-pub type Requests = std::rc::Rc<Vec<(usize, Vec<u64>)>>;
+pub type NodeRequests = std::rc::Rc<Vec<(usize, Vec<u64>)>>;
 
 /// A job that waits.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Wanted {
     /// Its number of nodes.
     pub nodes: usize,
     /// What it requests, and where.
-    pub on: Requests,
+    pub on: NodeRequests,
 }
 
 /// What may be decided on.

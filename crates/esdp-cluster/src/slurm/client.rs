@@ -70,7 +70,7 @@ pub(super) fn says_away(said: &str) -> bool {
 
 /// The way to a Slurm cluster.
 #[derive(Debug, Clone, Default)]
-pub struct Client {
+pub struct SlurmClient {
     /// `slurm.conf`, if it is not where Slurm looks for it.
     pub conf: Option<PathBuf>,
     /// How long a call may take, if not [`TIME_OUT`].
@@ -88,7 +88,7 @@ pub struct Said {
     pub ok: bool,
 }
 
-impl Client {
+impl SlurmClient {
     /// Calls a program that has to end well.
     ///
     /// # Errors
@@ -188,17 +188,17 @@ mod tests {
 
     #[test]
     fn a_program_is_heard_and_fed() {
-        let said = Client::default().tell("cat", &[], "update\n").unwrap();
+        let said = SlurmClient::default().tell("cat", &[], "update\n").unwrap();
         assert_eq!((said.out.as_str(), said.ok), ("update\n", true));
-        let failed = Client::default().ask("sh", &["-c", "echo no such job >&2; exit 1"]).unwrap_err();
+        let failed = SlurmClient::default().ask("sh", &["-c", "echo no such job >&2; exit 1"]).unwrap_err();
         assert!(failed.to_string().ends_with("failed: no such job"), "{failed}");
-        let missing = Client::default().ask("no-such-program-of-slurm", &[]).unwrap_err();
+        let missing = SlurmClient::default().ask("no-such-program-of-slurm", &[]).unwrap_err();
         assert!(missing.to_string().contains("cannot be started"), "{missing}");
     }
 
     #[test]
     fn a_program_that_hangs_is_ended() {
-        let client = Client { time_out: Some(Duration::from_millis(50)), ..Client::default() };
+        let client = SlurmClient { time_out: Some(Duration::from_millis(50)), ..SlurmClient::default() };
         let error = client.ask("sleep", &["60"]).unwrap_err();
         assert!(matches!(error, CallError::TimeOut { .. }), "{error}");
     }

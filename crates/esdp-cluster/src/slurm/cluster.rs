@@ -7,8 +7,8 @@
 //! | placing | one `scontrol`, told line by line | the same | REST: one request per job |
 //! | all else | the same `scontrol` | the same | the same |
 
-use super::client::{CallError, Client};
-use super::conversation::{Conversation, Refusal};
+use super::client::{CallError, SlurmClient};
+use super::conversation::{Conversation, SlurmRefusal};
 use super::job::{self, SlurmJob};
 use super::node::{self, SlurmNode};
 use super::rest::{Rest, SOCKETS};
@@ -35,7 +35,7 @@ pub enum RestChoice {
 /// A Slurm cluster that has answered.
 #[derive(Debug)]
 pub struct Slurm {
-    client: Client,
+    client: SlurmClient,
     /// Its version, such as `22.05.8`.
     pub version: String,
     /// Its configuration, as `scontrol show config` tells it.
@@ -56,7 +56,7 @@ impl Slurm {
     ///
     /// # Errors
     /// When it does not answer, or not at the socket that was chosen.
-    pub fn probe(client: Client, rest: &RestChoice) -> Result<Self, CallError> {
+    pub fn probe(client: SlurmClient, rest: &RestChoice) -> Result<Self, CallError> {
         let said = client.ask("scontrol", &["--version"])?;
         let version = said.split_whitespace().last().unwrap_or_default().to_owned();
         let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
@@ -166,7 +166,7 @@ impl Slurm {
     ///
     /// # Errors
     /// When it does not answer; what it says against the order is in the answer.
-    pub fn place(&self, job: &str, nodes: &[String]) -> Result<Result<(), Refusal>, CallError> {
+    pub fn place(&self, job: &str, nodes: &[String]) -> Result<Result<(), SlurmRefusal>, CallError> {
         match &self.rest {
             Some(rest) => self.timed(|| rest.borrow_mut().place(job, nodes)),
             None => self.say_all(&[
@@ -181,7 +181,7 @@ impl Slurm {
     ///
     /// # Errors
     /// When it does not answer; what it says against the order is in the answer.
-    pub fn take_back(&self, job: &str) -> Result<Result<(), Refusal>, CallError> {
+    pub fn take_back(&self, job: &str) -> Result<Result<(), SlurmRefusal>, CallError> {
         self.say_all(&[format!("uhold {job}"), format!("update jobid={job} nodelist=")])
     }
 
@@ -189,7 +189,7 @@ impl Slurm {
     ///
     /// # Errors
     /// When it does not answer; what it says against the order is in the answer.
-    pub fn release(&self, job: &str) -> Result<Result<(), Refusal>, CallError> {
+    pub fn release(&self, job: &str) -> Result<Result<(), SlurmRefusal>, CallError> {
         self.say_all(&[format!("release {job}")])
     }
 
@@ -197,7 +197,7 @@ impl Slurm {
     ///
     /// # Errors
     /// When it does not answer; what it says against the order is in the answer.
-    pub fn unmark(&self, job: &str) -> Result<Result<(), Refusal>, CallError> {
+    pub fn unmark(&self, job: &str) -> Result<Result<(), SlurmRefusal>, CallError> {
         self.say_all(&[format!("update jobid={job} admincomment={MARK}-left")])
     }
 
@@ -208,13 +208,13 @@ impl Slurm {
     pub fn command(&self, orders: &[String]) -> Result<String, CallError> {
         let mut said = Vec::new();
         for order in orders {
-            said.extend(self.say(order)?.err().map(|Refusal(said)| said));
+            said.extend(self.say(order)?.err().map(|SlurmRefusal(said)| said));
         }
         Ok(said.join(" "))
     }
 
     /// Gives orders up to the first that is refused.
-    fn say_all(&self, orders: &[String]) -> Result<Result<(), Refusal>, CallError> {
+    fn say_all(&self, orders: &[String]) -> Result<Result<(), SlurmRefusal>, CallError> {
         for order in orders {
             if let Err(refusal) = self.say(order)? {
                 return Ok(Err(refusal));
@@ -223,7 +223,7 @@ impl Slurm {
         Ok(Ok(()))
     }
 
-    fn say(&self, order: &str) -> Result<Result<(), Refusal>, CallError> {
+    fn say(&self, order: &str) -> Result<Result<(), SlurmRefusal>, CallError> {
         self.timed(|| {
             let mut conversation = self.conversation.borrow_mut();
             if conversation.is_none() {
@@ -260,7 +260,7 @@ fn read_nodes(text: &str) -> Result<Vec<SlurmNode>, CallError> {
 
 /// REST, or why not: nothing to tell if it is not wanted or the version has none that places jobs.
 fn choose_rest(
-    client: &Client,
+    client: &SlurmClient,
     release: (u32, u32),
     choice: &RestChoice,
 ) -> Result<Result<Rest, Option<String>>, CallError> {

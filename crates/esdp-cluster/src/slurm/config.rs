@@ -17,7 +17,7 @@ use std::path::Path;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The rules, the first that fits counts.
-    pub port: Vec<Rule>,
+    pub port: Vec<TypeRule>,
     /// The seconds in which a job that was placed has to run.
     pub patience_seconds: Option<f64>,
     /// The seconds that reports may be late.
@@ -29,7 +29,7 @@ pub struct Config {
 /// Which jobs are of a type; what is left out fits all.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Rule {
+pub struct TypeRule {
     /// The type's name.
     pub name: String,
     /// A pattern for the job's name, in which `*` stands for anything.

@@ -4,7 +4,7 @@
 //! reads orders from its standard input for as long as it is open. It says nothing of an order that was obeyed, so each is
 //! followed by a word that it does not know: once it complains of that word, all it had to say before was said.
 
-use super::client::{CallError, Client, one_line, says_away};
+use super::client::{CallError, SlurmClient, one_line, says_away};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -15,7 +15,7 @@ const UNKNOWN: &str = "esdp-was-heard";
 
 /// What Slurm says against an order that it did not obey.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal(pub String);
+pub struct SlurmRefusal(pub String);
 
 /// A `scontrol` that waits for orders.
 #[derive(Debug)]
@@ -27,11 +27,11 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn open(client: &Client) -> Result<Self, CallError> {
+    pub(super) fn open(client: &SlurmClient) -> Result<Self, CallError> {
         Self::with(client, "scontrol")
     }
 
-    fn with(client: &Client, program: &str) -> Result<Self, CallError> {
+    fn with(client: &SlurmClient, program: &str) -> Result<Self, CallError> {
         let mut command = client.program(program);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let failed = |cause: String| CallError::Start { program: program.to_owned(), cause };
@@ -48,7 +48,7 @@ impl Conversation {
     }
 
     /// Gives an order and waits until it was obeyed or refused. After an error, the conversation is over.
-    pub(super) fn say(&mut self, order: &str) -> Result<Result<(), Refusal>, CallError> {
+    pub(super) fn say(&mut self, order: &str) -> Result<Result<(), SlurmRefusal>, CallError> {
         let shown = || format!("scontrol {order}");
         let broken = |cause: &str| CallError::Failed { program: shown(), said: cause.to_owned() };
         let text = format!("{}\n{UNKNOWN}\n", one_line(order));
@@ -70,7 +70,7 @@ impl Conversation {
         match one_line(&said.join(" ")) {
             said if said.is_empty() => Ok(Ok(())),
             said if says_away(&said) => Err(CallError::Away(said)),
-            said => Ok(Err(Refusal(said))),
+            said => Ok(Err(SlurmRefusal(said))),
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
         let path = directory.path().join("scontrol");
         std::fs::write(&path, format!("#!/bin/sh\nwhile read -r line; do case $line in\n{script}\n*) echo \"invalid keyword: $line\" >&2;; esac; done\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let client = Client { time_out: Some(Duration::from_millis(500)), ..Client::default() };
+        let client = SlurmClient { time_out: Some(Duration::from_millis(500)), ..SlurmClient::default() };
         let opened = Conversation::with(&client, path.to_str().unwrap()).unwrap();
         (directory, opened)
     }
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(opened.say("release 17"), Ok(Ok(())));
         assert_eq!(
             opened.say("update jobid=17 nodelist=x"),
-            Ok(Err(Refusal("Invalid node name specified".to_owned())))
+            Ok(Err(SlurmRefusal("Invalid node name specified".to_owned())))
         );
         assert_eq!(opened.say("release 18"), Ok(Ok(())));
         assert!(matches!(opened.say("show config"), Err(CallError::Away(_))));

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// The core.
 #[derive(Debug)]
-pub struct Core<'a> {
+pub struct CoreClient<'a> {
     client: &'a Client,
 }
 
 /// What became of observations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-pub struct Learned {
+pub struct ObservationCounts {
     /// How many were learned.
     pub learned: u64,
 }
@@ -48,7 +48,7 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ApiError> {
     serde_json::from_str(text).map_err(|error| ApiError::new(Code::Internal, error.to_string()))
 }
 
-impl<'a> Core<'a> {
+impl<'a> CoreClient<'a> {
     /// A core behind a client.
     pub fn new(client: &'a Client) -> Self {
         Self { client }
@@ -131,7 +131,7 @@ impl<'a> Core<'a> {
             return Ok(0);
         }
         let answer = self.client.ask(Command::Observe(OneOrMany { list, single: false }))?;
-        read::<Learned>(&answer.text).map(|answer| answer.learned)
+        read::<ObservationCounts>(&answer.text).map(|answer| answer.learned)
     }
 }
 

@@ -5,7 +5,7 @@ use super::node::SlurmNode;
 
 /// How a cluster stands in one respect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DoctorVerdict {
     /// As it should be.
     Fine,
     /// Good to know.
@@ -18,7 +18,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// How it stands.
-    pub verdict: Verdict,
+    pub verdict: DoctorVerdict,
     /// What was found.
     pub found: String,
     /// What to do, line by line.
@@ -29,16 +29,16 @@ pub struct Finding {
 
 impl Finding {
     fn fine(found: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Fine, found: found.into(), change: Vec::new(), back: None }
+        Self { verdict: DoctorVerdict::Fine, found: found.into(), change: Vec::new(), back: None }
     }
 
     fn note(found: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Note, ..Self::fine(found) }
+        Self { verdict: DoctorVerdict::Note, ..Self::fine(found) }
     }
 
     fn change(found: impl Into<String>, change: &[&str], back: &str) -> Self {
         let change = change.iter().map(|&line| line.to_owned()).collect();
-        Self { verdict: Verdict::Change, found: found.into(), change, back: Some(back.to_owned()) }
+        Self { verdict: DoctorVerdict::Change, found: found.into(), change, back: Some(back.to_owned()) }
     }
 }
 
@@ -253,12 +253,12 @@ mod tests {
         let wake = std::path::Path::new("/wake");
         let lua = Some(super::super::lua::script(&["main".to_owned()], Some(wake)));
         let ready = Examined { nodes: vec![SlurmNode::default()], lua, user: 64030, ..examined(&settings) };
-        assert!(ready.findings("main").iter().all(|finding| finding.verdict == Verdict::Fine), "{ready:?}");
+        assert!(ready.findings("main").iter().all(|finding| finding.verdict == DoctorVerdict::Fine), "{ready:?}");
         // What it could do better is told, and is no change that is needed.
         let script = super::super::lua::script(&["main".to_owned()], None);
         let slower = Examined { lua: Some(script), without_rest: Some("there is no socket".to_owned()), ..ready };
         let notes: Vec<Finding> =
-            slower.findings("main").into_iter().filter(|finding| finding.verdict == Verdict::Note).collect();
+            slower.findings("main").into_iter().filter(|finding| finding.verdict == DoctorVerdict::Note).collect();
         assert_eq!(notes.len(), 2);
         assert!(notes[0].change[0].contains("--wake") && notes[1].change[2].contains("AuthAltTypes=auth/jwt"));
     }

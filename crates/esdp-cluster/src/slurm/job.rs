@@ -241,7 +241,7 @@ fn request(found: &Value, nodes: u64, memory: bool) -> Amounts {
     request
 }
 
-/// Memory above 1 GiB in whole GiB: jobs that are nearly alike shall be of one type.
+/// Memory above 1 GiB in whole GiB: jobs that are nearly alike should be of one type.
 fn rounded(megabytes: u64) -> u64 {
     if megabytes <= 1024 { megabytes } else { megabytes.next_multiple_of(1024) }
 }

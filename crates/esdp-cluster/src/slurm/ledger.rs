@@ -23,7 +23,7 @@ pub const HEADER: &str = "time,job,number,event,nodes,detail";
 
 /// What became of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Entry {
+pub enum LedgerEvent {
     /// The core has decided where it runs.
     Decided,
     /// It runs on exactly the nodes decided.
@@ -40,7 +40,7 @@ pub enum Entry {
     Gone,
 }
 
-impl Entry {
+impl LedgerEvent {
     const ALL: [Self; 7] =
         [Self::Decided, Self::Running, Self::Retracted, Self::Left, Self::Ended, Self::Learned, Self::Gone];
 
@@ -64,12 +64,12 @@ impl Entry {
 
 /// The file, and what it says once of a job.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct JobLedger {
     file: File,
-    said: HashSet<(Entry, String)>,
+    said: HashSet<(LedgerEvent, String)>,
 }
 
-impl Ledger {
+impl JobLedger {
     /// Opens the file and reads what it says.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Ledger {
         while reader.read_line(&mut line)? > 0 {
             (empty, whole) = (false, line.ends_with('\n'));
             let fields: Vec<&str> = line.split(',').collect();
-            let entry = fields.get(3).and_then(|word| Entry::ALL.into_iter().find(|entry| entry.word() == *word));
+            let entry = fields.get(3).and_then(|word| LedgerEvent::ALL.into_iter().find(|entry| entry.word() == *word));
             if let (Some(entry), Some(job), true) = (entry.filter(|entry| entry.is_once()), fields.get(1), whole) {
                 said.insert((entry, (*job).to_owned()));
             }
@@ -101,7 +101,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&mut self, job: &SlurmJob, entry: Entry, nodes: &[String], detail: &str) -> io::Result<bool> {
+    pub fn write(&mut self, job: &SlurmJob, entry: LedgerEvent, nodes: &[String], detail: &str) -> io::Result<bool> {
         let key = job.key();
         if entry.is_once() && !self.said.insert((entry, key.clone())) {
             return Ok(false);
@@ -117,7 +117,7 @@ impl Ledger {
     }
 
     /// Whether it was said of a job.
-    pub fn says(&self, entry: Entry, job: &str) -> bool {
+    pub fn says(&self, entry: LedgerEvent, job: &str) -> bool {
         // A tuple of references cannot be looked up in a set of owned ones.
         self.said.contains(&(entry, job.to_owned()))
     }
@@ -133,15 +133,15 @@ mod tests {
         let path = directory.path().join("ledger.csv");
         let job = SlurmJob { id: "17".to_owned(), number: 17, submitted: 5, ..SlurmJob::default() };
         let nodes = ["n2".to_owned(), "n1".to_owned()];
-        let mut ledger = Ledger::open(&path).unwrap();
-        assert!(ledger.write(&job, Entry::Decided, &nodes, "t1").unwrap());
-        assert!(ledger.write(&job, Entry::Ended, &nodes, "COMPLETED, well").unwrap());
+        let mut ledger = JobLedger::open(&path).unwrap();
+        assert!(ledger.write(&job, LedgerEvent::Decided, &nodes, "t1").unwrap());
+        assert!(ledger.write(&job, LedgerEvent::Ended, &nodes, "COMPLETED, well").unwrap());
         drop(ledger);
         std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"1.0,17@5,17,lear").unwrap();
-        let mut ledger = Ledger::open(&path).unwrap();
-        assert!(ledger.says(Entry::Ended, "17@5") && !ledger.says(Entry::Learned, "17@5"));
-        assert!(!ledger.write(&job, Entry::Ended, &nodes, "COMPLETED").unwrap());
-        assert!(ledger.write(&job, Entry::Decided, &nodes, "t2").unwrap());
+        let mut ledger = JobLedger::open(&path).unwrap();
+        assert!(ledger.says(LedgerEvent::Ended, "17@5") && !ledger.says(LedgerEvent::Learned, "17@5"));
+        assert!(!ledger.write(&job, LedgerEvent::Ended, &nodes, "COMPLETED").unwrap());
+        assert!(ledger.write(&job, LedgerEvent::Decided, &nodes, "t2").unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines.len(), lines[0]), (5, HEADER));

@@ -5,7 +5,7 @@
 //! the core does not know of nodes: so tasks of multi-node jobs also request a *seat*, of which every node gives out one per
 //! decision.
 
-use super::config::{Config, Rule, fits};
+use super::config::{Config, TypeRule, fits};
 use super::job::SlurmJob;
 use super::node::SlurmNode;
 use esdp::model::{
@@ -29,7 +29,7 @@ pub struct Ports {
 }
 
 /// The rule that fits a job.
-pub fn rule<'a>(config: &'a Config, job: &SlurmJob) -> Option<&'a Rule> {
+pub fn rule<'a>(config: &'a Config, job: &SlurmJob) -> Option<&'a TypeRule> {
     let like = |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|pattern| fits(pattern, text));
     config.port.iter().find(|rule| {
         like(&rule.job, &job.name)

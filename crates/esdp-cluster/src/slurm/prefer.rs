@@ -4,7 +4,7 @@
 //! whose learned speed is at least [`SHARE`] of the best. The script adds `--prefer=esdp_train` to jobs that fit the rule and prefer
 //! nothing else.
 
-use super::config::{Config, Rule};
+use super::config::{Config, TypeRule};
 use super::node::SlurmNode;
 use esdp_serve::engine::ChannelRow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ pub const SHARE: f64 = 0.75;
 /// How many outcomes tell a speed.
 const ENOUGH: f64 = 3.0;
 
-/// The features of a node, as they are and as they shall be.
+/// The features of a node, as they are and as they should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Features {
     /// The node.
@@ -28,7 +28,7 @@ pub struct Features {
 }
 
 /// The feature of a rule; Slurm allows letters, digits and `_`.
-pub fn feature(rule: &Rule) -> String {
+pub fn feature(rule: &TypeRule) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     format!("{PREFIX}{}", rule.name.chars().map(plain).collect::<String>())
 }
@@ -83,7 +83,7 @@ pub fn script(config: &Config) -> String {
         };
         quoted_pattern(&given.as_deref().unwrap_or("*").chars().map(escape).collect::<String>())
     };
-    let row = |rule: &Rule| {
+    let row = |rule: &TypeRule| {
         let (job, account, feature) = (pattern(&rule.job), pattern(&rule.account), quoted(&feature(rule)));
         format!("  {{ job = {job}, account = {account}, feature = {feature} }},\n")
     };
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn fast_nodes_get_the_feature_and_keep_their_own() {
-        let rule = Rule { name: "train".to_owned(), job: Some("train-*".to_owned()), ..Rule::default() };
+        let rule = TypeRule { name: "train".to_owned(), job: Some("train-*".to_owned()), ..TypeRule::default() };
         let config = Config { port: vec![rule], ..Config::default() };
         let node = |name: &str, features: &[&str]| SlurmNode {
             name: name.to_owned(),

@@ -33,7 +33,7 @@ const SKEW: f64 = 30.0;
 
 /// What a job's node has reported.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Report {
+pub struct NodeReport {
     /// When it began, in seconds since 1970 by the node's clock.
     pub started: f64,
     /// The seconds it took.
@@ -74,12 +74,12 @@ pub fn write(directory: &Path, job: &str, node: &str, line: Line) -> io::Result<
 
 /// What a job's node has reported; none before it has told its end, or if what it told cannot be used. What began before
 /// the job was submitted is from another job of the same number.
-pub fn read(directory: &Path, job: &str, node: &str, submitted: u64) -> Option<Report> {
+pub fn read(directory: &Path, job: &str, node: &str, submitted: u64) -> Option<NodeReport> {
     let report = parse(&std::fs::read_to_string(file(directory, job, node)).ok()?)?;
     Some(report).filter(|report| report.started + SKEW >= submitted as f64)
 }
 
-fn parse(text: &str) -> Option<Report> {
+fn parse(text: &str) -> Option<NodeReport> {
     let whole = &text[..text.rfind('\n')? + 1];
     let mut started = None;
     for line in whole.lines() {
@@ -91,7 +91,7 @@ fn parse(text: &str) -> Option<Report> {
                 let started = started?;
                 let seconds = time - started;
                 let sound = seconds.is_finite() && seconds > 0.0 && work.is_finite() && work >= 0.0;
-                return sound.then_some(Report { started, seconds, work });
+                return sound.then_some(NodeReport { started, seconds, work });
             }
             _ => {}
         }
@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_no_report() {
-        assert_eq!(parse("start 10.5\nend 12.5 100\n"), Some(Report { started: 10.5, seconds: 2.0, work: 100.0 }));
+        assert_eq!(parse("start 10.5\nend 12.5 100\n"), Some(NodeReport { started: 10.5, seconds: 2.0, work: 100.0 }));
         assert_eq!(
             parse("start 1\nstart 10.5\nend 12.5 100\nend 99 1\n"),
-            Some(Report { started: 10.5, seconds: 2.0, work: 100.0 })
+            Some(NodeReport { started: 10.5, seconds: 2.0, work: 100.0 })
         );
         for text in
             ["", "start 10.5\nend 12.5 100", "end 12.5 100\n", "start 12\nend 11 5\n", "start 1\nend 2 NaN\n", "x\n"]

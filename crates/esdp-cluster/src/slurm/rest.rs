@@ -3,8 +3,8 @@
 //! Two questions and one order go this way: all jobs, all nodes, and the placing of a job, which names its nodes and lets it
 //! start at once. By `scontrol` that takes three orders and, before them, two programs.
 
-use super::client::{CallError, Client, says_away};
-use super::conversation::Refusal;
+use super::client::{CallError, SlurmClient, says_away};
+use super::conversation::SlurmRefusal;
 use super::json::text;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -24,7 +24,7 @@ const LIFE: Duration = Duration::from_secs(3600);
 /// A `slurmrestd` that has answered.
 #[derive(Debug)]
 pub(super) struct Rest {
-    client: Client,
+    client: SlurmClient,
     socket: PathBuf,
     version: &'static str,
     token: String,
@@ -40,7 +40,7 @@ impl Rest {
     ///
     /// # Errors
     /// With the reason why this way is not open.
-    pub(super) fn probe(client: &Client, socket: &Path) -> Result<Self, String> {
+    pub(super) fn probe(client: &SlurmClient, socket: &Path) -> Result<Self, String> {
         let mut rest = Self {
             client: client.clone(),
             socket: socket.to_owned(),
@@ -76,13 +76,13 @@ impl Rest {
     }
 
     /// Names a job's nodes and lets it start, in one step.
-    pub(super) fn place(&mut self, job: &str, nodes: &[String]) -> Result<Result<(), Refusal>, CallError> {
+    pub(super) fn place(&mut self, job: &str, nodes: &[String]) -> Result<Result<(), SlurmRefusal>, CallError> {
         let body = json!({ "required_nodes": nodes, "hold": false }).to_string();
         match self.ask("POST", &format!("job/{job}"), &body)? {
             (200, text) if complaint(&text).is_empty() => Ok(Ok(())),
             (_, text) => match complaint(&text) {
                 said if says_away(&said) => Err(CallError::Away(said)),
-                said => Ok(Err(Refusal(said))),
+                said => Ok(Err(SlurmRefusal(said))),
             },
         }
     }
@@ -165,7 +165,7 @@ fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
 }
 
 /// A token for whoever we are.
-fn token(client: &Client) -> Result<String, String> {
+fn token(client: &SlurmClient) -> Result<String, String> {
     let lifespan = format!("lifespan={}", LIFE.as_secs());
     let said = client.ask("scontrol", &["token", &lifespan]).map_err(|error| error.to_string())?;
     let token = said.trim().strip_prefix("SLURM_JWT=");

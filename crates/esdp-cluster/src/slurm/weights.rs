@@ -21,14 +21,14 @@ const SPAN: f64 = 100.0;
 
 /// How far weights move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct WeightLimits {
     /// In one step.
     pub step: u64,
     /// From the site's own weight.
     pub most: u64,
 }
 
-impl Default for Limits {
+impl Default for WeightLimits {
     fn default() -> Self {
         Self { step: 100, most: 400 }
     }
@@ -37,7 +37,7 @@ impl Default for Limits {
 /// The weights of a site before we changed any, by node.
 pub type Saved = BTreeMap<String, u64>;
 
-/// A node's weight, as it is and as it shall be.
+/// A node's weight, as it is and as it should be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The node.
@@ -51,7 +51,7 @@ pub struct Change {
 }
 
 /// The weights that nodes shall have.
-pub fn plan(nodes: &[SlurmNode], beliefs: &[ServerRow], saved: &Saved, limits: Limits) -> Vec<Change> {
+pub fn plan(nodes: &[SlurmNode], beliefs: &[ServerRow], saved: &Saved, limits: WeightLimits) -> Vec<Change> {
     let factors: BTreeMap<&str, f64> = beliefs
         .iter()
         .filter_map(|row| Some((row.name.as_str(), row.factor.filter(|factor| *factor > 0.0)?)))
@@ -148,9 +148,9 @@ mod tests {
         let beliefs = [row("a", Some(1.2)), row("b", Some(0.6)), row("c", Some(1.2)), row("d", None)];
         let saved = Saved::from([("c".to_owned(), 51)]);
         let to = |limits| plan(&nodes, &beliefs, &saved, limits).iter().map(|change| change.to).collect::<Vec<_>>();
-        assert_eq!(to(Limits::default()), [1, 101, 51, 1]);
-        assert_eq!(to(Limits { step: 30, most: 400 }), [1, 31, 51, 1]);
-        assert_eq!(to(Limits { step: 100, most: 40 }), [1, 41, 51, 1]);
+        assert_eq!(to(WeightLimits::default()), [1, 101, 51, 1]);
+        assert_eq!(to(WeightLimits { step: 30, most: 400 }), [1, 31, 51, 1]);
+        assert_eq!(to(WeightLimits { step: 100, most: 40 }), [1, 41, 51, 1]);
     }
 
     #[test]

@@ -48,8 +48,7 @@ impl Daemon {
         let ended = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
         let Some(status) = ended else { return Ok(()) };
         self.child = None;
-        let name = self.program.display();
-        Err(LocalClusterError::Failed { what: format!("{name} has ended: {status}"), log: self.last_lines() })
+        Err(LocalClusterError::Ended { program: self.program.clone(), status, log: self.last_lines() })
     }
 
     /// Kills it, if it runs, and waits for its end. SIGKILL: a slurmd that never saw its controller ignores

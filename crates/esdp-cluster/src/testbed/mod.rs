@@ -93,7 +93,17 @@ pub enum LocalClusterError {
         /// Why it failed.
         cause: std::io::Error,
     },
-    /// A daemon ended, or the nodes did not become idle in time.
+    /// A daemon has ended that nobody asked to. Slurm's own daemons crash now and then; another try may do.
+    #[error("{} has ended: {status}; the log ends with:\n{log}", .program.display())]
+    Ended {
+        /// Which one.
+        program: PathBuf,
+        /// How.
+        status: std::process::ExitStatus,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// Something did not happen in time.
     #[error("{what}; the log ends with:\n{log}")]
     Failed {
         /// What went wrong.
@@ -167,10 +177,7 @@ impl LocalCluster {
         }
         self.tell_guardian();
         while !self.all_idle() {
-            self.controller.check()?;
-            for (_, daemon) in &mut self.nodes {
-                daemon.check()?;
-            }
+            self.check()?;
             self.pause(deadline, "the nodes did not become idle in time")?;
         }
         if let Some(rest) = &mut self.rest {
@@ -182,6 +189,13 @@ impl LocalCluster {
             self.pause(deadline, "slurmrestd did not open its socket in time")?;
         }
         Ok(())
+    }
+
+    /// An error if a daemon has ended that should run.
+    pub fn check(&mut self) -> Result<(), LocalClusterError> {
+        let nodes = self.nodes.iter_mut().map(|(_, daemon)| daemon);
+        let mut all = [&mut self.munged, &mut self.controller].into_iter().chain(&mut self.rest).chain(nodes);
+        all.try_for_each(Daemon::check)
     }
 
     /// The socket of `slurmrestd`, if the installed Slurm has one that places jobs.

@@ -12,7 +12,7 @@ mod task;
 pub use cancel::Cancel;
 pub use task::{PolicyRun, SlotSink};
 
-use crate::{Contender, Failure, Outcome, RunError};
+use crate::{Contender, Failure, RunError, RunOutcome};
 use esdp::scenario::Scenario;
 use esdp::sim::Spacing;
 use rayon::iter::{ParallelBridge, ParallelIterator};
@@ -57,7 +57,7 @@ pub type MakeSink<'a> = dyn Fn(usize, usize) -> Result<Box<dyn SlotSink>, Failur
 /// How to run; nothing in here changes a result.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Threads; 0 for one a core.
+    /// Threads; 0 for one per core.
     pub jobs: usize,
     /// How much of the curves is kept.
     pub thinning: Thinning,
@@ -149,10 +149,10 @@ pub fn simulate(
     slots: u64,
     seeds: &[u64],
     options: &Options<'_>,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let units: Vec<Unit<'_>> = seeds.iter().map(|&seed| Unit { scenario, policies, slots, seed }).collect();
     let runs = run(&units, options, &|_, _| Ok(()))?;
-    Ok(Outcome::collect(policies, slots, seeds, runs))
+    Ok(RunOutcome::collect(policies, slots, seeds, runs))
 }
 
 #[cfg(test)]

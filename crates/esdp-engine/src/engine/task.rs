@@ -2,14 +2,14 @@
 
 use super::{Options, Unit};
 use crate::{Failure, RunError};
-use esdp::sim::{InsightPoint, Insights, OracleTrack, Point, Recorder, Series, Setting, SlotRecord, Summary};
+use esdp::sim::{Curve, CurvePoint, InsightPoint, Insights, OracleTrack, Recorder, Setting, SlotRecord, Summary};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Above so many slots the oracle runs along with every policy instead of being kept: that
-/// costs time, but memory must not grow with the horizon. A track has 8 bytes a slot.
+/// costs time, but memory must not grow with the horizon. A track has 8 bytes per slot.
 const LONGEST_TRACK: u64 = 1 << 17;
 
 /// A queue that is not empty after so many times the horizon is given up.
@@ -27,7 +27,7 @@ pub struct PolicyRun {
     /// The whole run in a few numbers. Its times are the only thing that differs from run to run.
     pub summary: Summary,
     /// Its curve.
-    pub series: Vec<Point>,
+    pub series: Vec<CurvePoint>,
     /// What it found out beside the speeds, over time.
     #[serde(default)]
     pub insights: Vec<InsightPoint>,
@@ -133,8 +133,8 @@ fn simulate(
     let mut summary = Summary::new(world.setting.cluster());
     let every = points.len().div_ceil(INSIGHTS).max(1);
     let mut insights = Insights::at(points.iter().rev().step_by(every).rev().copied().collect());
-    let mut series = Series::at(points);
-    let mut watch = Watch { stopped, progress: options.progress, since: 0 };
+    let mut series = Curve::at(points);
+    let mut watch = ProgressRecorder { stopped, progress: options.progress, since: 0 };
     let mut recorder = ((&mut summary, (&mut series, &mut insights)), (Optional(sink.as_deref_mut()), &mut watch));
     let failed = |cause| RunError::Slot { seed: unit.seed, cause };
     let mut flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
@@ -153,13 +153,13 @@ fn simulate(
 }
 
 /// Tells how far the run is and breaks it off when asked to.
-struct Watch<'a> {
+struct ProgressRecorder<'a> {
     stopped: &'a dyn Fn() -> bool,
     progress: &'a (dyn Fn(u64) + Sync),
     since: u64,
 }
 
-impl Recorder for Watch<'_> {
+impl Recorder for ProgressRecorder<'_> {
     fn record(&mut self, _record: &SlotRecord<'_>) -> ControlFlow<()> {
         self.since += 1;
         if self.since == BATCH {

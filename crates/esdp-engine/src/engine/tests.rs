@@ -6,13 +6,13 @@ fn scenario(slots: u64) -> Scenario {
     scenario.set("policies", "oracle, esdp, random").unwrap()
 }
 
-fn outcome(jobs: usize, seeds: &[u64]) -> Outcome {
+fn outcome(jobs: usize, seeds: &[u64]) -> RunOutcome {
     let scenario = scenario(150);
     simulate(&scenario, &Contender::of(&scenario), 150, seeds, &Options { jobs, ..Options::default() }).unwrap()
 }
 
 /// Everything but the times.
-fn numbers(outcome: &Outcome) -> String {
+fn numbers(outcome: &RunOutcome) -> String {
     let mut outcome = outcome.clone();
     for policy in &mut outcome.policies {
         policy.runs.iter_mut().for_each(|run| run.summary.times = Default::default());
@@ -80,7 +80,7 @@ fn what_is_complete_survives_a_cancel() {
         Ok(())
     };
     let runs = run(&units, &options, &after_two).unwrap();
-    let outcome = Outcome::collect(policies, 100, &seeds, runs);
+    let outcome = RunOutcome::collect(policies, 100, &seeds, runs);
     assert_eq!(outcome.seeds, [0, 1]);
     assert!(!outcome.is_complete() && outcome.policies.iter().all(|policy| policy.runs.len() == 2));
 }

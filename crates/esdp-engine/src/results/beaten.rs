@@ -5,14 +5,14 @@
 //! the best of every slot is not the best of all. Either way a ratio above 1 is not a measure of the
 //! policy, and the reader is told.
 
-use crate::{Outcome, PolicyOutcome};
+use crate::{PolicyOutcome, RunOutcome};
 use esdp::scenario::Scenario;
 
 /// Two sums of the same means differ by less, relative.
 const ROUNDING: f64 = 1e-9;
 
 /// One sentence for every policy that beats the oracle in some seed.
-pub(super) fn notes(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
+pub(super) fn notes(scenario: &Scenario, outcome: &RunOutcome) -> Vec<String> {
     let why = match scenario.holds_devices() {
         true => "jobs hold their devices, and the best of every slot need not be the best over time",
         false => "its search ended without a proof, and its figures are too low to measure regret against",
@@ -21,7 +21,7 @@ pub(super) fn notes(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     rivals.filter_map(|policy| note(policy, outcome, why)).collect()
 }
 
-fn note(policy: &PolicyOutcome, outcome: &Outcome, why: &str) -> Option<String> {
+fn note(policy: &PolicyOutcome, outcome: &RunOutcome, why: &str) -> Option<String> {
     let ratios = policy.runs.iter().zip(&outcome.seeds).filter_map(|(run, &seed)| {
         let ratio = run.summary.oracle_ratio()?;
         (ratio > 1.0 + ROUNDING).then_some((ratio, seed))
@@ -41,7 +41,7 @@ mod tests {
     use crate::{Contender, Options, simulate};
 
     /// A short run whose oracle is then said to have got less.
-    fn outcome(scenario: &Scenario, oracle_share: f64) -> Outcome {
+    fn outcome(scenario: &Scenario, oracle_share: f64) -> RunOutcome {
         let options = Options::default();
         let mut outcome =
             simulate(scenario, &Contender::of(scenario), 20, &[4, 5], &options).expect("a preset can be run");

@@ -1,6 +1,6 @@
 //! What a policy has found out: how far back it looks, how much channels share, and which servers are slow.
 
-use crate::{Outcome, PolicyOutcome, Spread};
+use crate::{PolicyOutcome, RunOutcome, Spread};
 use esdp::sim::InsightPoint;
 use esdp::stats::{Insight, ServerInsight};
 use esdp_report::figure::{Axis, Figure, Series};
@@ -15,7 +15,7 @@ const TERMS: &str = "Memory is the number of slots over which outcomes count: it
 const SHOWN: usize = 5;
 
 /// The part of the report; none if no policy finds out anything beside speeds.
-pub(super) fn section(outcome: &Outcome, bands: &str) -> Option<Section> {
+pub(super) fn section(outcome: &RunOutcome, bands: &str) -> Option<Section> {
     let policies: Vec<&PolicyOutcome> = outcome.policies.iter().filter(|policy| last(policy).is_some()).collect();
     let first = *policies.first()?;
     let curve = |id: &str, title: &str, y: Axis, value: fn(&Insight) -> f64| {
@@ -38,7 +38,7 @@ pub(super) fn section(outcome: &Outcome, bands: &str) -> Option<Section> {
 }
 
 /// The same in two lines, for a terminal; empty if there is nothing to tell.
-pub(super) fn sentences(outcome: &Outcome) -> String {
+pub(super) fn sentences(outcome: &RunOutcome) -> String {
     let Some((policy, insight)) = outcome.policies.iter().find_map(|policy| Some((policy, last(policy)?))) else {
         return String::new();
     };

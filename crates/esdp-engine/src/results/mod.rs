@@ -6,8 +6,10 @@ mod page;
 mod spark;
 mod table;
 
+pub(crate) use table::shortened;
+
 use crate::rows::Row;
-use crate::{Outcome, seeds_in_words};
+use crate::{RunOutcome, seeds_in_words};
 use esdp::scenario::Scenario;
 use esdp_report::csv;
 use esdp_report::report::Report;
@@ -17,7 +19,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone)]
 pub struct RunResults {
     scenario: Scenario,
-    outcome: Outcome,
+    outcome: RunOutcome,
     rows: Vec<Row>,
     notes: Vec<String>,
 }
@@ -56,7 +58,7 @@ impl Serialize for RunResults {
 
 impl RunResults {
     /// The results of a scenario's policies.
-    pub fn new(scenario: Scenario, outcome: Outcome) -> Self {
+    pub fn new(scenario: Scenario, outcome: RunOutcome) -> Self {
         let rows = outcome.policies.iter().map(Row::new).collect();
         let notes = beaten::notes(&scenario, &outcome);
         Self { scenario, outcome, rows, notes }
@@ -68,7 +70,7 @@ impl RunResults {
     }
 
     /// The runs behind the numbers.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &RunOutcome {
         &self.outcome
     }
 

@@ -2,9 +2,9 @@
 
 use super::{found, resolved};
 use crate::rows::Row;
-use crate::{Outcome, seeds_in_words};
+use crate::{RunOutcome, seeds_in_words};
 use esdp::scenario::Scenario;
-use esdp::sim::Point;
+use esdp::sim::CurvePoint;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::{duration, percent};
@@ -13,16 +13,16 @@ const TERMS: &str = "AOU is the sum over the slots of the expected net utility o
      the true speeds and decides the same arrivals; the oracle ratio is the AOU as a share of its AOU, regret the \
      difference. Every policy meets the same arrivals and speeds. Decision times are of this machine and differ from \
      run to run.";
-const MORE_TERMS: &str = "The realised AOU is the utility that came out, luck included. Exploration is the share of \
-     uses that went to channels which were still little known; proved is the share of decisions whose optimality was \
+const MORE_TERMS: &str = "The realised AOU is the utility actually obtained, including noise. Exploration is the share of \
+     uses that went to channels with few observations so far; proved is the share of decisions whose optimality was \
      proved.";
 
-const JOB_TERMS: &str = "Deferred counts a job once for every slot in which it was there and did not start. Jain's \
+const JOB_TERMS: &str = "Deferred: job-slots spent waiting. Jain's \
      index tells whether all ports have the same share of their jobs started: 1 is even. Completion times (JCT), from \
      arrival to end, waiting and makespan are in slots, of jobs that hold their devices until they are done.";
 
 /// The page.
-pub(super) fn report(scenario: &Scenario, outcome: &Outcome, rows: &[Row], remarks: &[String]) -> Report {
+pub(super) fn report(scenario: &Scenario, outcome: &RunOutcome, rows: &[Row], remarks: &[String]) -> Report {
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
     let seeds = seeds_in_words(&outcome.seeds);
     let subtitle = match scenario.description() {
@@ -48,26 +48,26 @@ pub(super) fn report(scenario: &Scenario, outcome: &Outcome, rows: &[Row], remar
         .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved(scenario)))
 }
 
-fn over_time(outcome: &Outcome, bands: &str) -> Section {
-    let curve = |id: &str, title: &str, y: Axis, value: fn(&Point) -> f64, oracle: bool| {
+fn over_time(outcome: &RunOutcome, bands: &str) -> Section {
+    let curve = |id: &str, title: &str, y: Axis, value: fn(&CurvePoint) -> f64, oracle: bool| {
         let figure = Figure::new(id, title, Axis::new("slot"), y).caption(bands);
         let shown = outcome.policies.iter().filter(|policy| oracle || !policy.is_oracle());
         shown.fold(figure, |figure, policy| figure.with(Series::line(&policy.label).points(policy.curve(value))))
     };
-    let ratio = |point: &Point| match point.oracle {
+    let ratio = |point: &CurvePoint| match point.oracle {
         Some(oracle) if oracle > 0.0 => point.aou / oracle,
         _ => 1.0,
     };
     let average = Axis::new("average AOU").unit("per slot").including(0.0);
     let lost = Axis::new("regret").including(0.0);
     Section::new("Over time")
-        .figure(curve("average-aou", "Average AOU", average, Point::average, true))
+        .figure(curve("average-aou", "Average AOU", average, CurvePoint::average, true))
         .figure(curve("oracle-ratio", "Oracle ratio", Axis::new("AOU / oracle's AOU"), ratio, false))
         .figure(curve("regret", "Regret", lost, |point| point.regret().unwrap_or(0.0), false))
 }
 
 /// What a policy is worth, and what it takes.
-fn results(outcome: &Outcome, rows: &[Row]) -> Table {
+fn results(outcome: &RunOutcome, rows: &[Row]) -> Table {
     let columns = vec![
         Column::text("Policy"),
         Column::number("Oracle ratio").highest(),
@@ -92,7 +92,7 @@ fn results(outcome: &Outcome, rows: &[Row]) -> Table {
 }
 
 /// What became of the jobs.
-fn jobs(outcome: &Outcome, rows: &[Row]) -> Table {
+fn jobs(outcome: &RunOutcome, rows: &[Row]) -> Table {
     let counts = ["Started", "Deferred", "Jain"].map(Column::number).into_iter();
     let times = ["JCT mean", "JCT p50", "JCT p99", "Waiting", "Makespan"].map(|name| Column::number(name).lowest());
     let held = rows.iter().any(|row| row.jct_mean.is_some());
@@ -127,7 +127,7 @@ fn jobs(outcome: &Outcome, rows: &[Row]) -> Table {
 }
 
 /// How it got there.
-fn behaviour(outcome: &Outcome, rows: &[Row]) -> Table {
+fn behaviour(outcome: &RunOutcome, rows: &[Row]) -> Table {
     let columns = ["Realised AOU", "Exploration", "Proved"].map(Column::number);
     let mut table = Table::new(over_seeds(outcome), [Column::text("Policy")].into_iter().chain(columns).collect());
     for row in rows {
@@ -141,11 +141,11 @@ fn behaviour(outcome: &Outcome, rows: &[Row]) -> Table {
     table
 }
 
-fn over_seeds(outcome: &Outcome) -> &'static str {
+fn over_seeds(outcome: &RunOutcome) -> &'static str {
     if outcome.seeds.len() > 1 { "Mean and standard error over seeds" } else { "One seed" }
 }
 
-fn mean(outcome: &Outcome, value: f64, stderr: f64, digits: usize) -> Cell {
+fn mean(outcome: &RunOutcome, value: f64, stderr: f64, digits: usize) -> Cell {
     let error = if outcome.seeds.len() > 1 { format!("{stderr:.digits$}") } else { String::new() };
     Cell::mean(format!("{value:.digits$}"), error, value)
 }

@@ -1,7 +1,7 @@
 //! The result on a terminal: a table within 80 columns, with a curve a policy.
 
 use super::spark;
-use crate::{Outcome, PolicyOutcome, Spread, seeds_in_words};
+use crate::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
 use esdp::scenario::Scenario;
 use esdp_report::table::duration;
 use esdp_report::visible::{self, BEST, FAINT, RESET};
@@ -23,7 +23,7 @@ struct Column {
 }
 
 /// The whole text: what was run, the table, and what is not done.
-pub(super) fn render(scenario: &Scenario, outcome: &Outcome, colour: bool) -> String {
+pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, colour: bool) -> String {
     let mut text = title(scenario, outcome);
     text.push('\n');
     let columns = columns(outcome);
@@ -49,7 +49,7 @@ pub(super) fn render(scenario: &Scenario, outcome: &Outcome, colour: bool) -> St
     text
 }
 
-fn title(scenario: &Scenario, outcome: &Outcome) -> String {
+fn title(scenario: &Scenario, outcome: &RunOutcome) -> String {
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
     let of = if done < asked { format!("{done} of {asked}") } else { done.to_string() };
     let seeds = match outcome.seeds.as_slice() {
@@ -66,7 +66,7 @@ fn title(scenario: &Scenario, outcome: &Outcome) -> String {
     format!("{}\n{} slots, {seeds}{error}{star}\n", shortened(&name, WIDTH), outcome.slots)
 }
 
-fn columns(outcome: &Outcome) -> Vec<Column> {
+fn columns(outcome: &RunOutcome) -> Vec<Column> {
     let policies = &outcome.policies;
     let label = |policy: &PolicyOutcome| shortened(&policy.label, LONGEST_LABEL);
     let time = |policy: &PolicyOutcome| duration(policy.decision_us(0.5));
@@ -148,7 +148,7 @@ fn curves(policies: &[PolicyOutcome], width: usize) -> Vec<String> {
     all.iter().map(|values| spark::line(values, width, range)).collect()
 }
 
-fn shortened(text: &str, longest: usize) -> String {
+pub(crate) fn shortened(text: &str, longest: usize) -> String {
     let text = visible::line(text);
     if text.chars().count() <= longest {
         return text;

@@ -6,6 +6,6 @@ mod results;
 mod table;
 mod vary;
 
-pub use plan::{Piece, Plan};
+pub use plan::{Piece, SweepPlan};
 pub use results::{SweepResults, SweepRow};
 pub use vary::{SweepPoint, Vary};

@@ -1,6 +1,6 @@
-//! The report of a sweep: a figure a measure, over the first varied key.
+//! The report of a sweep: one figure per metric, over the first varied key.
 
-use super::{Plan, SweepResults, SweepRow};
+use super::{SweepPlan, SweepResults, SweepRow};
 use crate::results::resolved;
 use crate::seeds_in_words;
 use esdp_report::figure::{Axis, Figure, Series};
@@ -117,7 +117,7 @@ fn groups(results: &SweepResults) -> Vec<(String, Vec<&SweepRow>)> {
 
 /// A measure over the first key, for one combination of the others.
 fn figure(
-    plan: &Plan,
+    plan: &SweepPlan,
     results: &SweepResults,
     measure: &Measure,
     position: usize,

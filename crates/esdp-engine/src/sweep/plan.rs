@@ -9,7 +9,7 @@ const MOST_UNITS: usize = 1_000_000;
 
 /// The points of a sweep.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct SweepPlan {
     /// The scenario before anything is varied.
     pub base: Scenario,
     /// The keys and their values.
@@ -29,7 +29,7 @@ pub struct Piece {
     pub key: String,
 }
 
-impl Plan {
+impl SweepPlan {
     /// Every combination of what is varied; the scenario's own sweep where nothing is.
     ///
     /// # Errors
@@ -70,14 +70,14 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn plan(vary: &str, seeds: &str) -> Plan {
+    fn plan(vary: &str, seeds: &str) -> SweepPlan {
         let base = Scenario::preset("default").unwrap().set("seeds.count", seeds).unwrap();
-        Plan::new(base, vec![vary.parse().unwrap()]).unwrap()
+        SweepPlan::new(base, vec![vary.parse().unwrap()]).unwrap()
     }
 
     #[test]
     fn a_part_is_named_by_what_its_numbers_depend_on() {
-        let keys = |plan: &Plan| plan.pieces().into_iter().map(|piece| piece.key).collect::<Vec<_>>();
+        let keys = |plan: &SweepPlan| plan.pieces().into_iter().map(|piece| piece.key).collect::<Vec<_>>();
         let (two, three) = (keys(&plan("slots=10,20", "2")), keys(&plan("slots=20,30", "3")));
         assert_eq!((two.len(), three.len()), (4, 6));
         // slots=20, seeds 0 and 1.
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn a_sweep_of_the_scenario_is_used_where_nothing_is_told() {
-        let alone = Plan::new(Scenario::preset("default").unwrap(), Vec::new());
+        let alone = SweepPlan::new(Scenario::preset("default").unwrap(), Vec::new());
         assert!(alone.err().unwrap().to_string().starts_with("nothing to vary"));
-        assert_eq!(Plan::new(Scenario::preset("rho").unwrap(), Vec::new()).unwrap().points.len(), 10);
+        assert_eq!(SweepPlan::new(Scenario::preset("rho").unwrap(), Vec::new()).unwrap().points.len(), 10);
     }
 }

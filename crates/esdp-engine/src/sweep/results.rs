@@ -1,10 +1,10 @@
 //! The results of a sweep, in every form: `sweep.json`, `sweep.csv`, a table, a report.
 
-use super::plan::Plan;
+use super::plan::SweepPlan;
 use super::vary::{SweepPoint, Vary};
 use super::{page, table};
 use crate::rows::Row;
-use crate::{Outcome, PolicyRun};
+use crate::{PolicyRun, RunOutcome};
 use esdp::scenario::Scenario;
 use esdp_report::csv;
 use esdp_report::report::Report;
@@ -33,7 +33,7 @@ pub struct SweepRow {
 /// What policies did at the points of a sweep. Serialises as the JSON document of `esdp sweep`.
 #[derive(Debug, Clone)]
 pub struct SweepResults {
-    plan: Plan,
+    plan: SweepPlan,
     complete: bool,
     rows: Vec<SweepRow>,
 }
@@ -57,14 +57,14 @@ impl Serialize for SweepResults {
 
 impl SweepResults {
     /// Nothing done yet.
-    pub fn new(plan: Plan) -> Self {
+    pub fn new(plan: SweepPlan) -> Self {
         Self { plan, complete: true, rows: Vec::new() }
     }
 
     /// Adds what is done of a point, seed by seed; nothing where nothing is.
     pub fn add(&mut self, position: usize, runs: Vec<Option<Vec<PolicyRun>>>) {
         let SweepPoint { at, scenario, policies } = &self.plan.points[position];
-        let outcome = Outcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
+        let outcome = RunOutcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
         self.complete &= outcome.is_complete();
         if outcome.seeds.is_empty() {
             return;
@@ -83,7 +83,7 @@ impl SweepResults {
     }
 
     /// What was to be computed.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &SweepPlan {
         &self.plan
     }
 

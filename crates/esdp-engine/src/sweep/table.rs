@@ -1,7 +1,8 @@
-//! The result of a sweep on a terminal: the oracle ratio, a line a point, a column a policy.
+//! The result of a sweep on a terminal: the oracle ratio, one line per point, one column per policy.
 
 use super::{SweepResults, SweepRow};
-use esdp_report::table::Table;
+use crate::results::shortened;
+use esdp_report::table::TextTable;
 
 const WIDTH: usize = 80;
 const LONGEST_POINT: usize = 36;
@@ -16,12 +17,12 @@ pub(super) fn render(results: &SweepResults) -> String {
         }
     }
     let points: Vec<&[&SweepRow]> = rivals.chunk_by(|one, next| one.point == next.point).collect();
-    let names: Vec<String> = points.iter().map(|lines| shortened(&results.place(lines[0]))).collect();
+    let names: Vec<String> = points.iter().map(|lines| shortened(&results.place(lines[0]), LONGEST_POINT)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
     let mut text = String::from("oracle ratio, mean over the seeds; * best of the point\n");
     for policies in blocks(&policies, WIDTH - widest) {
         let header: Vec<&str> = ["point"].into_iter().chain(policies.iter().copied()).collect();
-        let mut table = Table::new(&header);
+        let mut table = TextTable::new(&header);
         for (lines, name) in points.iter().zip(&names) {
             let cells = policies.iter().map(|policy| cell(lines, policy));
             table.row([name.clone()].into_iter().chain(cells));
@@ -58,13 +59,6 @@ fn cell(lines: &[&SweepRow], policy: &str) -> String {
     let best = lines.iter().map(ratio).fold(f64::NEG_INFINITY, f64::max);
     let star = if lines.len() > 1 && ratio(line) == best { '*' } else { ' ' };
     format!("{:.3}{star}", ratio(line))
-}
-
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= LONGEST_POINT {
-        return text.to_owned();
-    }
-    text.chars().take(LONGEST_POINT - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use esdp::solver::{Exhaustive, Gang, Group, Instance};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-#[path = "../../../esdp/tests/gang/instances.rs"]
+#[path = "../../../esdp/tests/solver/instances.rs"]
 #[allow(dead_code)]
 mod instances;
 

@@ -19,7 +19,7 @@ pub(super) fn table(figure: &Figure) -> String {
     out
 }
 
-/// The shortest text that reads back as the same number; empty for what is no number.
+/// The shortest text that reads back as the same number; empty for what is not a number.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }

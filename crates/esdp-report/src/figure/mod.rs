@@ -108,7 +108,7 @@ pub enum Style {
     Markers,
 }
 
-/// One value. A `y` that is no number leaves a gap.
+/// One value. A `y` that is not a number leaves a gap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Where on the horizontal axis.
@@ -192,7 +192,7 @@ impl Series {
 }
 
 impl Point {
-    /// Half the width of the band: an error that is no positive number counts as none.
+    /// Half the width of the band: an error that is not a positive number counts as none.
     fn error(&self) -> f64 {
         if self.stderr.is_finite() && self.stderr > 0.0 { self.stderr } else { 0.0 }
     }

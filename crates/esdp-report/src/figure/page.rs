@@ -53,7 +53,7 @@ fn axis(axis: &super::Axis) -> Value {
     })
 }
 
-/// Seven digits are more than a screen shows. What is no number is `null`: a gap.
+/// Seven digits are more than a screen shows. What is not a number is `null`: a gap.
 fn short(value: f64) -> Value {
     let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
     // Whole numbers without `.0`: there are many.

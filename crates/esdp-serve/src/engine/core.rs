@@ -11,9 +11,9 @@ use thiserror::Error;
 /// Builds the policy for a cluster.
 pub type PolicyMaker = Arc<dyn Fn(&Cluster) -> Box<dyn Policy> + Send + Sync>;
 
-/// Why the state cannot be had from the journal. Fatal.
+/// Why the state cannot be rebuilt from the journal. Fatal.
 #[derive(Debug, Error)]
-pub enum ReplayError {
+pub enum JournalReplayError {
     /// The journal.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -44,7 +44,7 @@ pub struct Core {
 ///
 /// # Errors
 /// When the journal cannot be read or has a gap.
-pub fn replay(storage: &mut dyn Storage, policy: PolicyMaker, at_most: u64) -> Result<Core, ReplayError> {
+pub fn replay(storage: &mut dyn Storage, policy: PolicyMaker, at_most: u64) -> Result<Core, JournalReplayError> {
     let mut core = Core { live: None, policy, frame: Vec::new() };
     if let Some(snapshot) = storage.snapshot(at_most)? {
         core.live = Some(Live::restore(&snapshot.state, |cluster| (core.policy)(cluster))?);
@@ -62,7 +62,7 @@ pub fn replay(storage: &mut dyn Storage, policy: PolicyMaker, at_most: u64) -> R
     });
     match (fault, read) {
         (Some(fault), _) => Err(fault),
-        (None, read) => read.map(|()| core).map_err(ReplayError::from),
+        (None, read) => read.map(|()| core).map_err(JournalReplayError::from),
     }
 }
 
@@ -143,18 +143,18 @@ impl Core {
     }
 
     /// Applies a frame of the journal again.
-    fn redo(&mut self, frame: Frame) -> Result<(), ReplayError> {
+    fn redo(&mut self, frame: Frame) -> Result<(), JournalReplayError> {
         let expected = self.sequence() + 1;
         if frame.sequence != expected {
-            return Err(ReplayError::Gap { expected, found: frame.sequence });
+            return Err(JournalReplayError::Gap { expected, found: frame.sequence });
         }
         for event in &frame.events {
             if self.live.is_none() {
                 let Event::Described { cluster } = event else {
-                    return Err(ReplayError::NoCluster("another event comes first".to_owned()));
+                    return Err(JournalReplayError::NoCluster("another event comes first".to_owned()));
                 };
                 let live = Live::new(cluster.clone(), |cluster| (self.policy)(cluster));
-                self.live = Some(live.map_err(|error| ReplayError::NoCluster(error.to_string()))?);
+                self.live = Some(live.map_err(|error| JournalReplayError::NoCluster(error.to_string()))?);
             }
             if let Some(live) = &mut self.live {
                 live.apply(event);

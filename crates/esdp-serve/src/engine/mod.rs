@@ -21,11 +21,11 @@ mod why;
 
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
-pub use core::{Core, PolicyMaker, ReplayError, replay};
+pub use core::{Core, JournalReplayError, PolicyMaker, replay};
 pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
 
 use crate::feed::{Feed, News};
-use crate::metrics::{Metrics, Tally};
+use crate::metrics::{BatchTally, Metrics};
 use crate::storage::{Batch, SnapshotRow, Storage, StorageError};
 use crate::wire::{ApiError, Code};
 use command::{Answer, Waiting};
@@ -68,7 +68,7 @@ pub struct Engine {
     batch: Batch,
     /// The slots of the batch by key.
     batch_keys: HashMap<String, usize>,
-    tally: Tally,
+    tally: BatchTally,
     news: Vec<News>,
     /// Why nothing can be written, if so.
     degraded: Option<String>,
@@ -90,7 +90,7 @@ impl Engine {
         settings: EngineSettings,
         metrics: Arc<Metrics>,
         feed: Arc<Feed>,
-    ) -> Result<(Handle, std::thread::JoinHandle<Result<(), StorageError>>), ReplayError> {
+    ) -> Result<(Handle, std::thread::JoinHandle<Result<(), StorageError>>), JournalReplayError> {
         let core = replay(&mut *storage, policy, u64::MAX)?;
         let snapshot_at = storage.snapshot(u64::MAX)?.map_or(0, |snapshot| snapshot.sequence);
         let mut engine = Self {
@@ -101,7 +101,7 @@ impl Engine {
             feed,
             batch: Batch::default(),
             batch_keys: HashMap::new(),
-            tally: Tally::default(),
+            tally: BatchTally::default(),
             news: Vec::new(),
             degraded: None,
             snapshot_at,
@@ -121,7 +121,7 @@ impl Engine {
     }
 
     /// Says who decides, if that has changed since the last start.
-    fn direct(&mut self) -> Result<(), ReplayError> {
+    fn direct(&mut self) -> Result<(), JournalReplayError> {
         let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
         self.core.direct(mode, most_exploration);
         self.end_frame();
@@ -240,7 +240,7 @@ impl Engine {
     fn rebuild(&mut self, error: &StorageError) {
         self.batch = Batch::default();
         self.batch_keys.clear();
-        self.tally = Tally::default();
+        self.tally = BatchTally::default();
         self.news.clear();
         self.view = None;
         self.degraded = Some(error.to_string());

@@ -2,7 +2,7 @@
 //! no longer there, an event `reset` says that everything should be read anew.
 
 use super::App;
-use crate::feed::{News, Watch};
+use crate::feed::{FeedWatcher, News};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
@@ -41,7 +41,13 @@ fn shown(news: &News) -> Bytes {
     Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", news.id, news.kind, news.data))
 }
 
-async fn tell(mut sender: Sender<Bytes, Infallible>, missed: Vec<News>, gap: bool, mut watch: Watch, mut last: u64) {
+async fn tell(
+    mut sender: Sender<Bytes, Infallible>,
+    missed: Vec<News>,
+    gap: bool,
+    mut watch: FeedWatcher,
+    mut last: u64,
+) {
     let mut first = String::from("retry: 1000\n\n");
     if gap {
         first.push_str("event: reset\ndata: {}\n\n");

@@ -1,6 +1,6 @@
 //! Prometheus' text format.
 
-use super::{BUCKETS, Histogram};
+use super::{BUCKETS, TimeBuckets};
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -35,7 +35,7 @@ impl Page {
         self.sample(name, &[], value);
     }
 
-    pub(super) fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
+    pub(super) fn histogram(&mut self, name: &str, help: &str, histogram: &TimeBuckets) {
         self.family(name, "histogram", help);
         let mut sum = 0;
         for (bucket, end) in
@@ -62,7 +62,7 @@ mod tests {
         let mut page = Page::default();
         page.sample("x", &[("a", "q\"\\\n"), ("b", "é")], 1.5);
         assert_eq!(page.0, "x{a=\"q\\\"\\\\\\n\",b=\"é\"} 1.5\n");
-        let histogram = Histogram::default();
+        let histogram = TimeBuckets::default();
         [1e-6, 1e-5, 3.0, 100.0].into_iter().for_each(|seconds| histogram.observe(seconds));
         let mut page = Page::default();
         page.histogram("h", "help", &histogram);

@@ -1,7 +1,7 @@
 //! The journal in SQLite: one writer, a write-ahead log, and an fsync for every commit.
 //!
 //! `synchronous=FULL` in WAL mode means one fsync of the log for each commit, before it returns, and that is what makes
-//! an answer durable; `tests/serve_order.rs` proves the order from system calls. Frames are JSON, so that any SQLite tool
+//! an answer durable; `tests/serve/order.rs` of `esdp-cli` proves the order from system calls. Frames are JSON, so that any SQLite tool
 //! can look inside, also while the service runs.
 
 use super::schema::{self, SCHEMA_VERSION};

@@ -1,6 +1,6 @@
 //! Alibaba v2018, `batch_instance`: one row an instance, with the machine it ran on.
 
-use crate::event::{Instance, Sink};
+use crate::event::{Sink, TaskInstance};
 use crate::ledger::{Ledger, Reason};
 use crate::table::{Order, Row, Rows, Stop};
 
@@ -34,7 +34,7 @@ impl Rows for Instances {
         let arrival = row.positive(5, Reason::NoArrival)?;
         let duration = row.between(ledger, arrival, 6)?;
         self.order.check(row, ledger, 5, arrival, Reason::Unsorted)?;
-        sink.instance(&Instance { job, task, arrival, duration, machine });
+        sink.instance(&TaskInstance { job, task, arrival, duration, machine });
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Alibaba v2018, `batch_task`: one row a task, in no order.
+//! Alibaba v2018, `batch_task`: one row per task, in no order.
 //!
 //! `plan_cpu` counts hundredths of a core, `plan_mem` hundredths of a machine's memory. A task that waits
 //! has a start of 0; one that still runs has an end of 0, or an end before its start.

@@ -2,7 +2,7 @@
 //!
 //! Time starts at 0 with the hour. The tasks' layout is also what [`crate::generate`] writes.
 
-use crate::event::{CPU, Instance, MEMORY_SHARE, Sink, Task};
+use crate::event::{CPU, MEMORY_SHARE, Sink, Task, TaskInstance};
 use crate::ledger::{Ledger, Reason};
 use crate::table::{Order, Row, Rows, Stop};
 
@@ -45,7 +45,7 @@ impl Rows for Instances {
         let arrival = row.time(0, Reason::NoArrival)?;
         let duration = row.duration(ledger, 4)?;
         self.order.check(row, ledger, 0, arrival, Reason::OutOfOrder)?;
-        sink.instance(&Instance { job, task, arrival, duration, machine: "" });
+        sink.instance(&TaskInstance { job, task, arrival, duration, machine: "" });
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Standard Workload Format: 18 numbers a job, -1 for what is not known, comments after `;`.
+//! Standard Workload Format: 18 numbers per job, -1 for what is not known, comments after `;`.
 //!
 //! A job asks for the processors it requested, or else for those it got, all at once, and for the
 //! memory of a processor (KiB) times their number. It arrives when it was submitted. The header's

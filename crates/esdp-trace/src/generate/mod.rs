@@ -21,7 +21,7 @@ pub use week::{MadeWeek, Week, WeekNode};
 pub use write::{InstanceWriter, MachineWriter, TaskWriter};
 
 use crate::error::TraceError;
-use crate::event::{CPU, Instance, MEMORY_SHARE, Machine, Sink, Task};
+use crate::event::{CPU, MEMORY_SHARE, Machine, Sink, Task, TaskInstance};
 use crate::ledger::Ledger;
 use crate::source::Source;
 use esdp::rng::{Purpose, Stream, stream};
@@ -120,7 +120,13 @@ impl Generator {
                 }
             }
             let duration = Some((duration * factor).round().max(1.0));
-            sink.instance(&Instance { job: task.job, task: task.name, arrival: task.arrival, duration, machine: "" });
+            sink.instance(&TaskInstance {
+                job: task.job,
+                task: task.name,
+                arrival: task.arrival,
+                duration,
+                machine: "",
+            });
         }
     }
 }

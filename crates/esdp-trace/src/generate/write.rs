@@ -1,10 +1,10 @@
 //! Writing events as files that the importers read again: the layouts of v2018.
 
-use crate::event::{Amounts, Instance, Machine, Sink, Task};
+use crate::event::{DeviceAmounts, Machine, Sink, Task, TaskInstance};
 use std::io::{self, Write};
 
 /// How much of a device, by its name.
-fn amount(amounts: Amounts<'_>, device: &str) -> f64 {
+fn amount(amounts: DeviceAmounts<'_>, device: &str) -> f64 {
     amounts.iter().find(|(name, _)| *name == device).map_or(0.0, |(_, amount)| *amount)
 }
 
@@ -70,7 +70,7 @@ impl<W: Write> Sink for TaskWriter<W> {
 }
 
 impl<W: Write> Sink for InstanceWriter<W> {
-    fn instance(&mut self, instance: &Instance<'_>) {
+    fn instance(&mut self, instance: &TaskInstance<'_>) {
         let (job, task, duration) = (instance.job, instance.task, instance.duration.unwrap_or(0.0));
         let number = self.rows + 1;
         self.put(format_args!("{},{job},{task},ins_{number},{duration},,", instance.arrival));

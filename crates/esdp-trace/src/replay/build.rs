@@ -30,7 +30,7 @@ pub struct PlayedJob {
 pub struct Logged {
     /// When it started, in seconds after the start of the window.
     pub start: f64,
-    /// The servers it ran on, one a task; empty where they are not told or are no servers of the replay.
+    /// The servers it ran on, one per task; empty where they are not told or are no servers of the replay.
     pub servers: Vec<u32>,
 }
 

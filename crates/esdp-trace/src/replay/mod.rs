@@ -9,7 +9,7 @@
 //! | speeds | a speed table (`speeds.rs`), accounting ([`crate::relative`]), or assumed spreads |
 //! | work | a job's duration times the speed of where it ran; of an average server where that is not told |
 //!
-//! Two passes: a [`Summary`] first, then a [`Replay`], which becomes a [`Played`] trace. [`Played::scenario`] makes a
+//! Two passes: a [`TraceSummary`] first, then a [`Replay`], which becomes a [`Played`] trace. [`Played::scenario`] makes a
 //! scenario of it for any speeds. Memory: the jobs of the window, at most [`MOST_JOBS`].
 
 mod build;
@@ -30,7 +30,7 @@ use crate::event::{GPU, Machine, Sink, Speed, Task};
 use crate::hostlist;
 use crate::plan::{PlanError, check};
 use crate::relative::Cells;
-use crate::summary::{Devices, Key, Summary};
+use crate::summary::{Devices, Key, TraceSummary};
 use esdp::scenario::ScenarioError;
 use servers::Table;
 use speeds::Speeds;
@@ -215,7 +215,7 @@ impl Replay {
     ///
     /// # Errors
     /// When the plan is out of range or the trace has no tasks.
-    pub fn new(plan: ReplayPlan, summary: &Summary) -> Result<Self, ReplayError> {
+    pub fn new(plan: ReplayPlan, summary: &TraceSummary) -> Result<Self, ReplayError> {
         if let Some(load) = plan.load {
             check("load", load, 1e-3, 100.0)?;
         }

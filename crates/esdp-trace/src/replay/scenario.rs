@@ -4,7 +4,7 @@ use super::{JobType, Played, PlayedJob, ReplayError};
 use esdp::model::SupplyCost;
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::{
-    CostTable, DeviceTable, GangTable, GraphTable, JobTable, LabelledPolicy, ListedChannel, ListedGang, ListedTasks,
+    CostTable, DeviceTable, GangTable, GraphTable, JobTable, LabelledPolicy, ListedGang, ListedTasks, NumberedChannel,
     Scenario, ServerTable, Spec,
 };
 use esdp::sim::{ArrivalSpec, MOST_JOBS as MOST_AT_ONCE, MeasuredSpec, SpeedLaw, SpeedSpec};
@@ -27,12 +27,12 @@ pub enum Noise {
     Lasting(f64),
 }
 
-/// Relative speeds: one row a job type, one number a server.
+/// Relative speeds: one row per job type, one number per server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Means(pub Vec<Vec<f64>>);
 
 impl Means {
-    /// The same for every job type: one speed a server.
+    /// The same for every job type: one speed per server.
     pub fn of_servers(played: &Played, speeds: &[f64]) -> Self {
         Self(vec![speeds.to_vec(); played.types.len()])
     }
@@ -117,7 +117,7 @@ impl Played {
             .slots(self.window.slots)
             .policies(policies);
         let pairs = || (0..types).flat_map(|kind| self.types[kind].servers.iter().map(move |at| (kind, *at)));
-        let channel = |(kind, server): (usize, u32)| ListedChannel {
+        let channel = |(kind, server): (usize, u32)| NumberedChannel {
             port: kind as u32,
             server,
             task: 0,

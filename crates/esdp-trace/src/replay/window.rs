@@ -6,7 +6,7 @@
 
 use super::{ReplayError, ReplayPlan};
 use crate::plan::{LENGTHS, MOST_SLOTS, check};
-use crate::summary::Summary;
+use crate::summary::TraceSummary;
 
 /// The most slots that are chosen.
 pub const MOST_CHOSEN: u64 = 20_000;
@@ -33,7 +33,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    pub(super) fn new(plan: &ReplayPlan, summary: &Summary) -> Result<Self, ReplayError> {
+    pub(super) fn new(plan: &ReplayPlan, summary: &TraceSummary) -> Result<Self, ReplayError> {
         let Some((first, last)) = summary.arrivals() else { return Err(ReplayError::NoTasks) };
         let Some(durations) = summary.durations() else { return Err(ReplayError::NoDurations) };
         let start = plan.start.unwrap_or(0.0);

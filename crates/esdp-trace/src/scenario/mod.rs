@@ -13,7 +13,7 @@
 //! thousands of cores would never be full of eight jobs, and the paper normalises its capacities for that
 //! reason. A factor of one's own may be given instead.
 //!
-//! Two passes over the trace: a [`Summary`] first, for the vectors and the machines; then a [`Draft`], which
+//! Two passes over the trace: a [`TraceSummary`] first, for the vectors and the machines; then a [`Draft`], which
 //! counts arrivals. Memory: slots times ports.
 
 mod edges;
@@ -24,9 +24,9 @@ pub use edges::Edges;
 
 use crate::event::{Sink, Task};
 use crate::plan::{Column, PlanError, Units, Window, check};
-use crate::summary::{Devices, Key, Summary};
+use crate::summary::{Devices, Key, TraceSummary};
 use esdp::rng::{Purpose, stream};
-use esdp::scenario::{DeviceTable, GraphTable, ListedChannel, Scenario, ScenarioError, Spec};
+use esdp::scenario::{DeviceTable, GraphTable, NumberedChannel, Scenario, ScenarioError, Spec};
 use esdp::sim::{ArrivalSpec, SpeedLaw, SpeedSpec};
 use rand::RngExt;
 use servers::Servers;
@@ -72,7 +72,7 @@ pub enum DraftError {
         /// By what.
         by: &'static str,
     },
-    /// What was built is no scenario.
+    /// The scenario that was built was rejected.
     #[error("the scenario cannot be run: {0}")]
     Scenario(#[from] ScenarioError),
 }
@@ -201,7 +201,7 @@ impl Draft {
     ///
     /// # Errors
     /// When the plan is out of range, or asks for what the trace does not have.
-    pub fn new(plan: Plan, summary: &mut Summary) -> Result<Self, DraftError> {
+    pub fn new(plan: Plan, summary: &mut TraceSummary) -> Result<Self, DraftError> {
         plan.check()?;
         let Some((first, last)) = summary.arrivals() else { return Err(DraftError::NoTasks) };
         let requests = summary.requests();
@@ -223,7 +223,7 @@ impl Draft {
     /// Thins the arrivals, sets the capacities and writes the scenario.
     ///
     /// # Errors
-    /// When what was built is no valid scenario.
+    /// When the scenario that was built is rejected.
     pub fn finish(mut self) -> Result<Built, DraftError> {
         let ports = self.ports.len();
         let slots = self.jobs.len() / ports;
@@ -267,7 +267,7 @@ impl Draft {
         let mut spec = Spec::new(name)
             .description(format!("{slots} slots of {} s of a trace", plan.window.slot))
             .slots(slots as u64);
-        let channel = |&(port, server): &(usize, usize)| ListedChannel {
+        let channel = |&(port, server): &(usize, usize)| NumberedChannel {
             port: port as u32,
             server: server as u32,
             task: 0,

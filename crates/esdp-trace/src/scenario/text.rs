@@ -1,7 +1,7 @@
 //! The scenario as TOML. What the format has no key for (names, units) stands in comments.
 
 use super::{Draft, Edges};
-use esdp::scenario::{ListedChannel, Spec};
+use esdp::scenario::{NumberedChannel, Spec};
 use esdp::sim::ArrivalSpec;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub(super) fn write(draft: &Draft, spec: &Spec) -> String {
         let _ = writeln!(out, "# port {port}: {} for each instance", units.words(port));
     }
     let _ = writeln!(out, "\n[graph]\nports = {}\nservers = {}\nchannels = [", graph.ports, graph.servers);
-    for ListedChannel { port, server, request, .. } in graph.channels.iter().flatten() {
+    for NumberedChannel { port, server, request, .. } in graph.channels.iter().flatten() {
         let request = request.as_deref().unwrap_or_default();
         let _ = writeln!(out, "  {{ port = {port}, server = {server}, request = {request:?} }},");
     }

@@ -14,7 +14,7 @@ const BUCKETS: usize = 2094;
 
 /// A histogram; values that are not positive are ignored.
 #[derive(Debug, Clone)]
-pub struct Histogram {
+pub struct ValueHistogram {
     buckets: Vec<(u64, f64)>,
     count: u64,
     sum: f64,
@@ -51,13 +51,13 @@ pub struct Quantiles {
     pub max: f64,
 }
 
-impl Default for Histogram {
+impl Default for ValueHistogram {
     fn default() -> Self {
         Self { buckets: vec![(0, 0.0); BUCKETS], count: 0, sum: 0.0, least: f64::INFINITY, most: 0.0 }
     }
 }
 
-impl Histogram {
+impl ValueHistogram {
     /// Adds a value.
     pub fn add(&mut self, value: f64) {
         if !(value > 0.0 && value.is_finite()) {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_within_a_percent() {
-        let mut histogram = Histogram::default();
+        let mut histogram = ValueHistogram::default();
         (1..=100_000).for_each(|value| histogram.add(f64::from(value) / 7.0));
         for share in [0.001, 0.01, 0.3, 0.5, 0.9, 0.999] {
             let (found, exact) = (histogram.quantile(share), share * 100_000.0 / 7.0);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn small_whole_numbers_are_exact_and_oddities_ignored() {
-        let mut histogram = Histogram::default();
+        let mut histogram = ValueHistogram::default();
         [0.0, -1.0, f64::NAN, f64::INFINITY].into_iter().for_each(|value| histogram.add(value));
         assert_eq!(histogram.quantiles(), None);
         [3.0, 3.0, 8.0, 1e-9, 1e15].into_iter().for_each(|value| histogram.add(value));

@@ -5,7 +5,7 @@
 //! whose jobs' tasks are not further apart than that. About 20 MB when full.
 
 use super::bins::{Bins, Dispersion};
-use super::histogram::{Histogram, Quantiles};
+use super::histogram::{Quantiles, ValueHistogram};
 use crate::event::Task;
 use esdp::model::Fnv;
 use serde::Serialize;
@@ -37,8 +37,8 @@ pub struct Jobs {
     count: u64,
     second: Bins,
     minute: Bins,
-    tasks: Histogram,
-    instances: Histogram,
+    tasks: ValueHistogram,
+    instances: ValueHistogram,
 }
 
 /// What is known of the jobs.
@@ -67,8 +67,8 @@ impl Default for Jobs {
             count: 0,
             second: Bins::new(1.0),
             minute: Bins::new(60.0),
-            tasks: Histogram::default(),
-            instances: Histogram::default(),
+            tasks: ValueHistogram::default(),
+            instances: ValueHistogram::default(),
         }
     }
 }

@@ -72,7 +72,7 @@ pub struct Machines {
 
 /// A shape and how many machines have it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Shape {
+pub struct MachineShape {
     /// How much of each device.
     pub capacity: Vec<f64>,
     /// The sort of machine, such as its GPU model.
@@ -97,7 +97,7 @@ pub struct MachineSummary {
     /// How many different shapes.
     pub distinct_shapes: usize,
     /// The shapes, most frequent first; at most 100.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<MachineShape>,
     /// Machines beyond the most that are kept, which count nowhere else.
     pub not_kept: u64,
 }
@@ -153,7 +153,7 @@ impl Machines {
         let mut ranked: Vec<((u32, u32), u64)> = counts.into_iter().collect();
         ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         ranked.truncate(100);
-        let shape = |((shape, kind), machines): ((u32, u32), u64)| Shape {
+        let shape = |((shape, kind), machines): ((u32, u32), u64)| MachineShape {
             capacity: self.devices.amounts(&self.keys[shape as usize]),
             kind: self.kinds.name(kind).to_owned(),
             machines,

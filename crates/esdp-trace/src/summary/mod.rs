@@ -1,6 +1,6 @@
 //! What is in a trace, told in bounded memory.
 //!
-//! A [`Summary`] is a sink. It holds counts by request vector, by second and minute, by machine and by job type,
+//! A [`TraceSummary`] is a sink. It holds counts by request vector, by second and minute, by machine and by job type,
 //! and logarithmic histograms; none of it grows with the number of rows, and each part has a stated bound.
 //!
 //! | file | subject |
@@ -15,25 +15,25 @@
 
 mod bins;
 mod histogram;
+mod instances;
 mod jobs;
 mod machines;
 mod requests;
 mod speeds;
-mod spread;
 
 pub use bins::{Bins, Dispersion, MOST_PAGES};
-pub use histogram::{Histogram, Quantiles};
+pub use histogram::{Quantiles, ValueHistogram};
+pub use instances::{InstanceDurations, InstanceSummary};
 pub use jobs::{JobSummary, Jobs, WINDOW};
-pub use machines::{MOST_MACHINES, MachineSummary, Machines, Shape};
+pub use machines::{MOST_MACHINES, MachineShape, MachineSummary, Machines};
 pub use requests::{Devices, MOST_VECTORS, Requests, Vector};
-pub use speeds::{JobOnKind, KindRatio, MOST_CELLS, Sharing, SpeedSummary, Speeds};
-pub use spread::{InstanceSummary, Spread};
+pub use speeds::{JobOnKind, KindRatio, MOST_CELLS, Sharing, SpeedCells, SpeedSummary};
 
 pub(crate) use jobs::fingerprint;
 pub(crate) use machines::Known;
 pub(crate) use requests::Key;
 
-use crate::event::{Instance, Machine, Sink, Speed, Task};
+use crate::event::{Machine, Sink, Speed, Task, TaskInstance};
 use serde::Serialize;
 
 /// How many request vectors are told.
@@ -41,22 +41,22 @@ const TOLD: usize = 24;
 
 /// Takes a trace and tells what is in it.
 #[derive(Debug, Clone, Default)]
-pub struct Summary {
+pub struct TraceSummary {
     machines: Machines,
     requests: Requests,
     jobs: Jobs,
     tasks: Tasks,
-    spread: Spread,
-    speeds: Speeds,
+    spread: InstanceDurations,
+    speeds: SpeedCells,
 }
 
 #[derive(Debug, Clone)]
 struct Tasks {
     first: f64,
     last: f64,
-    durations: Histogram,
-    waits: Histogram,
-    counts: Histogram,
+    durations: ValueHistogram,
+    waits: ValueHistogram,
+    counts: ValueHistogram,
     unknown: u64,
     second: Bins,
     minute: Bins,
@@ -67,9 +67,9 @@ impl Default for Tasks {
         Self {
             first: f64::INFINITY,
             last: 0.0,
-            durations: Histogram::default(),
-            waits: Histogram::default(),
-            counts: Histogram::default(),
+            durations: ValueHistogram::default(),
+            waits: ValueHistogram::default(),
+            counts: ValueHistogram::default(),
             unknown: 0,
             second: Bins::new(1.0),
             minute: Bins::new(60.0),
@@ -79,7 +79,7 @@ impl Default for Tasks {
 
 /// What is in a trace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
+pub struct TraceDescription {
     /// The machines.
     pub machines: Option<MachineSummary>,
     /// The tasks and their jobs.
@@ -124,7 +124,7 @@ pub struct TaskSummary {
     pub curve: Vec<(f64, f64)>,
 }
 
-impl Summary {
+impl TraceSummary {
     /// The request vectors.
     pub fn requests(&self) -> &Requests {
         &self.requests
@@ -159,8 +159,8 @@ impl Summary {
     }
 
     /// What is in the trace.
-    pub fn finish(&mut self) -> Told {
-        Told {
+    pub fn finish(&mut self) -> TraceDescription {
+        TraceDescription {
             machines: self.machines.finish(),
             tasks: self.tell_tasks(),
             instances: self.spread.finish(),
@@ -190,7 +190,7 @@ impl Summary {
     }
 }
 
-impl Sink for Summary {
+impl Sink for TraceSummary {
     fn machine(&mut self, machine: &Machine<'_>) {
         self.machines.add(machine);
     }
@@ -213,7 +213,7 @@ impl Sink for Summary {
         self.jobs.add(task);
     }
 
-    fn instance(&mut self, instance: &Instance<'_>) {
+    fn instance(&mut self, instance: &TaskInstance<'_>) {
         self.spread.add(instance);
     }
 

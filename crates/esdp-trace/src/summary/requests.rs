@@ -3,7 +3,7 @@
 //! Amounts are compared at a millionth of their unit. At most [`MOST_VECTORS`] different vectors and
 //! [`MOST_DEVICES`] devices are told apart; what comes after that is counted together.
 
-use crate::event::{Amounts, MOST_DEVICES};
+use crate::event::{DeviceAmounts, MOST_DEVICES};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ impl Devices {
     }
 
     /// The vector of these amounts; devices beyond the most are left out.
-    pub(crate) fn key(&mut self, amounts: Amounts<'_>) -> Key {
+    pub(crate) fn key(&mut self, amounts: DeviceAmounts<'_>) -> Key {
         let mut key = [0; MOST_DEVICES];
         for (name, amount) in amounts {
             let known = self.names.iter().position(|known| known == name);
@@ -84,7 +84,7 @@ pub struct Vector {
 
 impl Requests {
     /// Counts a task.
-    pub fn add(&mut self, request: Amounts<'_>, count: u64) {
+    pub fn add(&mut self, request: DeviceAmounts<'_>, count: u64) {
         let key = self.devices.key(request);
         self.tasks += 1;
         let full = self.vectors.len() >= MOST_VECTORS;

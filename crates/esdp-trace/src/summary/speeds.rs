@@ -4,7 +4,7 @@
 //! counted. Speeds beside another job are also kept one by one (8 bytes), at most [`MOST_SHARED`], to
 //! compare them with the speed alone wherever that stands in the input.
 
-use super::histogram::{Histogram, Quantiles};
+use super::histogram::{Quantiles, ValueHistogram};
 use super::jobs::fingerprint;
 use crate::event::Speed;
 use serde::Serialize;
@@ -48,7 +48,7 @@ struct Cell {
 
 /// The speeds of a trace.
 #[derive(Debug, Clone, Default)]
-pub struct Speeds {
+pub struct SpeedCells {
     places: HashMap<u64, u32>,
     cells: Vec<Cell>,
     shared: Vec<(u32, f32)>,
@@ -127,7 +127,7 @@ pub struct SpeedSummary {
     pub not_kept: u64,
 }
 
-impl Speeds {
+impl SpeedCells {
     /// Counts a sample.
     pub fn add(&mut self, speed: &Speed<'_>) {
         let name =
@@ -252,14 +252,14 @@ impl Speeds {
     }
 
     fn sharing(&self) -> Vec<Sharing> {
-        let mut shares: BTreeMap<&str, Histogram> = BTreeMap::new();
+        let mut shares: BTreeMap<&str, ValueHistogram> = BTreeMap::new();
         for (place, value) in &self.shared {
             let cell = &self.cells[*place as usize];
             if cell.devices == 1 && cell.alone.count > 0 && shares.len() < 100 {
                 shares.entry(&cell.kind).or_default().add(f64::from(*value) / cell.alone.mean);
             }
         }
-        let row = |(kind, shares): (&str, Histogram)| {
+        let row = |(kind, shares): (&str, ValueHistogram)| {
             let mut over = Moments::default();
             let cells = self.cells.iter().filter(|cell| cell.kind == kind && cell.devices == 1);
             cells.filter_map(|cell| cell.beside.variation()).for_each(|variation| over.add(variation));

@@ -79,7 +79,7 @@ pub enum Event {
         id: String,
         /// The port it would belong to.
         port: String,
-        /// The group of tasks; empty if jobs of the port are no gangs.
+        /// The group of tasks; empty if jobs of the port are not gangs.
         #[serde(default)]
         group: String,
         /// The server.
@@ -141,7 +141,7 @@ pub enum Event {
         job: String,
         /// Its port.
         port: String,
-        /// The group of the task; empty if jobs of the port are no gangs.
+        /// The group of the task; empty if jobs of the port are not gangs.
         #[serde(default)]
         group: String,
         /// The server.
@@ -284,7 +284,7 @@ pub struct Start {
 /// Tasks of a group on a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
-    /// The group; empty if jobs of the port are no gangs.
+    /// The group; empty if jobs of the port are not gangs.
     pub group: String,
     /// The server.
     pub server: String,

@@ -139,7 +139,7 @@ impl Live {
     /// Everything on a server is lost, and it takes nothing new until it is opened.
     pub(super) fn lose_server(&mut self, server: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
         let id = self.names.server(server)?;
-        let on = |task: &crate::scheduler::Task| task.server == Some(id);
+        let on = |task: &crate::scheduler::StartedTask| task.server == Some(id);
         let lost = self.book.starts().filter(|(_, started)| !started.over && started.tasks.iter().any(on));
         let lost: Vec<_> = lost.map(|(ticket, started)| (ticket, started.job.job)).collect();
         for (ticket, job) in lost {

@@ -1,7 +1,7 @@
 //! Speeds in any unit.
 //!
 //! Policies learn net utilities from 0 to 1. Drivers report speeds in whatever unit they have: images or tokens a
-//! second, slots a job. Every port has a scale of its own,
+//! second, slots per job. Every port has a scale of its own,
 //!
 //! ```text
 //! speed = rate / reference / 2^exponent

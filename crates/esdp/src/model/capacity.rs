@@ -66,7 +66,7 @@ pub enum CapacityError {
 }
 
 impl Capacity {
-    /// A limit over the whole cluster, one entry a device.
+    /// A limit over the whole cluster, one entry per device.
     pub fn cluster_wide(amounts: Vec<Amount>) -> Self {
         Self { cluster: Some(amounts), servers: None }
     }

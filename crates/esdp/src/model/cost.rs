@@ -47,7 +47,7 @@ pub enum SupplyCost {
     },
 }
 
-/// Why a [`SupplyCost`] is no cost. Fatal: the caller's data is wrong.
+/// Why a [`SupplyCost`] was rejected. Fatal: the caller's data is wrong.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CostError {
     /// A parameter is NaN, infinite or negative.

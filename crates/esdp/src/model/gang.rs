@@ -132,7 +132,7 @@ pub struct TaskGroup {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Tasks {
     groups: Vec<TaskGroup>,
-    /// The names of the groups; empty where jobs are no gangs.
+    /// The names of the groups; empty where jobs are not gangs.
     names: Vec<String>,
     /// The group of each channel.
     of: Vec<u32>,
@@ -240,16 +240,16 @@ impl Tasks {
 /// between its minimum and its tasks, of every group as well; and if the fewest jobs do not reach their minimum, more of
 /// them do not either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Muster {
+pub struct FewestJobs {
     /// The fewest jobs that can hold the uses.
     pub jobs: u64,
     /// The uses in all.
     pub tasks: u64,
 }
 
-impl Muster {
+impl FewestJobs {
     /// Nothing used.
-    pub const NONE: Muster = Muster { jobs: 0, tasks: 0 };
+    pub const NONE: FewestJobs = FewestJobs { jobs: 0, tasks: 0 };
 
     /// Adds the uses of one group with `count` tasks a job.
     pub fn add(&mut self, uses: u64, count: u32) {

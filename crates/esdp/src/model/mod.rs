@@ -12,6 +12,7 @@ mod fnv;
 mod gang;
 mod ids;
 mod remap;
+mod room;
 mod slot;
 
 pub use capacity::{Amount, Capacity, CapacityError};
@@ -22,7 +23,8 @@ pub use description::{
     TaskGroupSpec,
 };
 pub use fnv::Fnv;
-pub use gang::{GangError, GangSpec, Muster, TaskGroup, TaskSpec};
+pub use gang::{FewestJobs, GangError, GangSpec, TaskGroup, TaskSpec};
 pub use ids::{ChannelId, DeviceId, JobId, PortId, ServerId, Slot, Ticket};
 pub use remap::{ClusterChange, Remap};
+pub use room::Room;
 pub use slot::{Arrivals, Observation, Outcome, SlotView};

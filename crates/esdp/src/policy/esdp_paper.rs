@@ -1,4 +1,4 @@
-//! `esdp-paper`: Algorithms 1 and 2 as printed, obvious slips mended.
+//! `esdp-paper`: Algorithms 1 and 2 as printed, obvious slips fixed.
 //!
 //! With `m = alpha |E|` and the scale `xi = ceil(m / delta(t))`, every channel gets whole numbers
 //!
@@ -15,7 +15,7 @@
 //!
 //! Kept as printed: the problem is solved over *Phi(t)*, all channels once each, and
 //! what was chosen for ports without a job is zeroed afterwards. The capacity that those
-//! took is wasted, about 8 points of oracle ratio. Mended: statistics hold what was known
+//! took is wasted, about 8 points of oracle ratio. Fixed: statistics hold what was known
 //! before the slot, and channels never tried (infinite width, which has no ceiling) are
 //! covered first; those of absent ports stay out.
 

@@ -76,7 +76,7 @@ pub enum PolicySpec {
     Oracle {},
 }
 
-/// Why a description is no policy. Fatal: the caller's data is wrong.
+/// Why a policy's description was rejected. Fatal: the caller's data is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SpecError {
     /// No policy has this name.

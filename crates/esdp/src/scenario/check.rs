@@ -55,9 +55,9 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
         if devices.server_capacity.is_some() {
             return Err(ScenarioError::other("devices", "give `server_capacity` or `servers`, not both"));
         }
-        check_length("devices.servers", servers.len(), spec.graph.servers, "a server")?;
+        check_length("devices.servers", servers.len(), spec.graph.servers, "server")?;
         for (server, amounts) in servers.iter().enumerate() {
-            check_length(&format!("devices.servers[{server}]"), amounts.len(), devices.count, "a device")?;
+            check_length(&format!("devices.servers[{server}]"), amounts.len(), devices.count, "device")?;
             for (device, &amount) in amounts.iter().enumerate() {
                 whole(&format!("devices.servers[{server}][{device}]"), amount, 0, LARGEST_CAPACITY)?;
             }
@@ -65,13 +65,13 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     }
     check_kinds(spec)?;
     if let Some(amounts) = &devices.amounts {
-        check_length("devices.amounts", amounts.len(), devices.count, "a device")?;
+        check_length("devices.amounts", amounts.len(), devices.count, "device")?;
         for (device, &amount) in amounts.iter().enumerate() {
             whole(&format!("devices.amounts[{device}]"), amount, 1, LARGEST_CAPACITY)?;
         }
     }
     if let Some(costs) = &spec.costs.devices {
-        check_length("costs.devices", costs.len(), devices.count, "a device")?;
+        check_length("costs.devices", costs.len(), devices.count, "device")?;
         for (device, cost) in costs.iter().enumerate() {
             cost.check().map_err(|error| ScenarioError::other(format!("costs.devices[{device}]"), error))?;
         }
@@ -82,7 +82,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     spec.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
     spec.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
     if let Some(list) = &spec.jobs.list {
-        check_length("jobs.list", list.len(), spec.graph.ports, "a port")?;
+        check_length("jobs.list", list.len(), spec.graph.ports, "port")?;
     }
     check_gangs(spec)?;
     check_table(spec)?;
@@ -102,7 +102,7 @@ fn check_kinds(spec: &Spec) -> Result<(), ScenarioError> {
     }
     for (kind, of) in kinds.iter().enumerate() {
         whole(&format!("servers.kinds[{kind}].count"), of.count, 1, MOST_SERVERS)?;
-        check_length(&format!("servers.kinds[{kind}].capacity"), of.capacity.len(), spec.devices.count, "a device")?;
+        check_length(&format!("servers.kinds[{kind}].capacity"), of.capacity.len(), spec.devices.count, "device")?;
         for (device, &amount) in of.capacity.iter().enumerate() {
             whole(&format!("servers.kinds[{kind}].capacity[{device}]"), amount, 0, LARGEST_CAPACITY)?;
         }
@@ -202,7 +202,7 @@ pub(super) fn check_length(key: &str, found: usize, expected: u64, each: &str) -
     if found as u64 == expected {
         return Ok(());
     }
-    Err(ScenarioError::value(key, format!("a list of {found}"), format!("{expected}, one {each}")))
+    Err(ScenarioError::value(key, format!("a list of {found}"), format!("{expected}, one per {each}")))
 }
 
 fn check_table(spec: &Spec) -> Result<(), ScenarioError> {
@@ -214,7 +214,7 @@ fn check_table(spec: &Spec) -> Result<(), ScenarioError> {
         return Err(ScenarioError::other("speeds.table", message));
     };
     let check = |(row, speeds): (usize, &Vec<f64>)| {
-        check_length(&format!("speeds.table[{row}]"), speeds.len(), channels, "a channel")
+        check_length(&format!("speeds.table[{row}]"), speeds.len(), channels, "channel")
     };
     table.iter().enumerate().try_for_each(check)
 }

@@ -3,7 +3,7 @@
 use super::check::LARGEST_REQUEST;
 use super::error::ScenarioError;
 use super::gangs::{ListedGang, reach};
-use super::spec::{ListedChannel, Spec};
+use super::spec::{NumberedChannel, Spec};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
 use crate::sim::{ChannelCount, ParameterError, RandomCluster};
 
@@ -72,7 +72,7 @@ pub(super) fn cluster(told: &Spec, seed: u64) -> Result<Cluster, ScenarioError> 
     }
     if let Some(channels) = &told.graph.channels {
         let mut drawn = recipe.requests(seed);
-        let channel = |channel: &ListedChannel| {
+        let channel = |channel: &NumberedChannel| {
             let request = drawn();
             let request = channel.request.clone().unwrap_or(request);
             ChannelSpec { port: channel.port, server: channel.server, task: channel.task, request }
@@ -112,7 +112,7 @@ fn build(spec: ClusterSpec) -> Result<Cluster, ScenarioError> {
         }
         ClusterError::Request { channel, found, expected } => {
             let (key, found) = (format!("graph.channels[{channel}].request"), format!("a list of {found}"));
-            ScenarioError::value(key, found, format!("{expected}, one a device"))
+            ScenarioError::value(key, found, format!("{expected}, one per device"))
         }
         ClusterError::Duplicate { channel, port, server } => {
             let message = format!("port {port} and server {server} are joined by an earlier channel already");

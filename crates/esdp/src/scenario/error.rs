@@ -3,7 +3,7 @@
 use std::fmt;
 use thiserror::Error;
 
-/// Why a text is no scenario. Fatal: the caller's data is wrong.
+/// Why a scenario was rejected. Fatal: the caller's data is wrong.
 ///
 /// Reads as one sentence, which starts with the line where that is known; whoever has a file name
 /// puts it in front.

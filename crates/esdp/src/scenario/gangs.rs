@@ -183,10 +183,10 @@ fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError>
             let message = "needs `requests`, or `graph.channels` which say by `task` who may use them";
             return Err(ScenarioError::other(key, message));
         };
-        check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "a task group")?;
+        check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "task group")?;
         for (group, request) in requests.iter().enumerate() {
             let key = format!("{key}.requests[{group}]");
-            check_length(&key, request.len(), spec.devices.count, "a device")?;
+            check_length(&key, request.len(), spec.devices.count, "device")?;
             for (device, &amount) in request.iter().enumerate() {
                 whole(&format!("{key}[{device}]"), amount, 0, LARGEST_REQUEST)?;
             }

@@ -24,7 +24,8 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
         return Err(ScenarioError::other("servers", "give one of `labels` and `list`"));
     }
     if list.len() as u64 != spec.graph.servers {
-        let (found, accepted) = (format!("a list of {}", list.len()), format!("{}, one a server", spec.graph.servers));
+        let (found, accepted) =
+            (format!("a list of {}", list.len()), format!("{}, one per server", spec.graph.servers));
         return Err(ScenarioError::value("servers.list", found, accepted));
     }
     match list.iter().position(|labels| labels.len() > DEEPEST) {

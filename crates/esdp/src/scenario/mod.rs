@@ -49,7 +49,7 @@
 //!
 //! [arrivals]
 //! law = "bernoulli"       # see `ArrivalSpec`
-//! rho = 0.9               # or one a port
+//! rho = 0.9               # or one per port
 //!
 //! [speeds]
 //! law = "normal"          # see `SpeedSpec`
@@ -104,7 +104,7 @@ pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
 pub use set::Sweep;
 pub use spec::{
-    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, ListedChannel, SeedTable, ServerKind,
+    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable, ServerKind,
     ServerTable, Spec,
 };
 

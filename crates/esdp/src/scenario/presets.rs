@@ -10,7 +10,7 @@
 //! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
 //! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
 //! | `suite-...` | what else a policy is judged by: a throttled rack, a server that degrades, late outcomes ... |
-//! | the others | one a figure of the paper's evaluation |
+//! | the others | one per figure of the paper's evaluation |
 
 macro_rules! presets {
     ($($name:literal = $file:literal),* $(,)?) => {

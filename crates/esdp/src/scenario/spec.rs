@@ -158,7 +158,7 @@ pub struct GraphTable {
     pub count: Option<u64>,
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub channels: Option<Vec<ListedChannel>>,
+    pub channels: Option<Vec<NumberedChannel>>,
 }
 
 impl Default for GraphTable {
@@ -170,7 +170,7 @@ impl Default for GraphTable {
 /// A channel of an explicit list; its request is drawn if it is not given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ListedChannel {
+pub struct NumberedChannel {
     /// Its port, by position.
     pub port: u32,
     /// Its server, by position.
@@ -248,7 +248,7 @@ pub struct ServerKind {
     pub label: String,
     /// How many there are.
     pub count: u64,
-    /// What each of them has, one amount a device.
+    /// What each of them has, one amount per device.
     pub capacity: Vec<Amount>,
 }
 
@@ -289,13 +289,13 @@ pub struct DeviceTable {
     /// The range that each device's cluster-wide capacity is drawn from; without it servers limit alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<(Amount, Amount)>,
-    /// Cluster-wide capacities instead of the range, one a device.
+    /// Cluster-wide capacities instead of the range, one per device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<Amount>>,
     /// The range that each server's capacity is drawn from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_capacity: Option<(Amount, Amount)>,
-    /// What each server has instead of the range: one list a server, one amount a device.
+    /// What each server has instead of the range: one list per server, one amount per device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub servers: Option<Vec<Vec<Amount>>>,
 }
@@ -306,7 +306,7 @@ impl Default for DeviceTable {
     }
 }
 
-/// Supply costs: drawn, or one shape a device.
+/// Supply costs: drawn, or one shape per device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CostTable {

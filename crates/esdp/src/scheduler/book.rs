@@ -66,7 +66,7 @@ pub struct Started {
     /// The slot of the decision.
     pub slot: Slot,
     /// Its tasks.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<StartedTask>,
     /// Whether the driver has accepted it.
     pub accepted: bool,
     /// Whether it is over: its devices are free again.
@@ -75,7 +75,7 @@ pub struct Started {
 
 /// A task that was started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Task {
+pub struct StartedTask {
     /// Its channel; none if that has left the cluster.
     pub channel: Option<ChannelId>,
     /// Its server; none if that has left the cluster.
@@ -234,7 +234,7 @@ impl Book {
         let tasks = placed.channels.iter().map(|&channel| {
             let (server, amounts) = (cluster.channel(channel).server, cluster.request(channel));
             self.devices.take(server, amounts);
-            Task { channel: Some(channel), server: Some(server), amounts: amounts.to_vec(), open: true }
+            StartedTask { channel: Some(channel), server: Some(server), amounts: amounts.to_vec(), open: true }
         });
         let tasks = tasks.collect();
         let ticket = self.next_ticket;

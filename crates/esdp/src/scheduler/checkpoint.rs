@@ -58,7 +58,7 @@ pub struct ChannelNames {
     pub fingerprint: String,
     /// The ports.
     pub ports: Vec<String>,
-    /// The names of task groups; the first is empty, for ports whose jobs are no gangs.
+    /// The names of task groups; the first is empty, for ports whose jobs are not gangs.
     pub groups: Vec<String>,
     /// The servers.
     pub servers: Vec<String>,

@@ -3,11 +3,11 @@
 //! Jobs of a port are alike, so a decision lists uses and not whose they are. They are dealt out in
 //! turn to the fewest jobs that can hold them, group after group without starting over: each job then
 //! gets, of every group, no more tasks than it has, and in all at least its minimum
-//! (see [`Muster`]). The fewest, because a job that starts with all its tasks
+//! (see [`FewestJobs`]). The fewest, because a job that starts with all its tasks
 //! is done sooner than two that share them.
 
 use super::Decision;
-use crate::model::{ChannelId, Cluster, Muster, PortId};
+use crate::model::{ChannelId, Cluster, FewestJobs, PortId};
 
 /// A job that starts, with a channel for each of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl Decision {
         uses.sort_unstable();
         let mut placed = Vec::new();
         for port in uses.chunk_by(|a, b| a.0 == b.0) {
-            let mut muster = Muster::NONE;
+            let mut fewest = FewestJobs::NONE;
             for group in port.chunk_by(|a, b| a.1 == b.1) {
-                muster.add(group.len() as u64, cluster.task_groups()[group[0].1].count);
+                fewest.add(group.len() as u64, cluster.task_groups()[group[0].1].count);
             }
             let first = placed.len();
-            placed.resize(first + muster.jobs as usize, PlacedJob { port: port[0].0, channels: Vec::new() });
+            placed.resize(first + fewest.jobs as usize, PlacedJob { port: port[0].0, channels: Vec::new() });
             let jobs = placed[first..].len();
             for (turn, &(_, _, channel)) in port.iter().enumerate() {
                 placed[first + turn % jobs].channels.push(channel);

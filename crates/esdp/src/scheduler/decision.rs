@@ -1,6 +1,6 @@
 //! A decision that holds: the only way out of a policy.
 
-use crate::model::{Amount, ChannelId, Cluster, DeviceId, Muster, PortId, ServerId, Slot, SlotView, TaskGroup};
+use crate::model::{Amount, ChannelId, Cluster, DeviceId, FewestJobs, PortId, ServerId, Slot, SlotView, TaskGroup};
 use crate::policy::{Certificate, Choice};
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ pub struct Decision {
     certificate: Option<Certificate>,
 }
 
-/// Why a choice is no decision. Fatal: a bug in the policy.
+/// Why a choice was rejected. Fatal: a bug in the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealError {
     /// A channel that the cluster does not have.
@@ -35,7 +35,7 @@ pub enum SealError {
         server: ServerId,
     },
     /// A channel used more often than its port has jobs.
-    #[error("{channel} is used {used} times, but {port} has {jobs} jobs")]
+    #[error("uses of {channel}: {used}, expected at most {jobs}, as many as {port} has jobs")]
     TooOften {
         /// The channel.
         channel: ChannelId,
@@ -159,7 +159,7 @@ pub(super) struct Sealer {
     /// The task group of each use.
     groups: Vec<(usize, ChannelId)>,
     /// How each port's uses stand as jobs.
-    musters: Vec<Muster>,
+    fewest: Vec<FewestJobs>,
     cluster: Vec<u128>,
     servers: Vec<u128>,
 }
@@ -185,8 +185,8 @@ impl Sealer {
     fn check_arrivals(&mut self, view: &SlotView<'_>) -> Result<(), SealError> {
         let cluster = view.cluster;
         let channels = cluster.channels().len();
-        self.musters.clear();
-        self.musters.resize(cluster.ports().len(), Muster::NONE);
+        self.fewest.clear();
+        self.fewest.resize(cluster.ports().len(), FewestJobs::NONE);
         self.groups.clear();
         for &channel in &self.sorted {
             if channel.index() >= channels {
@@ -209,13 +209,13 @@ impl Sealer {
                     false => SealError::TooOften { channel, used, port, jobs },
                 });
             }
-            self.musters[port.index()].add(used, count);
+            self.fewest[port.index()].add(used, count);
         }
-        for (port, muster) in self.musters.iter().enumerate() {
+        for (port, fewest) in self.fewest.iter().enumerate() {
             let port = PortId::at(port);
             let minimum = cluster.minimum(port);
-            if !muster.reaches(minimum) {
-                let &Muster { jobs, tasks } = muster;
+            if !fewest.reaches(minimum) {
+                let &FewestJobs { jobs, tasks } = fewest;
                 return Err(SealError::BelowMinimum { port, tasks, jobs, minimum });
             }
         }
@@ -224,7 +224,7 @@ impl Sealer {
 
     fn check_group_minima(&self, cluster: &Cluster) -> Result<(), SealError> {
         for (port, groups) in cluster.group_minima() {
-            let (port, jobs) = (*port, self.musters[port.index()].jobs);
+            let (port, jobs) = (*port, self.fewest[port.index()].jobs);
             for group in groups.clone() {
                 let minimum = cluster.task_groups()[group].minimum;
                 let tasks = self.groups.iter().filter(|(of, _)| *of == group).count() as u64;

@@ -38,7 +38,7 @@ mod devices;
 mod learned;
 pub(crate) mod text;
 
-pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, Task, TicketError, Waiting};
+pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting};
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
@@ -171,7 +171,7 @@ pub enum ObserveError {
         /// The last slot decided.
         last: Slot,
     },
-    /// A net utility that is no number in [0, 1].
+    /// A net utility that is not a number in [0, 1].
     #[error("the net utility of {channel} in {slot} is {value}, expected a number from 0 to 1")]
     Utility {
         /// The channel.
@@ -306,7 +306,7 @@ impl Scheduler {
     /// Takes an outcome, now or slots later, in any order.
     ///
     /// # Errors
-    /// When the channel or slot is unknown or the net utility is no number in [0, 1].
+    /// When the channel or slot is unknown or the net utility is not a number in [0, 1].
     pub fn observe(&mut self, seen: &Observation) -> Result<(), ObserveError> {
         let &Observation { slot, channel, outcome } = seen;
         let channels = self.cluster.channels().len();

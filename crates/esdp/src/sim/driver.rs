@@ -2,10 +2,10 @@
 //!
 //! The same arrivals, speeds, delays and work as in a [`Simulation`](super::Simulation), told in events by name. Turned
 //! with [`turn`](crate::live::turn), a live scheduler makes the very decisions that the simulation makes, which is what makes
-//! its figures figures of the live core (`tests/live.rs` compares them). Where jobs do not wait, those that were not
+//! its figures figures of the live core (`tests/scheduler/live.rs` compares them). Where jobs do not wait, those that were not
 //! started are cancelled when the slot is over.
 
-use super::feedback::Mail;
+use super::feedback::Delays;
 use super::{Environment, HeldSpec, Setting, Workload};
 use crate::live::{Driver, DriverError, Event, Refusal, SpeedReport, Start, WhichTasks};
 use crate::model::{Arrivals, ChannelId, ChannelKey, Cluster, ClusterDescription, PortId, Slot, Ticket};
@@ -19,7 +19,7 @@ pub struct SimulatedCluster {
     environment: Box<dyn Environment>,
     held: Option<HeldSpec>,
     seed: u64,
-    mail: Mail<Event>,
+    delays: Delays<Event>,
     slot: Slot,
     /// From one slot that is played to the next.
     stride: u64,
@@ -54,7 +54,7 @@ impl SimulatedCluster {
             environment: Box::new(setting.environment()),
             held: setting.held().cloned(),
             seed: setting.seed(),
-            mail: Mail::new(setting.delay(), setting.seed()),
+            delays: Delays::new(setting.delay(), setting.seed()),
             slot: Slot(0),
             stride: 1,
             next: Slot::FIRST,
@@ -127,13 +127,13 @@ impl SimulatedCluster {
         let channels: Vec<ChannelId> = uses.iter().map(|&(channel, ..)| channel).collect();
         let mut utilities = Vec::with_capacity(uses.len());
         self.environment.run(slot, &channels, &mut utilities);
-        let Self { running, mail, held, events, .. } = self;
+        let Self { running, delays, held, events, .. } = self;
         for (&(channel, index, task), &utility) in uses.iter().zip(&utilities) {
             let running = &mut running[index];
             running.left -= utility;
             running.sums[task] += utility;
             if held.is_none() {
-                mail.send(slot, (slot, channel), reported(running.ticket, task, utility));
+                delays.send(slot, (slot, channel), reported(running.ticket, task, utility));
             }
         }
         running.retain(|running| {
@@ -144,13 +144,13 @@ impl SimulatedCluster {
                 let slots = (slot.0 - running.started.0 + 1) as f64;
                 for (task, (&channel, sum)) in running.channels.iter().zip(&running.sums).enumerate() {
                     let utility = (sum / slots).clamp(0.0, 1.0);
-                    mail.send(slot, (running.started, channel), reported(running.ticket, task, utility));
+                    delays.send(slot, (running.started, channel), reported(running.ticket, task, utility));
                 }
             }
             events.push(Event::Ended { job: running.job.clone() });
             false
         });
-        mail.deliver(slot, |event| events.push(event));
+        delays.deliver(slot, |event| events.push(event));
     }
 }
 

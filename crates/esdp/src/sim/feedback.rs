@@ -75,14 +75,14 @@ impl<'de> Deserialize<'de> for Delay {
 
 /// Outcomes under way. Memory: the outcomes of as many slots as the delay is long.
 #[derive(Debug)]
-pub(super) struct Mail<T> {
+pub(super) struct Delays<T> {
     delay: Delay,
     seed: u64,
     /// What is due in slot *t* waits at `t % due.len()`.
     due: Vec<Vec<T>>,
 }
 
-impl<T> Mail<T> {
+impl<T> Delays<T> {
     pub(super) fn new(delay: Delay, seed: u64) -> Self {
         Self { delay, seed, due: (0..=delay.1).map(|_| Vec::new()).collect() }
     }
@@ -116,10 +116,10 @@ mod tests {
 
     /// The delays at which outcomes of 2000 slots arrive.
     fn delays(delay: Delay) -> Vec<u64> {
-        let (mut mail, mut found) = (Mail::new(delay, 3), Vec::new());
+        let (mut delays, mut found) = (Delays::new(delay, 3), Vec::new());
         for slot in (1..=2000).map(Slot) {
-            mail.send(slot, (slot, ChannelId(1)), slot);
-            mail.deliver(slot, |sent| found.push(slot.0 - sent.0));
+            delays.send(slot, (slot, ChannelId(1)), slot);
+            delays.deliver(slot, |sent| found.push(slot.0 - sent.0));
         }
         found
     }

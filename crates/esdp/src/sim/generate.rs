@@ -61,7 +61,7 @@ pub struct RandomCluster {
 pub enum ChannelCount {
     /// Each port-server pair with this probability.
     Probability(f64),
-    /// This many pairs, at least one a port.
+    /// This many pairs, at least one per port.
     Exactly(usize),
 }
 
@@ -125,7 +125,7 @@ impl RandomCluster {
         if let Some(range) = self.server_capacity {
             let mut server = |_| (0..self.devices).map(|_| within(range, &mut server_rng)).collect();
             let servers = (0..self.servers).map(&mut server).collect();
-            capacity = capacity.with_servers(servers).expect("one amount a device");
+            capacity = capacity.with_servers(servers).expect("one amount per device");
         }
         let mut cost = |_| {
             let draw: f64 = StandardNormal.sample(&mut cost_rng);

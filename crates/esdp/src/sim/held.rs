@@ -109,7 +109,7 @@ impl FinishedJob {
 
 /// The simulated work of the jobs of a [`Book`].
 #[derive(Debug)]
-pub(super) struct Yard {
+pub(super) struct JobWork {
     cluster: Arc<Cluster>,
     spec: HeldSpec,
     seed: u64,
@@ -135,7 +135,7 @@ struct Running {
     sums: Vec<f64>,
 }
 
-impl Yard {
+impl JobWork {
     pub(super) fn new(cluster: &Arc<Cluster>, spec: HeldSpec, seed: u64) -> Self {
         Self {
             cluster: Arc::clone(cluster),

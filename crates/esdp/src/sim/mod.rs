@@ -34,7 +34,7 @@ pub use oracle::OracleTrack;
 pub use parameter::ParameterError;
 pub use queue::{LoggedStart, QueueRule};
 pub use recorder::{
-    Histogram, InsightPoint, Insights, JobCounts, Point, Recorder, Series, SlotRecord, Spacing, Summary,
+    Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord, Spacing, Summary,
 };
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;

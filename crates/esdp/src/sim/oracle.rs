@@ -37,7 +37,7 @@ impl OracleMeter {
         Self {
             cluster: Arc::clone(setting.cluster()),
             oracle: Oracle::new(setting.truth()),
-            environment: Box::new(setting.speeds()),
+            environment: Box::new(setting.environment()),
             choice: Choice::default(),
             apart: setting
                 .held()
@@ -87,7 +87,7 @@ impl Recorder for Expected {
     }
 }
 
-/// The oracle's expected utility in every slot of a run: 8 bytes a slot.
+/// The oracle's expected utility in every slot of a run: 8 bytes per slot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OracleTrack {
     utilities: Vec<f64>,

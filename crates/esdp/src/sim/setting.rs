@@ -4,7 +4,7 @@ use super::feedback::Delay;
 use super::held::HeldSpec;
 use super::parameter::ParameterError;
 use super::workload::{ArrivalSpec, Workload};
-use super::{Environment, GenerateError, RandomCluster, SpeedSpec, Speeds};
+use super::{GenerateError, RandomCluster, SpeedSpec, Speeds};
 use crate::model::Cluster;
 use crate::policy::{PolicySpec, SpecError, Truth};
 use crate::scheduler::Scheduler;
@@ -26,7 +26,7 @@ pub struct Setting {
     seed: u64,
 }
 
-/// Why a setting cannot be had. Fatal: the caller's data is wrong.
+/// Why a setting was rejected. Fatal: the caller's data is wrong.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SettingError {
     /// The cluster cannot be drawn.
@@ -85,7 +85,7 @@ impl Setting {
             && ports.len() != self.cluster.ports().len()
         {
             let (found, accepted) = (format!("a list of {}", ports.len()), self.cluster.ports().len());
-            return Err(SettingError::Jobs(ParameterError::new("list", found, format!("{accepted}, one a port"))));
+            return Err(SettingError::Jobs(ParameterError::new("list", found, format!("{accepted}, one per port"))));
         }
         Ok(Self { held: Some(spec), ..self })
     }
@@ -116,18 +116,13 @@ impl Setting {
     }
 
     /// The speeds.
-    pub fn environment(&self) -> impl Environment + use<> {
-        self.speeds()
-    }
-
-    /// The speeds by their own type.
-    pub(super) fn speeds(&self) -> Speeds {
+    pub fn environment(&self) -> Speeds {
         self.speeds.clone()
     }
 
     /// The true means, for an oracle.
     pub fn truth(&self) -> Box<dyn Truth> {
-        Box::new(self.speeds())
+        Box::new(self.environment())
     }
 
     /// A fresh scheduler with a policy; the oracle is given the truth.

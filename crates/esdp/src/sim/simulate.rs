@@ -10,8 +10,8 @@
 //! Memory does not grow with the number of slots, but for jobs that wait. Two calls of 500 slots
 //! are one of 1000.
 
-use super::feedback::Mail;
-use super::held::{FinishedJob, Yard};
+use super::feedback::Delays;
+use super::held::{FinishedJob, JobWork};
 use super::oracle::{OracleMeter, OracleTrack};
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
@@ -45,9 +45,9 @@ pub struct Simulation<'a> {
     environment: Box<dyn Environment>,
     yardstick: Yardstick<'a>,
     clock: Option<&'a dyn Fn() -> u64>,
-    mail: Mail<Observation>,
+    delays: Delays<Observation>,
     /// What waits and runs, where jobs hold their devices until they are done.
-    yard: Option<Yard>,
+    held: Option<JobWork>,
     /// Who starts jobs in place of the policy, and the mean utility of every port.
     rule: Option<(QueueRule, Vec<f64>)>,
     arrived: Arrivals,
@@ -107,8 +107,8 @@ impl<'a> Simulation<'a> {
             environment: Box::new(setting.environment()),
             yardstick: Yardstick::None,
             clock: None,
-            mail: Mail::new(setting.delay(), setting.seed()),
-            yard: setting.held().map(|spec| Yard::new(setting.cluster(), spec.clone(), setting.seed())),
+            delays: Delays::new(setting.delay(), setting.seed()),
+            held: setting.held().map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.seed())),
             rule: None,
             arrived: Arrivals::everywhere(setting.cluster().ports().len()),
             present: Arrivals::everywhere(setting.cluster().ports().len()),
@@ -168,7 +168,7 @@ impl<'a> Simulation<'a> {
     /// When the policy gives no decision.
     pub fn drain(&mut self, most: u64, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
         for _ in 0..most {
-            if self.yard.as_ref().is_none_or(Yard::is_idle) {
+            if self.held.as_ref().is_none_or(JobWork::is_idle) {
                 break;
             }
             if self.step(recorder)?.is_break() {
@@ -186,22 +186,22 @@ impl<'a> Simulation<'a> {
             Yardstick::Track(track) => track.at(slot),
             Yardstick::Live(meter) => Some(meter.utility(slot, &self.arrived)?),
         };
-        match &mut self.yard {
-            Some(yard) => yard.admit(slot, &self.arrived, &mut self.present),
+        match &mut self.held {
+            Some(held) => held.admit(slot, &self.arrived, &mut self.present),
             None => self.present.clone_from(&self.arrived),
         }
         let started = self.clock.map(|clock| clock());
         match &self.rule {
-            None => drop(self.scheduler.decide(&self.present, self.yard.as_ref().map(Yard::free))?),
+            None => drop(self.scheduler.decide(&self.present, self.held.as_ref().map(JobWork::free))?),
             Some(_) => self.scheduler.pass(slot)?,
         }
         let nanos = started.zip(self.clock).map(|(started, clock)| clock().saturating_sub(started));
 
         let unsure = self.count_uses(slot);
         let (expected, realised) = self.work(slot);
-        let Self { scheduler, mail, yard, arrived, present, started, finished, seen, .. } = self;
+        let Self { scheduler, delays, held, arrived, present, started, finished, seen, .. } = self;
         let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
-        let running = yard.as_ref().map_or(decision.channels(), Yard::channels);
+        let running = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let record = SlotRecord {
             cluster,
             slot,
@@ -219,8 +219,8 @@ impl<'a> Simulation<'a> {
             nanos,
         };
         let flow = recorder.record(&record);
-        seen.drain(..).for_each(|seen| mail.send(slot, (seen.slot, seen.channel), seen));
-        mail.deliver(slot, |seen| scheduler.observe(&seen).expect("a simulated outcome is valid"));
+        seen.drain(..).for_each(|seen| delays.send(slot, (seen.slot, seen.channel), seen));
+        delays.deliver(slot, |seen| scheduler.observe(&seen).expect("a simulated outcome is valid"));
         Ok(flow)
     }
 
@@ -237,23 +237,23 @@ impl<'a> Simulation<'a> {
 
     /// Runs what was chosen, and what still runs; the expected and the realised utility.
     fn work(&mut self, slot: Slot) -> (f64, f64) {
-        let Self { scheduler, environment, yard, rule, started, utilities, finished, seen, .. } = self;
+        let Self { scheduler, environment, held, rule, started, utilities, finished, seen, .. } = self;
         let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
         utilities.clear();
         finished.clear();
         seen.clear();
         started.fill(0);
-        match (yard.as_mut(), rule) {
-            (Some(yard), Some((rule, means))) => yard.start_by(rule, slot, means, started),
-            (Some(yard), None) => yard.start(decision, started),
+        match (held.as_mut(), rule) {
+            (Some(held), Some((rule, means))) => held.start_by(rule, slot, means, started),
+            (Some(held), None) => held.start(decision, started),
             (None, _) => count_jobs(cluster, decision, started),
         }
-        let channels = yard.as_ref().map_or(decision.channels(), Yard::channels);
+        let channels = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let expected = channels.iter().map(|&channel| environment.mean(slot, channel)).sum();
         environment.run(slot, channels, utilities);
         let realised = utilities.iter().sum();
-        match yard {
-            Some(yard) => yard.advance(slot, utilities, finished, seen),
+        match held {
+            Some(held) => held.advance(slot, utilities, finished, seen),
             None => seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| Observation {
                 slot,
                 channel,

@@ -7,9 +7,8 @@
 //! Channels that can never be used are left out first. At most 24 others make up 2^24 sets, so the search is at most that
 //! deep, however many channels a problem has.
 
-use super::problem::Room;
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
-use crate::model::Muster;
+use crate::model::{FewestJobs, Room};
 
 /// Tries every feasible set of channels.
 #[derive(Debug, Clone)]
@@ -70,7 +69,7 @@ impl Search<'_, '_> {
         let position = channel as usize;
         self.descend(depth + 1, mean, width);
         let mut taken = 0u32;
-        while u64::from(taken) < most && self.room.take(self.problem, position) {
+        while u64::from(taken) < most && self.problem.take(&mut self.room, position, 1) {
             taken += 1;
             self.current[depth] = taken;
             if let Some(group) = self.groups.get_mut(group) {
@@ -85,7 +84,7 @@ impl Search<'_, '_> {
             group.uses -= u64::from(taken);
         }
         for _ in 0..taken {
-            self.room.give(self.problem, position);
+            self.problem.give(&mut self.room, position);
         }
     }
 
@@ -93,14 +92,14 @@ impl Search<'_, '_> {
     fn is_whole(&self) -> bool {
         let Some(gangs) = self.problem.gangs() else { return true };
         self.groups.chunk_by(|a, b| a.job == b.job).all(|groups| {
-            let mut muster = Muster::NONE;
-            groups.iter().for_each(|group| muster.add(group.uses, gangs.groups[group.position as usize].count));
+            let mut fewest = FewestJobs::NONE;
+            groups.iter().for_each(|group| fewest.add(group.uses, gangs.groups[group.position as usize].count));
             let job = gangs.jobs[groups[0].job as usize];
             let reaches = |group: &Group| {
                 let minimum = u64::from(gangs.groups[group.position as usize].minimum);
-                group.uses >= muster.jobs.saturating_mul(minimum)
+                group.uses >= fewest.jobs.saturating_mul(minimum)
             };
-            muster.jobs <= u64::from(job.copies) && muster.reaches(job.minimum) && groups.iter().all(reaches)
+            fewest.jobs <= u64::from(job.copies) && fewest.reaches(job.minimum) && groups.iter().all(reaches)
         })
     }
 }
@@ -142,11 +141,13 @@ impl Solver for Exhaustive {
         if needed > limit {
             return Err(SolveError::TooLarge { solver: self.name(), needed, limit, unit: "sets" });
         }
+        let mut room = Room::default();
+        problem.fill(&mut room);
         let mut search = Search {
             problem,
             candidates: &candidates,
             groups,
-            room: Room::of(problem),
+            room,
             current: vec![0; candidates.len()],
             best: vec![0; candidates.len()],
             best_value: 0.0,

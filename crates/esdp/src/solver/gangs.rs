@@ -1,6 +1,6 @@
 //! Jobs whose tasks run together or not at all, as a part of a [`Problem`](super::Problem).
 //!
-//! A decision gives every channel a whole number of uses, one a task. Of each job some *y* of its
+//! A decision gives every channel a whole number of uses, one per task. Of each job some *y* of its
 //! copies run; then
 //!
 //! ```text
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! Jobs that are alike are copies of one: telling them apart would only multiply equal answers
-//! ([`Muster`] shows that nothing is lost).
+//! ([`FewestJobs`] shows that nothing is lost).
 
 use super::{ProblemError, Use, Uses};
-use crate::model::Muster;
+use crate::model::FewestJobs;
 
 /// The jobs and task groups behind a problem's channels.
 #[derive(Debug, Clone, Copy)]
@@ -63,16 +63,16 @@ impl Gangs<'_> {
         for Use { channel, count } in uses.iter() {
             of_group[self.group[channel as usize] as usize] += u64::from(count);
         }
-        let mut musters = vec![Muster::NONE; self.jobs.len()];
+        let mut fewest = vec![FewestJobs::NONE; self.jobs.len()];
         for (group, &uses) in self.groups.iter().zip(&of_group) {
-            musters[group.job as usize].add(uses, group.count);
+            fewest[group.job as usize].add(uses, group.count);
         }
         let whole =
-            |(muster, job): (&Muster, &Gang)| muster.jobs <= u64::from(job.copies) && muster.reaches(job.minimum);
+            |(fewest, job): (&FewestJobs, &Gang)| fewest.jobs <= u64::from(job.copies) && fewest.reaches(job.minimum);
         let reaches = |(group, &uses): (&Group, &u64)| {
-            uses >= musters[group.job as usize].jobs.saturating_mul(u64::from(group.minimum))
+            uses >= fewest[group.job as usize].jobs.saturating_mul(u64::from(group.minimum))
         };
-        musters.iter().zip(self.jobs).all(whole) && self.groups.iter().zip(&of_group).all(reaches)
+        fewest.iter().zip(self.jobs).all(whole) && self.groups.iter().zip(&of_group).all(reaches)
     }
 
     /// Whether a group has a minimum of its own.
@@ -161,7 +161,7 @@ mod tests {
             change(&mut instance);
             instance.problem().unwrap_err().to_string()
         };
-        assert_eq!(refused(|i| i.group.clear()), "`group` has 0 entries, expected 1");
+        assert_eq!(refused(|i| i.group.clear()), "`group` has length 0, expected 1");
         assert_eq!(refused(|i| i.group[0] = 1), "`group` entry 0 is 1, expected less than 1");
         assert_eq!(refused(|i| i.groups[0].job = 7), "`groups` entry 0 is 7, expected less than 1");
         assert!(refused(|i| i.jobs[0].copies = 1 << 27).contains("134217728 tasks in all"));

@@ -10,10 +10,9 @@
 
 use super::dual::Dual;
 use super::gang::Decomposition;
-use super::problem::Room;
 use super::reduce::Reduced;
 use super::{Guarantee, Problem, Solution, SolveError, Solver, Stopped};
-use crate::model::Amount;
+use crate::model::{Amount, Room};
 
 /// Takes channels by reduced value; certifies with the dual bound.
 #[derive(Debug, Clone, Default)]
@@ -72,7 +71,7 @@ impl Pass {
         self.left.clear();
         self.left.extend_from_slice(&reduced.capacity);
         if problem.servers().is_some() {
-            self.room.reset(problem);
+            problem.fill(&mut self.room);
         }
         self.sums = (0.0, 0.0);
         self.order.clear();
@@ -121,7 +120,7 @@ impl Pass {
                 (self.sums, self.value) = (sums, value);
                 self.left.iter_mut().zip(reduced.request(channel)).for_each(|(left, a)| *left += a);
                 if problem.servers().is_some() {
-                    self.room.give(problem, reduced.ids[channel] as usize);
+                    problem.give(&mut self.room, reduced.ids[channel] as usize);
                 }
                 self.order.push(e);
             }
@@ -149,7 +148,7 @@ impl Pass {
     fn fits(&mut self, problem: &Problem<'_>, reduced: &Reduced, e: u32) -> bool {
         let (channel, request) = (e as usize, reduced.request(e as usize));
         if !request.iter().zip(&self.left).all(|(a, left)| a <= left)
-            || problem.servers().is_some() && !self.room.take(problem, reduced.ids[channel] as usize)
+            || problem.servers().is_some() && !problem.take(&mut self.room, reduced.ids[channel] as usize, 1)
         {
             return false;
         }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! and the answer is the `x` behind the best `s + sqrt(V(s, c, 0))` (eq. P4), which is the
-//! maximum of the rounded objective `Y.x + sqrt(S2.x)`. The paper's slips are mended
+//! maximum of the rounded objective `Y.x + sqrt(S2.x)`. The paper's slips are fixed
 //! (`docs/paper.md` 1): a flag for every state says whether its channel was taken, instead of
 //! copying solutions and losing some; a channel is taken only where it fits; `-inf` stays
 //! `-inf`. Negative means, which the paper excludes, extend the budgets below zero.
@@ -19,7 +19,7 @@
 
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
 
-/// The paper's dynamic programme.
+/// The paper's dynamic program.
 #[derive(Debug, Clone)]
 pub struct Paper {
     scale: Option<f64>,

@@ -149,6 +149,14 @@ mod tests {
         assert!(uses.is_sorted() && uses.tasks() == 1 + u64::from(u32::MAX));
         assert!(uses.len() == 2 && !uses.is_empty() && Uses::default().is_empty());
         assert_eq!(Uses::from([2, 0, 2]), [0, 2, 2].into_iter().collect());
+        let mut listed: Uses = [2, 0, 2].into_iter().collect();
+        assert_eq!(listed.each().collect::<Vec<_>>(), [0, 2, 2]);
+        listed.extend([5, 4]);
+        assert_eq!(listed.each().collect::<Vec<_>>(), [0, 2, 2, 5, 4]);
+        listed.clear();
+        assert!(listed.is_empty());
+        // A channel that stands there twice is not sorted: it must be counted once.
+        assert!(!Uses(vec![Use { channel: 3, count: 1 }; 2]).is_sorted());
     }
 
     #[test]

@@ -170,6 +170,6 @@ mod tests {
         assert!(restore(learned(1, f64::NAN), 1).contains("finite"));
         assert!(restore(learned(1, 0.5), 9).contains("version 9"));
         let two = Learned::Means { count: vec![0; 2], sum: vec![0.0; 2], pending: vec![0; 2] };
-        assert_eq!(restore(two, 1), "the saved `count` has 2 entries, expected 1");
+        assert_eq!(restore(two, 1), "the saved `count` has length 2, expected 1");
     }
 }

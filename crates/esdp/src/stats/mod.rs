@@ -24,7 +24,7 @@ pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPr
 pub use record::ChannelRecord;
 pub use sequence::{Exploration, Slack};
 pub use state::{AdaptiveState, Learned, PooledState, STATE_VERSION, StateError, StatisticsState};
-pub use windowed::{Block, Windowed};
+pub use windowed::{WindowBlock, Windowed};
 
 use crate::model::{ChannelId, ClusterChange, Observation, Slot};
 
@@ -43,7 +43,7 @@ pub trait Statistics: Send {
 
     /// The width *sigma-hat squared* (eq. st2) per unit of *g(t)*: `1 / (2 n)`, infinite
     /// for a channel neither seen nor pending, unless it is judged by others like it. Open outcomes count in `n`, so that a
-    /// policy does not herd onto a channel while it waits for news.
+    /// policy does not send everything to one channel while it waits for outcomes.
     fn variance(&self, channel: ChannelId) -> f64;
 
     /// How many observations stand behind the estimate; not whole when old ones fade.

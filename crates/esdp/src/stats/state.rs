@@ -5,7 +5,7 @@
 use super::adaptive::MemoryWeights;
 use super::pooled::Prior;
 use super::record::ChannelRecord;
-use super::windowed::Block;
+use super::windowed::WindowBlock;
 use crate::model::Slot;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,7 +13,7 @@ use thiserror::Error;
 /// The version of [`StatisticsState`] that this library writes and reads.
 pub const STATE_VERSION: u32 = 1;
 
-/// Everything [`Statistics`](super::Statistics) know, one entry a channel.
+/// Everything [`Statistics`](super::Statistics) know, one entry per channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatisticsState {
     /// The layout's version, [`STATE_VERSION`].
@@ -58,7 +58,7 @@ pub enum Learned {
         /// The window in slots, *W*.
         window: u64,
         /// Each channel's blocks; the block of slot *s* is at `(s / length) % 8`.
-        blocks: Vec<[Block; 8]>,
+        blocks: Vec<[WindowBlock; 8]>,
     },
     /// Of [`Pooled`](super::Pooled).
     Pooled(PooledState),
@@ -116,7 +116,7 @@ impl Learned {
                 weight.iter().zip(sum).map(record).collect()
             }
             Learned::Windowed { slot, blocks, .. } => {
-                let record = |blocks: &[Block; 8]| ChannelRecord {
+                let record = |blocks: &[WindowBlock; 8]| ChannelRecord {
                     slot: slot.0,
                     count: blocks.iter().map(|block| block.count as f64).sum(),
                     sum: blocks.iter().map(|block| block.sum).sum(),
@@ -192,7 +192,7 @@ pub enum StateError {
         expected: &'static str,
     },
     /// It belongs to another cluster.
-    #[error("the saved `{list}` has {found} entries, expected {expected}")]
+    #[error("the saved `{list}` has length {found}, expected {expected}")]
     Length {
         /// The list.
         list: &'static str,

@@ -60,18 +60,35 @@ fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() < 1e-12
 }
 
-/// Copies through JSON at every 25th slot of a random life; the copies must agree bit for bit ever after.
 fn save_and_restore_is_exact(new: fn() -> Box<dyn Statistics>) {
+    check_copies(new, 3, 200, |lives, _| {
+        for life in lives {
+            for channel in (0..3).map(ChannelId) {
+                assert_eq!(life.estimate(channel).to_bits(), lives[0].estimate(channel).to_bits());
+                assert_eq!(life.variance(channel).to_bits(), lives[0].variance(channel).to_bits());
+            }
+        }
+    });
+}
+
+/// Copies through JSON at every 25th slot of a random life; their states must agree bit for bit ever after, and `check`
+/// sees all of them after every slot.
+pub(super) fn check_copies<S: Statistics + ?Sized>(
+    new: impl Fn() -> Box<S>,
+    channels: u32,
+    slots: u64,
+    check: impl Fn(&[Box<S>], u64),
+) {
     let mut rng = stream(5, Purpose::Policy, 0, 0);
     let mut lives = vec![new()];
-    for slot in 1..=200u64 {
+    for slot in 1..=slots {
         if slot % 25 == 0 {
             let saved = serde_json::to_string(&lives[0].state()).unwrap();
             let mut copy = new();
             copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
             lives.push(copy);
         }
-        let channel = ChannelId(rng.random_range(0..3));
+        let channel = ChannelId(rng.random_range(0..channels));
         let seen = match rng.random_range(0..4) {
             0 => None,
             1 => Some(censored(slot, channel)),
@@ -80,18 +97,11 @@ fn save_and_restore_is_exact(new: fn() -> Box<dyn Statistics>) {
         for life in &mut lives {
             life.advance(Slot(slot));
             life.commit(Slot(slot), channel);
-            if let Some(seen) = &seen {
-                life.observe(seen);
-            }
+            seen.iter().for_each(|seen| life.observe(seen));
         }
         let expected = lives[0].state();
-        assert!(lives.iter().all(|life| life.state() == expected));
-        for life in &lives {
-            for channel in (0..3).map(ChannelId) {
-                assert_eq!(life.estimate(channel).to_bits(), lives[0].estimate(channel).to_bits());
-                assert_eq!(life.variance(channel).to_bits(), lives[0].variance(channel).to_bits());
-            }
-        }
+        assert!(lives.iter().all(|life| life.state() == expected), "slot {slot}");
+        check(&lives, slot);
     }
 }
 

@@ -19,7 +19,7 @@ const BLOCKS: usize = 8;
 
 /// What happened to one channel in one block of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Block {
+pub struct WindowBlock {
     /// Observations.
     pub count: u64,
     /// The sum of the observed net utilities.
@@ -28,9 +28,9 @@ pub struct Block {
     pub pending: u32,
 }
 
-impl Block {
-    fn plus(self, other: &Block) -> Block {
-        Block {
+impl WindowBlock {
+    fn plus(self, other: &WindowBlock) -> WindowBlock {
+        WindowBlock {
             count: self.count.saturating_add(other.count),
             sum: self.sum + other.sum,
             pending: self.pending.saturating_add(other.pending),
@@ -43,8 +43,8 @@ impl Block {
 pub struct Windowed {
     window: u64,
     slot: Slot,
-    blocks: Vec<[Block; BLOCKS]>,
-    total: Vec<Block>,
+    blocks: Vec<[WindowBlock; BLOCKS]>,
+    total: Vec<WindowBlock>,
 }
 
 impl Windowed {
@@ -58,8 +58,8 @@ impl Windowed {
         Self {
             window,
             slot: Slot(0),
-            blocks: vec![[Block::default(); BLOCKS]; channels],
-            total: vec![Block::default(); channels],
+            blocks: vec![[WindowBlock::default(); BLOCKS]; channels],
+            total: vec![WindowBlock::default(); channels],
         }
     }
 
@@ -75,8 +75,8 @@ impl Windowed {
         age.is_some_and(|age| age < BLOCKS as u64).then_some((block % BLOCKS as u64) as usize)
     }
 
-    fn add_up(blocks: &[Block; BLOCKS]) -> Block {
-        blocks.iter().fold(Block::default(), Block::plus)
+    fn add_up(blocks: &[WindowBlock; BLOCKS]) -> WindowBlock {
+        blocks.iter().fold(WindowBlock::default(), WindowBlock::plus)
     }
 }
 
@@ -93,7 +93,7 @@ impl Statistics for Windowed {
         let dropped = (new - old).min(BLOCKS as u64);
         for (blocks, total) in self.blocks.iter_mut().zip(&mut self.total) {
             for block in new - dropped + 1..=new {
-                blocks[(block % BLOCKS as u64) as usize] = Block::default();
+                blocks[(block % BLOCKS as u64) as usize] = WindowBlock::default();
             }
             *total = Self::add_up(blocks);
         }
@@ -101,13 +101,13 @@ impl Statistics for Windowed {
 
     fn estimate(&self, channel: ChannelId) -> f64 {
         match self.total[channel.index()] {
-            Block { count: 0, .. } => 0.0,
-            Block { count, sum, .. } => sum / count as f64,
+            WindowBlock { count: 0, .. } => 0.0,
+            WindowBlock { count, sum, .. } => sum / count as f64,
         }
     }
 
     fn variance(&self, channel: ChannelId) -> f64 {
-        let Block { count, pending, .. } = self.total[channel.index()];
+        let WindowBlock { count, pending, .. } = self.total[channel.index()];
         variance_of(count.saturating_add(u64::from(pending)) as f64)
     }
 
@@ -147,7 +147,7 @@ impl Statistics for Windowed {
     }
 
     fn record(&self, channel: ChannelId) -> ChannelRecord {
-        let Block { count, sum, .. } = self.total[channel.index()];
+        let WindowBlock { count, sum, .. } = self.total[channel.index()];
         ChannelRecord { slot: self.slot.0, count: count as f64, sum, ..ChannelRecord::default() }
     }
 
@@ -156,7 +156,7 @@ impl Statistics for Windowed {
         let whole = record.count.round();
         if whole > 0.0 {
             let sum = if whole == record.count { record.sum } else { record.sum / record.count * whole };
-            let seen = Block { count: whole as u64, sum, pending: 0 };
+            let seen = WindowBlock { count: whole as u64, sum, pending: 0 };
             let blocks = &mut self.blocks[channel.index()];
             blocks[place] = blocks[place].plus(&seen);
             self.total[channel.index()] = Self::add_up(blocks);
@@ -165,12 +165,12 @@ impl Statistics for Windowed {
 
     fn reset(&mut self, channel: ChannelId) {
         let blocks = &mut self.blocks[channel.index()];
-        blocks.iter_mut().for_each(|block| *block = Block { pending: block.pending, ..Block::default() });
+        blocks.iter_mut().for_each(|block| *block = WindowBlock { pending: block.pending, ..WindowBlock::default() });
         self.total[channel.index()] = Self::add_up(blocks);
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {
-        self.blocks = carried(&self.blocks, change, &[Block::default(); BLOCKS]);
+        self.blocks = carried(&self.blocks, change, &[WindowBlock::default(); BLOCKS]);
         self.total = self.blocks.iter().map(Self::add_up).collect();
     }
 

@@ -3,7 +3,7 @@
 use super::figures::{FamilyReport, Loss, RivalReport};
 use crate::bench::report::{gap, ratio, time};
 use esdp::sim::families::IndexKind;
-use esdp_report::table::{Table, percent};
+use esdp_report::table::{TextTable, percent};
 
 /// All tables: the exact solver's, then one for each rival.
 pub(in crate::bench) fn table(reports: &[FamilyReport]) -> String {
@@ -38,7 +38,7 @@ pub(in crate::bench) fn table(reports: &[FamilyReport]) -> String {
 }
 
 fn exact<'a>(reports: impl Iterator<Item = &'a FamilyReport>) -> String {
-    let mut table = Table::new(&["family", "p50", "p95", "max", "proved", "gap p50", "gap max", "loss"]);
+    let mut table = TextTable::new(&["family", "p50", "p95", "max", "proved", "gap p50", "gap max", "loss"]);
     for report in reports {
         let exact = &report.exact;
         let times = [exact.p50_us, exact.p95_us, exact.max_us].map(time);
@@ -49,7 +49,7 @@ fn exact<'a>(reports: impl Iterator<Item = &'a FamilyReport>) -> String {
 }
 
 fn against<'a>(reports: impl Iterator<Item = &'a FamilyReport>, place: usize) -> String {
-    let mut table = Table::new(&["family", "p50", "n", "ratio", "gap p50", "gap max", "lost", "lost max"]);
+    let mut table = TextTable::new(&["family", "p50", "n", "ratio", "gap p50", "gap max", "lost", "lost max"]);
     for report in reports {
         let rival = &report.rivals[place];
         // With half of them stopped, the median is only a lower bound.

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 /// The paper's policy and the baselines of its figures.
 const PAPER: &str = "esdp-paper";
-const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];
+pub(super) const BASELINES: [&str; 3] = ["hauf", "lcf", "lwtf"];
 /// The policies of its figures.
 const FIGURED: [&str; 4] = [PAPER, "hauf", "lcf", "lwtf"];
 

@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Evidence, Measured};
 use super::super::source::Source;
-use super::testing::{Made, measured, moving, single_seed, steady};
+use super::testing::{MadeUpPolicy, measured, moving, single_seed, steady};
 use super::{Verdict, csv, judge};
 use esdp::policy::PolicySpec;
 
@@ -149,13 +149,13 @@ fn scale() {
 
 /// Three variants of the paper's policy: utility, uses that explored, microseconds.
 fn variants(each: [(f64, u64, u64); 3]) -> Vec<Measured> {
-    let made = |(label, (utility, explored, micros)): (&'static str, (f64, u64, u64))| Made {
+    let made = |(label, (utility, explored, micros)): (&'static str, (f64, u64, u64))| MadeUpPolicy {
         spec: PolicySpec::EsdpPaper(esdp::policy::EsdpPaperSpec::default()),
         explored,
         micros,
         ..steady(label, utility)
     };
-    let made: Vec<Made<'_>> = ["one", "two", "three"].into_iter().zip(each).map(made).collect();
+    let made: Vec<MadeUpPolicy<'_>> = ["one", "two", "three"].into_iter().zip(each).map(made).collect();
     vec![measured(0.0, &made)]
 }
 
@@ -185,7 +185,7 @@ fn the_overhead() {
     let spec = r#"{"name": "esdp-paper", "solver": "paper"}"#;
     let sizes = |micros: [u64; 3]| {
         let place = |(x, micros): (f64, u64)| {
-            let program = Made { spec: serde_json::from_str(spec).unwrap(), micros, ..steady("program", 5.0) };
+            let program = MadeUpPolicy { spec: serde_json::from_str(spec).unwrap(), micros, ..steady("program", 5.0) };
             measured(x, &[steady("esdp", 5.0), program])
         };
         evidence(Source::Overhead, [8.0, 16.0, 32.0].into_iter().zip(micros).map(place).collect())

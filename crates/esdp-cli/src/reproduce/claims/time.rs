@@ -4,7 +4,7 @@ use super::super::evidence::{Evidence, Measured};
 use super::super::source::Source;
 use super::judge::{Difference, Sign, amount, list, percent, points, share};
 use super::{BASELINES, Claim, PAPER, Verdict};
-use esdp::sim::Point;
+use esdp::sim::CurvePoint;
 use esdp_engine::Spread;
 
 /// The printed margins over the baselines. Which belongs to which is not said: largest first.
@@ -158,7 +158,7 @@ fn ratio_rises(run: &Measured) -> Claim {
 
 fn flattens(run: &Measured) -> Claim {
     let rise = |label: &str, from, to| {
-        Difference::between(&run.at(label, to, Point::average), &run.at(label, from, Point::average))
+        Difference::between(&run.at(label, to, CurvePoint::average), &run.at(label, from, CurvePoint::average))
     };
     let (early, late) = (rise(PAPER, 0.0, 0.25), rise(PAPER, 0.75, 1.0));
     let flat = late.spread.mean.abs() <= 0.25 * early.spread.mean;
@@ -187,7 +187,7 @@ fn flattens(run: &Measured) -> Claim {
 
 fn converges(run: &Measured) -> Claim {
     let quarter = |label: &str, from: f64, to: f64| -> Vec<f64> {
-        let oracle = |point: &Point| point.oracle.unwrap_or(f64::NAN);
+        let oracle = |point: &CurvePoint| point.oracle.unwrap_or(f64::NAN);
         let own = minus(&run.at(label, to, aou), &run.at(label, from, aou));
         let best = minus(&run.at(label, to, oracle), &run.at(label, from, oracle));
         own.iter().zip(best).map(|(own, best)| own / best).collect()
@@ -213,12 +213,13 @@ fn converges(run: &Measured) -> Claim {
 }
 
 fn oscillates(run: &Measured) -> Claim {
-    let average = |point: &Point| point.realised / point.slot as f64;
+    let average = |point: &CurvePoint| point.realised / point.slot as f64;
     // The largest fall between neighbouring points of the curve.
-    let fall = |curve: &[Point]| curve.windows(2).map(|pair| average(&pair[0]) - average(&pair[1])).fold(0.0, f64::max);
+    let fall =
+        |curve: &[CurvePoint]| curve.windows(2).map(|pair| average(&pair[0]) - average(&pair[1])).fold(0.0, f64::max);
     let slots = run.outcome.slots as f64;
-    let early = |curve: &[Point]| fall(&curve[..curve.partition_point(|point| point.slot as f64 <= 0.1 * slots)]);
-    let late = |curve: &[Point]| fall(&curve[curve.partition_point(|point| (point.slot as f64) < 0.5 * slots)..]);
+    let early = |curve: &[CurvePoint]| fall(&curve[..curve.partition_point(|point| point.slot as f64 <= 0.1 * slots)]);
+    let late = |curve: &[CurvePoint]| fall(&curve[curve.partition_point(|point| (point.slot as f64) < 0.5 * slots)..]);
     let curves = run.curves(PAPER);
     let difference = Difference::of(curves.iter().map(|curve| early(curve) - late(curve)));
     let [early, late] = [Spread::of(curves.iter().map(|c| early(c))), Spread::of(curves.iter().map(|c| late(c)))];
@@ -235,7 +236,7 @@ fn oscillates(run: &Measured) -> Claim {
     }
 }
 
-fn aou(point: &Point) -> f64 {
+fn aou(point: &CurvePoint) -> f64 {
     point.aou
 }
 

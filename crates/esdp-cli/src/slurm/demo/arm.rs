@@ -3,12 +3,11 @@
 use super::assistant::Assistant;
 use super::records::{self, JobRecord};
 use super::stage;
+use super::together::Halt;
 use super::workload::{CPUS, NODES, PlannedJob, TYPES, USERS, Workload};
-use crate::exit::End;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use esdp_cluster::testbed::{LocalCluster, LocalClusterSpec, LocalNode};
-use esdp_engine::Cancel;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -57,15 +56,15 @@ pub(super) fn run(
     workload: &Workload,
     dir: &Path,
     done: &AtomicUsize,
-    cancel: &Cancel,
+    halt: &Halt<'_>,
 ) -> anyhow::Result<Outcome> {
     let spec = LocalClusterSpec {
         nodes: LocalNode::alike(NODES, CPUS, 4000, Some(("a100", CPUS))),
         job_submit_lua: Assistant::job_submit_lua(arm, dir),
         ..LocalClusterSpec::at(dir)
     };
-    let cluster = LocalCluster::start(&spec).context("the Slurm cluster did not start")?;
-    let dir = cluster.dir();
+    let mut cluster = LocalCluster::start(&spec).context("the Slurm cluster did not start")?;
+    let dir = &cluster.dir().to_owned();
     stage::prepare(dir, workload)?;
     let mut assistant = Assistant::start(arm, &cluster)?;
     let origin = Instant::now() + Duration::from_millis(200);
@@ -75,35 +74,30 @@ pub(super) fn run(
     for job in &workload.jobs {
         let due = origin + Duration::from_secs_f64(job.due);
         loop {
-            pause(cancel, due.saturating_duration_since(Instant::now()).min(Duration::from_millis(200)))?;
+            halt.pause(due.saturating_duration_since(Instant::now()).min(Duration::from_millis(200)))?;
             if Instant::now() >= due {
                 break;
             }
             count_ended()?;
+            cluster.check()?;
             assistant.check()?;
         }
         ids.push(submit(&cluster, job)?);
     }
     let deadline = Instant::now() + PATIENCE;
     while count_ended()? < ids.len() {
+        cluster.check()?;
         assistant.check()?;
         if Instant::now() > deadline {
             bail!("arm {}: {} of {} jobs have ended in time", arm.name(), records::ended(dir)?, ids.len());
         }
-        pause(cancel, Duration::from_millis(200))?;
+        halt.pause(Duration::from_millis(200))?;
     }
+    cluster.check()?;
     let outcomes = workload.jobs.iter().map(|job| TYPES[job.kind].nodes).sum();
     let channels = assistant.finish(outcomes)?;
     let jobs = records::read(dir, &workload.jobs, &ids, epoch)?;
     Ok(Outcome { arm, jobs, channels })
-}
-
-fn pause(cancel: &Cancel, time: Duration) -> anyhow::Result<()> {
-    std::thread::sleep(time);
-    if cancel.is_set() {
-        return Err(End::Interrupted("the clusters were ended, nothing is kept".to_owned()).into());
-    }
-    Ok(())
 }
 
 /// Submits a job; gives back its number.

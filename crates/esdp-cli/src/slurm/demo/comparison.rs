@@ -3,7 +3,7 @@
 use super::arm::Arm;
 use super::summary::{OUTCOMES, Summary};
 use super::workload::{NODES, USERS};
-use esdp_report::table::Table;
+use esdp_report::table::TextTable;
 
 /// The tables of all loads.
 pub(super) fn render(summaries: &[Summary]) -> String {
@@ -26,7 +26,7 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
         if repetitions == 1 { String::new() } else { format!(", {repetitions} repetitions: mean ± standard error") };
     let mut text = format!("Load {:.0} %: {jobs} jobs on {NODES} nodes{times}\n\n", 100.0 * load);
     let header = ["", "completion", "against Slurm", "waiting", "makespan", "work/min", "busy"];
-    let mut table = Table::new(&header);
+    let mut table = TextTable::new(&header);
     let alone = of(Arm::Slurm);
     for (arm, own) in &arms {
         let figure = |value: &dyn Fn(&Summary) -> f64, digits: usize, unit: &str| {
@@ -50,7 +50,7 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
     }
     text += &table.render();
     let names: Vec<&str> = std::iter::once("waiting of user").chain(arms.iter().map(|(arm, _)| arm.name())).collect();
-    let mut waiting = Table::new(&names);
+    let mut waiting = TextTable::new(&names);
     for user in USERS {
         let mean = |own: &[&Summary]| Estimate::of(own.iter().map(|one| one.waiting_by_user[user]));
         let cell = |(arm, own): &(Arm, Vec<&Summary>)| match *arm == Arm::Slurm || alone.is_empty() {

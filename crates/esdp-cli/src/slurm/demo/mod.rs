@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `workload` | hidden speeds and jobs, the same for every arm |
 //! | `stage` | what a job does on its nodes |
+//! | `together` | arms at the same time, and once more if one of Slurm's daemons has crashed |
 //! | `arm` | one cluster, its jobs from the first to the last |
 //! | `assistant` | `esdp slurm` as a process beside it |
 //! | `records` | what became of each job |
@@ -16,20 +17,18 @@ mod install;
 mod records;
 mod stage;
 mod summary;
+mod together;
 mod workload;
 
 use crate::files;
-use crate::output::{self, Format};
-use crate::progress;
-use anyhow::{Context, bail};
-use arm::{Arm, Outcome};
+use crate::output::{self, OutputFormat};
+use anyhow::bail;
+use arm::Arm;
 use clap::Args;
-use esdp_engine::Cancel;
 use serde_json::json;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
+use std::path::PathBuf;
 use summary::Summary;
+use together::Plan;
 use workload::Workload;
 
 const DETAILS: &str = "\
@@ -82,7 +81,7 @@ pub(super) struct DemoArgs {
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
@@ -106,8 +105,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             let workload = Workload::draw(seed, load / 100.0, args.jobs);
             let title = format!("load {load} %, repetition {} of {}", repetition + 1, args.repeat);
             let groups: Vec<&[Arm]> = if args.one_by_one { arms.chunks(1).collect() } else { vec![&arms] };
+            let name = format!("seed{seed}-load{load}");
             for group in groups {
-                for outcome in together(args, group, &workload, &title, &format!("seed{seed}-load{load}"), cancel)? {
+                let plan = Plan { args, arms: group, workload: &workload, title: &title, name: &name };
+                for outcome in together::run(plan, cancel)? {
                     summaries.push(Summary::of(&outcome, &workload, load / 100.0, seed));
                 }
             }
@@ -118,8 +119,8 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         files::write(&out.join("summary.json"), format!("{document:#}\n"))?;
     }
     match args.format {
-        Format::Json => output::print_json(&document),
-        Format::Table => output::print(&comparison::render(&summaries)),
+        OutputFormat::Json => output::print_json(&document),
+        OutputFormat::Table => output::print(&comparison::render(&summaries)),
     }
 }
 
@@ -135,69 +136,6 @@ fn check(args: &DemoArgs) -> anyhow::Result<()> {
     }
     if let Some(out) = &args.out {
         files::directory(out)?;
-    }
-    Ok(())
-}
-
-/// Runs arms at the same time, each on a cluster of its own.
-fn together(
-    args: &DemoArgs,
-    arms: &[Arm],
-    workload: &Workload,
-    title: &str,
-    name: &str,
-    cancel: &Cancel,
-) -> anyhow::Result<Vec<Outcome>> {
-    let done: Vec<AtomicUsize> = arms.iter().map(|_| AtomicUsize::new(0)).collect();
-    let bar = progress::bar((arms.len() * args.jobs) as u64, args.quiet);
-    let outcomes = std::thread::scope(|scope| {
-        let start = |(&arm, done)| scope.spawn(move || alone(args, arm, workload, name, done, cancel));
-        let threads: Vec<_> = arms.iter().zip(&done).map(start).collect();
-        while threads.iter().any(|thread| !thread.is_finished()) {
-            let counts: Vec<usize> = done.iter().map(|count| count.load(Relaxed)).collect();
-            let shown: Vec<String> =
-                arms.iter().zip(&counts).map(|(arm, count)| format!("{} {count}", arm.name())).collect();
-            bar.set_position(counts.iter().sum::<usize>() as u64);
-            bar.set_message(format!("{title}; jobs done: {}", shown.join(", ")));
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        let ended =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ended.collect::<Vec<anyhow::Result<Outcome>>>()
-    });
-    bar.finish_and_clear();
-    outcomes.into_iter().collect()
-}
-
-fn alone(
-    args: &DemoArgs,
-    arm: Arm,
-    workload: &Workload,
-    name: &str,
-    done: &AtomicUsize,
-    cancel: &Cancel,
-) -> anyhow::Result<Outcome> {
-    // Not in --out: the directory must be short, for sockets, and open to the users of jobs.
-    let dir = tempfile::Builder::new().prefix("esdp-slurm-").tempdir()?;
-    let outcome = arm::run(arm, workload, dir.path(), done, cancel);
-    if let Some(out) = &args.out {
-        let kept = out.join(format!("{name}-{}", arm.name()));
-        keep(dir.path(), &kept).with_context(|| format!("cannot keep records in {}", kept.display()))?;
-        if let Ok(outcome) = &outcome {
-            files::write(&kept.join("jobs.csv"), records::csv(&outcome.jobs))?;
-        }
-    }
-    outcome.with_context(|| format!("arm {}", arm.name()))
-}
-
-/// Copies what tells how an arm went.
-fn keep(dir: &Path, to: &Path) -> anyhow::Result<()> {
-    files::directory(to)?;
-    for name in ["slurm.conf", "log/jobcomp", "log/slurmctld.log", "log/esdp.log", "data/ledger.csv"] {
-        let from = dir.join(name);
-        if from.is_file() {
-            std::fs::copy(&from, to.join(from.file_name().unwrap_or_default()))?;
-        }
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! What became of jobs that were started, and of those that wait.
 
-use super::{DriveError, Driver, Phase, Picture};
-use crate::slurm::conversation::Refusal;
+use super::{DriveError, Phase, Picture, SlurmDriver};
+use crate::slurm::conversation::SlurmRefusal;
 use crate::slurm::is_marked;
 use crate::slurm::job::{SlurmJob, State};
-use crate::slurm::ledger::Entry;
+use crate::slurm::ledger::LedgerEvent;
 use esdp_serve::wire::{JobsAnswer, StartedWire};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub(super) fn same(a: &[String], b: &[String]) -> bool {
     sorted(a) == sorted(b)
 }
 
-impl Driver<'_> {
+impl SlurmDriver<'_> {
     /// Compares what the core has started with what Slurm shows. What was decided and never released is returned.
     pub(super) fn follow(&mut self, picture: &Picture, known: &JobsAnswer) -> Result<Vec<Decided>, DriveError> {
         let mut again = Vec::new();
@@ -69,7 +69,7 @@ impl Driver<'_> {
     }
 
     fn confirm(&mut self, job: &SlurmJob) -> Result<(), DriveError> {
-        if self.ledger.write(job, Entry::Running, &job.nodes, "")? {
+        if self.ledger.write(job, LedgerEvent::Running, &job.nodes, "")? {
             let nodes = job.nodes.join(",");
             tracing::info!(job = job.id, nodes, "runs on the nodes decided");
         }
@@ -125,7 +125,7 @@ impl Driver<'_> {
 
     /// A job that was taken back waits again, or is left to Slurm if that happens too often.
     pub(super) fn retracted(&mut self, job: &SlurmJob, nodes: &[String], why: &str) -> Result<(), DriveError> {
-        self.ledger.write(job, Entry::Retracted, nodes, why)?;
+        self.ledger.write(job, LedgerEvent::Retracted, nodes, why)?;
         let times = self.retracted.entry(job.key()).or_default();
         *times += 1;
         if *times >= MOST_RETRACTIONS {
@@ -149,8 +149,8 @@ impl Driver<'_> {
     }
 
     /// Tells what Slurm says against an order. What a job really is, the next turn sees.
-    fn obey(&self, order: &str, job: &SlurmJob, answer: Result<(), Refusal>) {
-        if let Err(Refusal(said)) = answer {
+    fn obey(&self, order: &str, job: &SlurmJob, answer: Result<(), SlurmRefusal>) {
+        if let Err(SlurmRefusal(said)) = answer {
             tracing::warn!(job = job.id, order, said, "Slurm refuses an order");
         }
     }
@@ -160,7 +160,7 @@ impl Driver<'_> {
         let key = job.key();
         self.core.lose(&key)?;
         self.phases.remove(&key);
-        if self.ledger.write(job, Entry::Left, &job.nodes, why)? {
+        if self.ledger.write(job, LedgerEvent::Left, &job.nodes, why)? {
             tracing::info!(job = job.id, why, "left to Slurm and its owner");
         }
         if job.state == State::Pending {
@@ -177,7 +177,7 @@ impl Driver<'_> {
         let number = id.parse().unwrap_or(0);
         let submitted = start.job.split('@').next_back().and_then(|time| time.parse().ok()).unwrap_or(0);
         let job = SlurmJob { id, number, submitted, ..SlurmJob::default() };
-        self.ledger.write(&job, Entry::Gone, &start.servers, "Slurm does not know it any more")?;
+        self.ledger.write(&job, LedgerEvent::Gone, &start.servers, "Slurm does not know it any more")?;
         tracing::warn!(job = start.job, "Slurm does not know it any more; what it did is not learned");
         Ok(())
     }
@@ -213,8 +213,8 @@ impl Driver<'_> {
         for job in &picture.jobs {
             let alive = !matches!(job.state, State::Ended(_)) && !job.is_held();
             if alive && is_marked(job) && !started.contains(job.key().as_str()) {
-                let ours = self.ledger.says(Entry::Running, &job.key());
-                if !ours && self.ledger.write(job, Entry::Left, &job.nodes, "its owner has released it")? {
+                let ours = self.ledger.says(LedgerEvent::Running, &job.key());
+                if !ours && self.ledger.write(job, LedgerEvent::Left, &job.nodes, "its owner has released it")? {
                     tracing::info!(job = job.id, "its owner has released it; it is left to Slurm");
                 }
             }

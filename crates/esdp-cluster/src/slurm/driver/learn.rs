@@ -1,25 +1,25 @@
 //! What jobs that have ended teach.
 
-use super::{DriveError, Driver, Picture};
+use super::{DriveError, Picture, SlurmDriver};
 use crate::slurm::job::{SlurmJob, State};
-use crate::slurm::ledger::Entry;
+use crate::slurm::ledger::LedgerEvent;
 use crate::slurm::ports::{self, GROUP};
-use crate::slurm::reports::{self, Report};
+use crate::slurm::reports::{self, NodeReport};
 use esdp::live::Mode;
 use esdp_serve::wire::ObservationWire;
 use std::time::Instant;
 
-impl Driver<'_> {
+impl SlurmDriver<'_> {
     /// Learns from jobs that have ended since, ours and those of others.
     pub(super) fn learn(&mut self, picture: &Picture) -> Result<(), DriveError> {
         for job in &picture.jobs {
             let State::Ended(end) = job.state else { continue };
-            self.ledger.write(job, Entry::Ended, &job.nodes, end.word())?;
+            self.ledger.write(job, LedgerEvent::Ended, &job.nodes, end.word())?;
             if self.is_settled(job) {
                 continue;
             }
             let key = job.key();
-            let told: Vec<Option<Report>> = match end.teaches() {
+            let told: Vec<Option<NodeReport>> = match end.teaches() {
                 true => job.nodes.iter().map(|node| self.report(job, node)).collect(),
                 false => vec![None; job.nodes.len()],
             };
@@ -29,7 +29,7 @@ impl Driver<'_> {
             if late && since.elapsed() < self.grace() {
                 continue;
             }
-            let ours = self.ledger.says(Entry::Running, &key);
+            let ours = self.ledger.says(LedgerEvent::Running, &key);
             let list = match told.iter().all(Option::is_none) && end == crate::slurm::job::End::Completed {
                 true => self.by_duration(job, ours)?,
                 false => Vec::new(),
@@ -40,13 +40,13 @@ impl Driver<'_> {
                 // Whatever is still open has told nothing.
                 self.core.lose(&key)?;
             }
-            self.ledger.write(job, Entry::Learned, &job.nodes, &format!("{learned} of {}", job.nodes.len()))?;
+            self.ledger.write(job, LedgerEvent::Learned, &job.nodes, &format!("{learned} of {}", job.nodes.len()))?;
             tracing::debug!(job = job.id, learned, of = job.nodes.len(), "learned");
         }
         Ok(())
     }
 
-    fn report(&self, job: &SlurmJob, node: &str) -> Option<Report> {
+    fn report(&self, job: &SlurmJob, node: &str) -> Option<NodeReport> {
         reports::read(&self.settings.reports, &job.number.to_string(), node, job.submitted)
     }
 
@@ -71,9 +71,9 @@ impl Driver<'_> {
         ObservationWire { job: named, id, port, group: Some(GROUP.to_owned()), server, ..ObservationWire::default() }
     }
 
-    fn by_node(&self, job: &SlurmJob, told: &[Option<Report>], ours: bool) -> Vec<ObservationWire> {
+    fn by_node(&self, job: &SlurmJob, told: &[Option<NodeReport>], ours: bool) -> Vec<ObservationWire> {
         let known = job.nodes.iter().zip(told).filter_map(|(node, told)| Some((node, (*told)?)));
-        let one = |(node, Report { seconds, work, .. })| ObservationWire {
+        let one = |(node, NodeReport { seconds, work, .. })| ObservationWire {
             work: Some(work),
             seconds: Some(seconds),
             ..self.outcome(job, Some(node), ours)

@@ -17,9 +17,9 @@ mod place;
 use super::client::CallError;
 use super::cluster::Slurm;
 use super::config::Config;
-use super::core::Core;
+use super::core::CoreClient;
 use super::job::{SlurmJob, State};
-use super::ledger::{Entry, Ledger};
+use super::ledger::{JobLedger, LedgerEvent};
 use super::node::SlurmNode;
 use super::ports::{self, Ports};
 use esdp::live::Mode;
@@ -63,10 +63,10 @@ pub enum DriveError {
     Slurm(#[from] CallError),
     /// The core.
     #[error("the core: {0}")]
-    Core(#[from] ApiError),
+    CoreClient(#[from] ApiError),
     /// The ledger.
     #[error("the ledger: {0}")]
-    Ledger(#[from] std::io::Error),
+    JobLedger(#[from] std::io::Error),
 }
 
 /// The cluster at one moment, as far as the partition goes.
@@ -108,12 +108,12 @@ enum Phase {
 
 /// The driver.
 #[derive(Debug)]
-pub struct Driver<'a> {
+pub struct SlurmDriver<'a> {
     slurm: Slurm,
-    core: Core<'a>,
+    core: CoreClient<'a>,
     settings: DriverSettings,
     ports: Ports,
-    ledger: Ledger,
+    ledger: JobLedger,
     phases: HashMap<String, Phase>,
     /// How often a job was taken back.
     retracted: HashMap<String, u32>,
@@ -127,15 +127,15 @@ pub struct Driver<'a> {
     said: HashSet<String>,
 }
 
-impl<'a> Driver<'a> {
+impl<'a> SlurmDriver<'a> {
     /// A driver for a cluster that has answered.
     ///
     /// # Errors
     /// When the core does not answer or the ledger cannot be read.
     pub fn new(slurm: Slurm, client: &'a Client, settings: DriverSettings) -> Result<Self, DriveError> {
-        let core = Core::new(client);
+        let core = CoreClient::new(client);
         let known = core.view()?.cluster.as_ref().map(|cluster| cluster.describe()).transpose()?;
-        let ledger = Ledger::open(&settings.data.join("ledger.csv"))?;
+        let ledger = JobLedger::open(&settings.data.join("ledger.csv"))?;
         let before = core.jobs()?;
         let (started, waiting) = (before.started.len(), before.waiting.len());
         if started + waiting > 0 {
@@ -252,7 +252,7 @@ impl<'a> Driver<'a> {
     }
 
     fn is_settled(&self, job: &SlurmJob) -> bool {
-        self.ledger.says(Entry::Learned, &job.key())
+        self.ledger.says(LedgerEvent::Learned, &job.key())
     }
 
     /// Drops what is remembered of jobs that Slurm has forgotten.
@@ -280,7 +280,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// When the core does not answer.
-    pub fn core(&self) -> &Core<'a> {
+    pub fn core(&self) -> &CoreClient<'a> {
         &self.core
     }
 
@@ -299,7 +299,7 @@ pub fn drive(
     slurm: Slurm,
     client: &Client,
     settings: DriverSettings,
-    mut after: impl FnMut(&Driver<'_>, &Picture) -> Result<bool, String>,
+    mut after: impl FnMut(&SlurmDriver<'_>, &Picture) -> Result<bool, String>,
 ) -> Result<(), String> {
     tracing::info!(version = slurm.version, ways = slurm.ways(), "Slurm answers");
     if let Some(why) = slurm.without_rest() {
@@ -309,7 +309,7 @@ pub fn drive(
     let pace = Pace::new(settings.slot, settings.wake.as_deref(), owner);
     let shown = || settings.wake.as_deref().unwrap_or(Path::new("")).display().to_string();
     let mut pace = pace.map_err(|error| format!("{}: {error}", shown()))?;
-    let mut driver = Driver::new(slurm, client, settings).map_err(|error| error.to_string())?;
+    let mut driver = SlurmDriver::new(slurm, client, settings).map_err(|error| error.to_string())?;
     while !client.is_stopped() {
         pace.begin();
         let began = Instant::now();

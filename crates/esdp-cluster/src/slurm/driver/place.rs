@@ -1,12 +1,12 @@
 //! Deciding on held jobs, and carrying it out.
 
 use super::follow::{Decided, same};
-use super::{DriveError, Driver, Phase, Picture};
-use crate::slurm::admission::{self, Requests, Wanted};
-use crate::slurm::conversation::Refusal;
+use super::{DriveError, Phase, Picture, SlurmDriver};
+use crate::slurm::admission::{self, NodeRequests, Wanted};
+use crate::slurm::conversation::SlurmRefusal;
 use crate::slurm::core::SlotDecision;
 use crate::slurm::job::SlurmJob;
-use crate::slurm::ledger::Entry;
+use crate::slurm::ledger::LedgerEvent;
 use crate::slurm::marked_priority;
 use crate::slurm::ports::{self, SEAT};
 use esdp::model::Amounts;
@@ -29,7 +29,7 @@ struct Admission {
     closed: Vec<String>,
 }
 
-impl Driver<'_> {
+impl SlurmDriver<'_> {
     /// Decides on held jobs and places them; `again` was decided before.
     pub(super) fn place(
         &mut self,
@@ -148,7 +148,7 @@ impl Driver<'_> {
                 free[*index].iter_mut().zip(request).for_each(|(free, used)| *free = free.saturating_sub(used));
             }
         }
-        let mut names: HashMap<String, (usize, Requests)> = HashMap::new();
+        let mut names: HashMap<String, (usize, NodeRequests)> = HashMap::new();
         let mut wanted = Vec::with_capacity(waiting.len());
         let mut ports_of = Vec::with_capacity(waiting.len());
         for job in waiting {
@@ -203,7 +203,7 @@ impl Driver<'_> {
     /// Names the nodes of jobs and lets them start.
     fn carry_out(&mut self, decided: Vec<Decided>) -> Result<(), DriveError> {
         for Decided { job, ticket, nodes } in &decided {
-            self.ledger.write(job, Entry::Decided, nodes, ticket)?;
+            self.ledger.write(job, LedgerEvent::Decided, nodes, ticket)?;
         }
         let mut refused = Vec::new();
         for decided in decided {
@@ -213,7 +213,7 @@ impl Driver<'_> {
                     tracing::info!(job = job.id, nodes = nodes.join(","), "decided and released");
                     self.phases.insert(job.key(), Phase::Released(Instant::now()));
                 }
-                Err(Refusal(said)) => refused.push((decided, said)),
+                Err(SlurmRefusal(said)) => refused.push((decided, said)),
             }
         }
         if refused.is_empty() { Ok(()) } else { self.refused(refused) }

@@ -43,7 +43,6 @@ mod learner;
 mod learning;
 mod order;
 mod problem;
-mod room;
 mod whole;
 
 pub use learner::Learner;
@@ -51,5 +50,6 @@ pub use learning::{Index, Learning, Rule};
 pub use order::Order;
 pub(super) use order::present;
 pub use problem::{Scope, Score, SlotProblem};
-pub use room::Room;
 pub use whole::WholeJobs;
+
+pub use crate::model::Room;

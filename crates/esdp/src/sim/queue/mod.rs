@@ -15,7 +15,7 @@ mod conservative;
 mod easy;
 mod room;
 
-use super::held::Yard;
+use super::held::JobWork;
 use crate::model::{ChannelId, Cluster, JobId, PortId, Slot};
 use room::Room;
 use std::sync::Arc;
@@ -71,14 +71,14 @@ pub(super) struct View<'a> {
 
 impl QueueRule {
     /// The jobs that start now.
-    pub(super) fn starts(&self, yard: &Yard, slot: Slot, means: &[f64]) -> Vec<Start> {
-        let waiting = yard.waiting(means);
+    pub(super) fn starts(&self, held: &JobWork, slot: Slot, means: &[f64]) -> Vec<Start> {
+        let waiting = held.waiting(means);
         if waiting.is_empty() {
             return Vec::new();
         }
-        let running = yard.endings(slot, means);
-        let view = View { cluster: yard.cluster(), now: slot.0, waiting: &waiting, running: &running };
-        let room = Room::new(yard.cluster(), yard.free());
+        let running = held.endings(slot, means);
+        let view = View { cluster: held.cluster(), now: slot.0, waiting: &waiting, running: &running };
+        let room = Room::new(held.cluster(), held.free());
         match self {
             Self::Easy => easy::starts(&view, room),
             Self::Conservative => conservative::starts(&view, room),

@@ -1,19 +1,19 @@
 //! What is kept of a run.
 //!
-//! A [`Recorder`] gets every slot. [`Summary`] and [`Series`] keep a few numbers, however long the
+//! A [`Recorder`] gets every slot. [`Summary`] and [`Curve`] keep a few numbers, however long the
 //! run is; whoever wants every slot in a file writes a recorder that does so. Recorders
 //! combine: a pair is a recorder, and so is a list of boxed ones.
 
+mod curve;
 mod histogram;
 mod insights;
 mod jobs;
-mod series;
 mod summary;
 
+pub use curve::{Curve, CurvePoint, Spacing};
 pub use histogram::Histogram;
 pub use insights::{InsightPoint, Insights};
 pub use jobs::JobCounts;
-pub use series::{Point, Series, Spacing};
 pub use summary::Summary;
 
 use super::FinishedJob;

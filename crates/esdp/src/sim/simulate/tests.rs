@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::Cluster;
-use crate::sim::{ArrivalSpec, Delay, Drift, RandomCluster, Series, Spacing, SpeedSpec, Summary};
+use crate::sim::{ArrivalSpec, Curve, Delay, Drift, RandomCluster, Spacing, SpeedSpec, Summary};
 use std::cell::Cell;
 
 fn setting(delay: Delay, drift: Drift) -> Setting {
@@ -106,7 +106,7 @@ fn a_recorder_may_break_off() {
         }
     }
     let setting = plain();
-    let mut recorders = (Stop(7), Series::new(100, 200, Spacing::Linear));
+    let mut recorders = (Stop(7), Curve::new(100, 200, Spacing::Linear));
     let mut simulation = Simulation::new(&setting, &"lcf".parse().unwrap()).unwrap();
     assert!(simulation.run(100, &mut recorders).unwrap().is_break());
     assert_eq!(recorders.1.points().len(), 7);

@@ -43,7 +43,7 @@ impl KindSpeeds {
         for (row, speeds) in rows.iter().enumerate() {
             if speeds.len() != kinds {
                 let found = format!("a list of {} numbers", speeds.len());
-                return Err(ParameterError::new(format!("kinds[{row}]"), found, format!("{kinds}, one a kind")));
+                return Err(ParameterError::new(format!("kinds[{row}]"), found, format!("{kinds}, one per kind")));
             }
             for (kind, &speed) in speeds.iter().enumerate() {
                 check_number(format!("kinds[{row}][{kind}]"), speed, 0.0..=super::FASTEST)?;

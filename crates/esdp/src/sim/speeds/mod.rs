@@ -42,7 +42,7 @@ pub struct SpeedSpec {
     /// Each channel's mean speed is drawn once, uniformly from this range (default: [0.1, 1]).
     pub mean: (f64, f64),
     /// Servers are of kinds, and the mean speed is one of (port, kind) instead of one of the channel: the
-    /// number of kinds, or a table of mean speeds, rows of one number a kind.
+    /// number of kinds, or a table of mean speeds, rows of one number per kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<KindSpeeds>,
     /// With `kinds`: the kind of each server (default: drawn). A scenario tells it by `servers.kinds`.
@@ -58,7 +58,7 @@ pub struct SpeedSpec {
     pub later_deviation: Option<(u64, f64)>,
     /// The correlation of the noise of one slot with the next, below 1 (default: 0).
     pub correlation: f64,
-    /// Explicit mean speeds instead of `mean`: rows of one number a channel, one row after
+    /// Explicit mean speeds instead of `mean`: rows of one number per channel, one row after
     /// another, from the start again after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<Vec<Vec<f64>>>,
@@ -147,14 +147,14 @@ impl SpeedSpec {
     /// The speeds of a cluster under a seed.
     ///
     /// # Errors
-    /// When a parameter is out of range or a row of the table has not one entry a channel.
+    /// When a parameter is out of range or a row of the table has not one entry per channel.
     pub fn build(&self, cluster: &Arc<Cluster>, seed: u64) -> Result<Speeds, ParameterError> {
         self.check()?;
         let channels = cluster.channels().len();
         let rows = match (&self.table, &self.kinds) {
             (Some(table), _) => {
                 if let Some((row, found)) = table.iter().map(Vec::len).enumerate().find(|(_, len)| *len != channels) {
-                    let (key, accepted) = (format!("table[{row}]"), format!("{channels}, one a channel"));
+                    let (key, accepted) = (format!("table[{row}]"), format!("{channels}, one per channel"));
                     return Err(ParameterError::new(key, format!("a list of {found} numbers"), accepted));
                 }
                 table.clone()

@@ -1,4 +1,4 @@
-//! Arrivals written down: one row a slot, one number a port.
+//! Arrivals written down: one row per slot, one number per port.
 
 use super::Workload;
 use crate::model::{Arrivals, PortId, Slot};

@@ -1,4 +1,4 @@
-//! Who has a job in which slot; one law a file.
+//! Who has a job in which slot; one law per file.
 
 mod bernoulli;
 mod bursty;

@@ -12,7 +12,7 @@ use std::fmt;
 pub enum Rates {
     /// The same for all ports.
     All(f64),
-    /// One a port.
+    /// One per port.
     Each(Vec<f64>),
 }
 
@@ -42,7 +42,7 @@ impl Rates {
         match self {
             Rates::Each(rates) if rates.len() != ports => {
                 let found = format!("a list of {} numbers", rates.len());
-                Err(ParameterError::new(key, found, format!("one number, or {ports}, one a port")))
+                Err(ParameterError::new(key, found, format!("one number, or {ports}, one per port")))
             }
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! Several jobs a port and slot: Poisson or binomial counts, capped.
+//! Several jobs per port and slot: Poisson or binomial counts, capped.
 //!
 //! Each job is its own copy of the port (the paper's footnote): it may use each of the port's
 //! channels once, and all copies share the channel's statistics.

@@ -35,10 +35,10 @@ pub enum ArrivalSpec {
     },
     /// See [`Bursty`].
     Bursty {
-        /// Mean jobs a port and slot when calm (default: 0.2).
+        /// Mean jobs per port and slot when calm (default: 0.2).
         #[serde(default = "calm")]
         calm: f64,
-        /// Mean jobs a port and slot in a burst (default: 2).
+        /// Mean jobs per port and slot in a burst (default: 2).
         #[serde(default = "burst")]
         burst: f64,
         /// The probability that a burst starts, a slot (default: 0.02).
@@ -56,7 +56,7 @@ pub enum ArrivalSpec {
     },
     /// See [`Poisson`].
     Poisson {
-        /// Mean jobs a slot, one for all ports or a list with one for each (default: 1).
+        /// Mean jobs per slot, one for all ports or a list with one for each (default: 1).
         #[serde(default = "one")]
         rate: Rates,
         /// The most jobs at a port in a slot (default: 4).
@@ -82,7 +82,7 @@ pub enum ArrivalSpec {
     },
     /// See [`Listed`].
     List {
-        /// One row a slot, one number a port.
+        /// One row per slot, one number per port.
         jobs: Vec<Vec<u32>>,
         /// Whether the list starts again after its end (default: true).
         #[serde(default = "yes")]
@@ -188,7 +188,7 @@ impl ArrivalSpec {
                         return Err(ParameterError::new(
                             format!("jobs[{slot}]"),
                             found,
-                            format!("{ports}, one a port"),
+                            format!("{ports}, one per port"),
                         ));
                     }
                     for (port, &count) in row.iter().enumerate() {
@@ -238,7 +238,7 @@ mod tests {
         );
         assert_eq!(
             refused(r#"{"law": "bernoulli", "rho": [0.1]}"#),
-            "`rho` is a list of 1 numbers, expected one number, or 3, one a port"
+            "`rho` is a list of 1 numbers, expected one number, or 3, one per port"
         );
         assert!(refused(r#"{"law": "diurnal", "mean": 0.8, "amplitude": 0.5}"#).contains("`amplitude` is 0.5"));
         assert!(refused(r#"{"law": "diurnal", "period": 0}"#).contains("`period` is 0"));

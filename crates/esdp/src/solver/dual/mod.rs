@@ -31,6 +31,8 @@ use super::reduce::Reduced;
 /// most so many. As many or more stay in doubt after the sample.
 const SAMPLE: usize = 32;
 const LARGEST_SAMPLE: usize = 512;
+/// So many times as large is the next sample, as long as it is no larger than the program that follows.
+const LARGER_SAMPLE: usize = 8;
 /// Up to so many rows are all priced from the start.
 const FEW_ROWS: usize = 32;
 /// At most so many rows are priced; the others keep a price of 0, which is always allowed.
@@ -114,13 +116,20 @@ impl Dual {
         self.lambda = if problem.linear { 0.0 } else { 0.5 / width.max(1e-12).sqrt() };
         let mut count = n;
         if n > 2 * SAMPLE {
-            let stride = n / (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);
-            self.near.clear();
-            self.near.extend((0..n as u32).step_by(stride));
-            let share = self.near.len() as f64 / n as f64;
-            self.left.clear();
-            self.left.extend(self.room.iter().map(|room| room * share));
-            self.relax(problem, Frame { mean: 0.0, width: 0.0, tangent: share }, limit);
+            let mut sample = (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);
+            loop {
+                self.near.clear();
+                self.near.extend((0..n as u32).step_by(n / sample));
+                let share = self.near.len() as f64 / n as f64;
+                self.left.clear();
+                self.left.extend(self.room.iter().map(|room| room * share));
+                self.relax(problem, Frame { mean: 0.0, width: 0.0, tangent: share }, limit);
+                // A sample that is too small misjudges so many channels that the next program is far off.
+                sample *= LARGER_SAMPLE;
+                if n < 8 * sample {
+                    break;
+                }
+            }
             self.price_all(problem);
             self.keep_best();
             count = LARGEST_SAMPLE.max(n / 8).min(n);
@@ -146,13 +155,11 @@ impl Dual {
             if !far || count == n || self.work >= limit {
                 break;
             }
+            // What was settled wrongly has drawn the prices away: those before tell better what is in doubt.
+            self.take_best(problem);
             count = n.min(2 * count);
         }
-        if self.best.0 < self.bound {
-            self.lambda = self.best.1;
-            self.price.copy_from_slice(&self.best_price);
-            self.price_all(problem);
-        }
+        self.take_best(problem);
     }
 
     /// Remembers the multipliers if no others had a lower bound.
@@ -160,6 +167,15 @@ impl Dual {
         if self.bound < self.best.0 {
             self.best = (self.bound, self.lambda);
             self.best_price.clone_from(&self.price);
+        }
+    }
+
+    /// Goes back to the multipliers with the lowest bound.
+    fn take_best(&mut self, problem: &Reduced) {
+        if self.best.0 < self.bound {
+            self.lambda = self.best.1;
+            self.price.copy_from_slice(&self.best_price);
+            self.price_all(problem);
         }
     }
 

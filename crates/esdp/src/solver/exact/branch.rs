@@ -12,9 +12,9 @@
 //! and thousands of constrained servers deserve a decomposition of their own.
 
 use super::Found;
+use crate::model::Room;
 use crate::solver::Problem;
 use crate::solver::dual::Dual;
-use crate::solver::problem::Room;
 use crate::solver::reduce::Reduced;
 
 /// Visits spent on one server's own knapsack before its relaxed bound is taken.
@@ -71,7 +71,7 @@ struct Ground<'a> {
 impl Branch {
     /// Searches for a set better than `found`.
     pub fn search(&mut self, problem: &Problem<'_>, reduced: &Reduced, dual: &Dual, budget: u64, found: &mut Found) {
-        self.walk.room.reset(problem);
+        problem.fill(&mut self.walk.room);
         let mut base = self.price(problem, reduced, dual, dual.lambda);
         if !reduced.linear {
             // The dual knew nothing of servers, so its lambda may be far off; the width of the
@@ -172,7 +172,7 @@ impl Walk {
             if go == Go::Deeper && self.path.len() < channels.len() {
                 let depth = self.path.len();
                 let promising = ground.r[channels[depth] as usize] > 0.0;
-                let fits = promising && self.room.take(ground.problem, position(depth));
+                let fits = promising && ground.problem.take(&mut self.room, position(depth), 1);
                 self.path.push(Step { taken: fits, other_tried: promising && !fits, before: sums });
                 if fits {
                     sums = sums.with(ground, channels[depth]);
@@ -184,7 +184,7 @@ impl Walk {
                 let depth = self.path.len();
                 sums = step.before;
                 if step.taken {
-                    self.room.give(ground.problem, position(depth));
+                    ground.problem.give(&mut self.room, position(depth));
                 }
                 if step.other_tried {
                     continue;
@@ -193,7 +193,7 @@ impl Walk {
                     self.path.push(Step { taken: false, other_tried: true, ..step });
                     break;
                 }
-                if self.room.take(ground.problem, position(depth)) {
+                if ground.problem.take(&mut self.room, position(depth), 1) {
                     self.path.push(Step { taken: true, other_tried: true, ..step });
                     sums = sums.with(ground, channels[depth]);
                     break;
@@ -202,7 +202,7 @@ impl Walk {
         }
         while let Some(step) = self.path.pop() {
             if step.taken {
-                self.room.give(ground.problem, position(self.path.len()));
+                ground.problem.give(&mut self.room, position(self.path.len()));
             }
         }
         false

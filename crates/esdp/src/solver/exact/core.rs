@@ -84,19 +84,8 @@ impl Core {
             let (mean, width) = (sign * problem.v[channel], sign * problem.w[channel]);
             let toggle = Toggle { channel: e, key, mean, width, penalty };
             // Candidates first, so that the merge prunes with the best lower bound.
-            let mut candidate = None;
-            for label in self.labels.iter() {
-                if packing.within(label.key.wrapping_add(key), limit) {
-                    let value = Reduced::value(label.mean + mean, label.width + width);
-                    if value > found.value {
-                        found.value = value;
-                        candidate = Some(label.last);
-                    }
-                }
-            }
-            if let Some(before) = candidate {
-                best = Some(self.labels.remember(e, before));
-            }
+            let fits = |label: &Label| packing.within(label.key.wrapping_add(key), limit);
+            best = self.labels.best_with(&toggle, fits, &mut found.value).or(best);
             let room = dual.bound - found.value;
             let next = order.get(position + 1).map_or(f64::INFINITY, |&e| r[e as usize].abs());
             let windows = [1, 2, 3].map(|flips| self.window(flips, room, &dual.price));

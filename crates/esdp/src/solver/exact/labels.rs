@@ -9,6 +9,8 @@
 //! [`core`](super::core) and [`tab`](super::tab) differ in where they start, which
 //! channels they offer and how they bound a label; the list is the same.
 
+use crate::solver::reduce::Reduced;
+
 /// A partial choice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Label {
@@ -68,9 +70,26 @@ impl Labels {
     }
 
     /// Remembers a toggle outside of the list: the best choice so far.
-    pub fn remember(&mut self, channel: u32, before: u32) -> u32 {
+    fn remember(&mut self, channel: u32, before: u32) -> u32 {
         self.history.push((channel, before));
         self.history.len() as u32 - 1
+    }
+
+    /// The best choice that toggling a channel makes of a label which `fits` then, if its value is above `best`, which it
+    /// raises; the choice is remembered.
+    #[inline]
+    pub fn best_with(&mut self, toggle: &Toggle, fits: impl Fn(&Label) -> bool, best: &mut f64) -> Option<u32> {
+        let mut candidate = None;
+        for label in &self.current {
+            if fits(label) {
+                let value = Reduced::value(label.mean + toggle.mean, label.width + toggle.width);
+                if value > *best {
+                    *best = value;
+                    candidate = Some(label.last);
+                }
+            }
+        }
+        candidate.map(|before| self.remember(toggle.channel, before))
     }
 
     /// Every label gets a toggled copy; those that are not `alive` or covered go.

@@ -134,7 +134,7 @@ impl Exact {
         self
     }
 
-    /// The first answer and bound. The relaxation is given four times as much until it is solved, and every point is rounded:
+    /// The first answer and bound. The relaxation is given twice as much until it is solved, and every point is rounded:
     /// a larger budget then goes through the same points as a smaller one, and further.
     fn relax(&mut self, problem: &Problem<'_>, budget: u64) {
         let Self { reduced, dual, pass, found, .. } = self;
@@ -153,7 +153,7 @@ impl Exact {
                 found.chosen.clone_from(&pass.taken);
             }
             found.starved = !dual.solved && dual.work >= limit;
-            limit = limit.saturating_mul(4);
+            limit = limit.saturating_mul(2);
             if !found.starved || limit > budget {
                 return;
             }
@@ -232,13 +232,13 @@ impl Exact {
             exchange.search(reduced, dual, &order[..order.len().min(4 * count)], part, found);
             narrow(order, found);
         }
-        while count < order.len() && !spent(found) {
+        while count < order.len() && !spent(found) && !found.is_optimal() {
             let part = Limits { work: (found.work + SMALL_TREE).min(whole.work), ..whole };
             tree.search(reduced, dual, order, count, part, found);
             narrow(order, found);
             count *= 2;
         }
-        if !spent(found) {
+        if !spent(found) && !found.is_optimal() {
             tree.search(reduced, dual, order, order.len(), whole, found);
         }
         "exact/tree"

@@ -186,19 +186,7 @@ impl Tab {
             let toggle = Toggle { channel: e, key, mean, width, penalty: 0.0 };
             let packing = &self.packing;
             let fits = |key: u64| packing.within(key >> CELL_BITS, limit);
-            let mut candidate = None;
-            for label in self.labels.iter() {
-                if fits(label.key + key) {
-                    let value = Reduced::value(label.mean + mean, label.width + width);
-                    if value > found.value {
-                        found.value = value;
-                        candidate = Some(label.last);
-                    }
-                }
-            }
-            if let Some(before) = candidate {
-                best = Some(self.labels.remember(e, before));
-            }
+            best = self.labels.best_with(&toggle, |label| fits(label.key + key), &mut found.value).or(best);
             let rest = &self.table[(self.items.len() - position - 1) * self.cells..][..self.cells];
             let reach = |label: &Label| {
                 label.mean + lambda * label.width + tangent + rest[self.cells - 1 - label.key as u32 as usize]

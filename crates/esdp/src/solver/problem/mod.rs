@@ -2,10 +2,9 @@
 
 mod room;
 
-pub(crate) use self::room::Room;
 use super::gangs::{Gang, Gangs, Group};
 use super::uses::{Sum, Use, Uses};
-use crate::model::Amount;
+use crate::model::{Amount, Room};
 use thiserror::Error;
 
 /// Maximise `sum(mean) + sqrt(sum(width))` over sets of channels within capacity.
@@ -37,7 +36,7 @@ pub struct Servers<'a> {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ProblemError {
     /// The lists do not have the same number of channels or devices.
-    #[error("`{list}` has {found} entries, expected {expected}")]
+    #[error("`{list}` has length {found}, expected {expected}")]
     Length {
         /// The list.
         list: &'static str,
@@ -182,8 +181,9 @@ impl<'a> Problem<'a> {
     /// [`Gangs`], such that every job is whole.
     pub fn is_feasible(&self, uses: &Uses) -> bool {
         let is_kind = uses.is_sorted() && (self.gangs.is_some() || uses.iter().all(|Use { count, .. }| count == 1));
-        let mut room = Room::of(self);
-        let fits = |Use { channel, count }| room.take_many(self, channel as usize, count);
+        let mut room = Room::default();
+        self.fill(&mut room);
+        let fits = |Use { channel, count }| self.take(&mut room, channel as usize, count);
         is_kind && uses.iter().all(fits) && self.gangs.is_none_or(|gangs| gangs.are_whole(uses))
     }
 }

@@ -19,7 +19,8 @@
 //! so memories that disagree are by themselves a reason to look again. [`Statistics::fading`] is the weight of the memories
 //! that forget.
 //!
-//! Cost: an outcome costs *O(memories)* times the channels of its server; a slot that many readings of the channels
+//! Cost: an outcome costs *O(memories)*, and changes the weights of all channels of its server: these are read again when the
+//! next slot opens, or each time that somebody asks before. A slot costs one reading of each of them and of the channels
 //! that were ever used, and what [`Pooled`](super::Pooled) costs for each memory. Memory is *O(channels + servers)*.
 //!
 //! What another state knows is added to every memory, to a short one no more than it could hold. Weights are not
@@ -49,8 +50,11 @@ pub struct Adaptive {
     tree: Arc<Tree>,
     pools: [Pool; COUNT],
     weights: Weights,
-    /// What each channel reads as in the open slot.
+    /// What each channel reads as in the open slot, unless its server is stale.
     readings: Vec<Reading>,
+    /// The servers with outcomes since their channels were read, and whether a server is one of them.
+    stale: Vec<u32>,
+    is_stale: Vec<bool>,
 }
 
 /// What a channel reads as.
@@ -67,7 +71,8 @@ impl Adaptive {
         let tree = Arc::new(Tree::new(cluster, true));
         let pools = MEMORIES.map(|slots| Pool::new(Arc::clone(&tree), gamma(slots)));
         let weights = Weights::new(tree.servers);
-        let mut adaptive = Self { tree, pools, weights, readings: Vec::new() };
+        let (readings, stale, is_stale) = (Vec::new(), Vec::new(), Vec::new());
+        let mut adaptive = Self { tree, pools, weights, readings, stale, is_stale };
         adaptive.read_all();
         adaptive
     }
@@ -90,12 +95,39 @@ impl Adaptive {
         Reading { estimate, variance: (variance + apart) / (2.0 * UNIT), count }
     }
 
+    /// What a channel reads as. It follows from what is known, so when it was computed makes no difference.
+    fn reading(&self, index: usize) -> Reading {
+        match self.is_fresh(index) {
+            true => self.readings[index],
+            false => self.compute(index),
+        }
+    }
+
+    fn is_fresh(&self, index: usize) -> bool {
+        self.stale.is_empty() || !self.is_stale[self.tree.places[index].server as usize]
+    }
+
     /// Reads every channel.
     fn read_all(&mut self) {
         let mut readings = std::mem::take(&mut self.readings);
         readings.clear();
         readings.extend((0..self.tree.places.len()).map(|index| self.compute(index)));
         self.readings = readings;
+        self.stale.clear();
+        self.is_stale.clear();
+        self.is_stale.resize(self.tree.servers, false);
+    }
+
+    /// Reads the channels of servers that are stale.
+    fn read_stale(&mut self) {
+        for at in 0..self.stale.len() {
+            for place in self.tree.on_server(self.stale[at]) {
+                let index = self.tree.by_server[place] as usize;
+                self.readings[index] = self.compute(index);
+            }
+            self.is_stale[self.stale[at] as usize] = false;
+        }
+        self.stale.clear();
     }
 
     /// Reads the channels of which there is anything to forget.
@@ -108,7 +140,9 @@ impl Adaptive {
     }
 
     fn read_again(&mut self, channel: ChannelId) {
-        self.readings[channel.index()] = self.compute(channel.index());
+        if self.is_fresh(channel.index()) {
+            self.readings[channel.index()] = self.compute(channel.index());
+        }
     }
 
     /// Does the same to every memory, then reads the channel.
@@ -134,6 +168,7 @@ fn remembered(weights: &PerMemory, passed: f64) -> f64 {
 impl Statistics for Adaptive {
     fn advance(&mut self, slot: Slot) {
         if !self.pools[0].is_ahead(slot) {
+            self.read_stale();
             return;
         }
         let refitted = self.pools.each_mut().map(|pool| pool.advance(slot));
@@ -142,24 +177,27 @@ impl Statistics for Adaptive {
         }
         match refitted.contains(&true) {
             true => self.read_all(),
-            false => self.read_used(),
+            false => {
+                self.read_stale();
+                self.read_used();
+            }
         }
     }
 
     fn estimate(&self, channel: ChannelId) -> f64 {
-        self.readings[channel.index()].estimate
+        self.reading(channel.index()).estimate
     }
 
     fn variance(&self, channel: ChannelId) -> f64 {
-        self.readings[channel.index()].variance
+        self.reading(channel.index()).variance
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
-        self.readings[channel.index()].count
+        self.reading(channel.index()).count
     }
 
     fn outcomes(&self) -> f64 {
-        self.readings.iter().map(|reading| reading.count).sum()
+        (0..self.readings.len()).map(|index| self.reading(index).count).sum()
     }
 
     fn fading(&self, channel: ChannelId) -> f64 {
@@ -185,9 +223,8 @@ impl Statistics for Adaptive {
             self.weights.judge(server, &densities);
             self.pools.iter_mut().for_each(|pool| pool.observe(seen));
             // Its weights have changed for all of its channels.
-            for place in self.tree.on_server(server) {
-                let index = self.tree.by_server[place] as usize;
-                self.readings[index] = self.compute(index);
+            if !std::mem::replace(&mut self.is_stale[server as usize], true) {
+                self.stale.push(server);
             }
         } else {
             self.each(seen.channel, |pool| pool.observe(seen));

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec};
 use crate::rng::{Purpose, stream};
 use crate::stats::Pooled;
-use crate::stats::testing::{censored, ran};
+use crate::stats::testing::{censored, check_copies, ran};
 use rand::RngExt;
 
 /// Two ports on `servers` servers, every channel there is.
@@ -84,40 +84,67 @@ fn one_server_forgets_by_itself() {
     assert!(throttled.factor < 0.8 && insight.servers[4].factor > 0.9, "{throttled:?}");
 }
 
-/// Copies through JSON at every 25th slot of a random life agree bit for bit ever after, readings included.
 #[test]
 fn save_and_restore_is_exact() {
-    let new = || Adaptive::new(&cluster(12));
-    let mut rng = stream(5, Purpose::Policy, 0, 0);
-    let mut lives = vec![new()];
-    for slot in 1..=150u64 {
-        if slot % 25 == 0 {
-            let saved = serde_json::to_string(&lives[0].state()).unwrap();
-            let mut copy = new();
-            copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
-            lives.push(copy);
-        }
-        let channel = ChannelId(rng.random_range(0..24));
-        let seen = match rng.random_range(0..4) {
-            0 => None,
-            1 => Some(censored(slot, channel)),
-            _ => Some(ran(slot.saturating_sub(rng.random_range(0..4)), channel, rng.random())),
-        };
-        for life in &mut lives {
-            life.advance(Slot(slot));
-            life.commit(Slot(slot), channel);
-            seen.iter().for_each(|seen| life.observe(seen));
-        }
-        for life in &lives {
-            assert_eq!(life.state(), lives[0].state(), "slot {slot}");
-            assert_eq!(life.outcomes().to_bits(), lives[0].outcomes().to_bits());
-            // What is kept is what would be computed now, to the last bit, in every life.
-            for index in 0..24 {
-                assert_eq!(life.readings[index], life.compute(index), "slot {slot}, channel {index}");
-                assert_eq!(life.readings[index], lives[0].readings[index], "slot {slot}, channel {index}");
+    check_copies(
+        || Box::new(Adaptive::new(&cluster(12))),
+        24,
+        150,
+        |lives, slot| {
+            for life in lives {
+                assert_eq!(life.outcomes().to_bits(), lives[0].outcomes().to_bits());
+                // What is kept is what would be computed now, to the last bit, in every life.
+                for index in 0..24 {
+                    assert_eq!(life.reading(index), life.compute(index), "slot {slot}, channel {index}");
+                    assert_eq!(life.reading(index), lives[0].reading(index), "slot {slot}, channel {index}");
+                }
             }
+        },
+    );
+}
+
+/// Channels of a server with outcomes are read later. When is not seen: lives in which everything is read after each event,
+/// at some of them, and never before the next slot, read alike to the last bit.
+#[test]
+fn when_channels_are_read_makes_no_difference() {
+    let mut rng = stream(6, Purpose::Policy, 0, 0);
+    let mut lives = [(); 3].map(|()| Adaptive::new(&cluster(12)));
+    let mut late = 0;
+    for slot in 1..=300u64 {
+        lives.iter_mut().for_each(|life| life.advance(Slot(slot)));
+        for _ in 0..rng.random_range(0..5) {
+            let channel = ChannelId(rng.random_range(0..24));
+            let (event, utility): (u32, f64) = (rng.random_range(0..12), rng.random());
+            for life in &mut lives {
+                match event {
+                    0 => life.reset(channel),
+                    1 => life.rescale(channel, 0.5, 0.0),
+                    2 => life.add(channel, &ChannelRecord { slot, count: 2.0, sum: 1.0, ..ChannelRecord::default() }),
+                    3 => life.observe(&censored(slot, channel)),
+                    4 | 5 => life.commit(Slot(slot), channel),
+                    _ => life.observe(&ran(slot, channel, utility)),
+                }
+            }
+            lives[0].advance(Slot(slot));
+            if utility < 0.3 {
+                lives[1].advance(Slot(slot));
+            }
+            assert!(lives[0].stale.is_empty());
+            late += lives[2].stale.len();
+            for channel in (0..24).map(ChannelId) {
+                let read = |life: &Adaptive| {
+                    [life.estimate(channel), life.variance(channel), life.count(channel)].map(f64::to_bits)
+                };
+                let now = lives[0].compute(channel.index());
+                let expected = [now.estimate, now.variance, now.count].map(f64::to_bits);
+                assert!(lives.iter().all(|life| read(life) == expected), "slot {slot}, {channel}");
+            }
+            let outcomes = lives.each_ref().map(|life| life.outcomes().to_bits());
+            assert!(outcomes.iter().all(|bits| *bits == outcomes[0]), "slot {slot}");
         }
     }
+    assert!(late > 500, "{late} servers were left to be read later");
+    assert!(lives.iter().all(|life| life.state() == lives[0].state()));
 }
 
 #[test]
@@ -134,12 +161,12 @@ fn damaged_and_foreign_states_are_refused() {
         error
     };
     assert_eq!(refused(|s| s.memories[1] = 77), "the saved `memories` is 77, expected 100");
-    assert!(refused(|s| s.pools.truncate(1)).contains("`pools` has 1 entries, expected 2"));
+    assert!(refused(|s| s.pools.truncate(1)).contains("`pools` has length 1, expected 2"));
     assert!(refused(|s| s.pools[1].residuals[3] = 1e9).contains("`residuals` is damaged at entry 3"));
     assert!(refused(|s| s.weights.odds[5][1] = 0.0).contains("`odds` is damaged at entry 5"));
     assert!(refused(|s| s.weights.informed[4] = 1.5).contains("`informed` is damaged at entry 4"));
     assert!(refused(|s| s.weights.shares[0] = f64::NAN).contains("`shares` is damaged"));
-    assert!(refused(|s| s.weights.odds.truncate(11)).contains("`odds` has 11 entries, expected 12"));
+    assert!(refused(|s| s.weights.odds.truncate(11)).contains("`odds` has length 11, expected 12"));
     let mut adaptive = new();
     let foreign = Pooled::new(&cluster(12), true, 1.0).state();
     assert!(matches!(adaptive.restore(foreign), Err(StateError::Kind { expected: "adaptive", .. })));

@@ -58,8 +58,6 @@ pub const UNIT: f64 = 0.16;
 /// The most slots between two refits where old outcomes fade.
 pub const LONGEST_PAUSE: u64 = 26;
 
-/// The faded count below which a channel counts as never tried.
-const TRIED: f64 = 1e-3;
 /// The faded count from which on an outcome tells something of the noise.
 const COMPARABLE: f64 = 0.5;
 

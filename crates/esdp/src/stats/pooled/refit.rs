@@ -170,7 +170,7 @@ impl Prior {
     fn tried<'a>(&'a self, data: &'a Data<'a>) -> impl Iterator<Item = Tried> + 'a {
         data.tree.places.iter().enumerate().filter_map(|(index, &place)| {
             let (count, total) = data.seen.faded(index);
-            (count >= super::TRIED).then(|| {
+            (count >= crate::stats::FORGOTTEN).then(|| {
                 let noise = self.channel_noise(place, data.residuals[index], data.freedom[index]);
                 let mean = total / count + place.cost;
                 let evidence = Evidence { count, total: count * mean, noise };

@@ -5,7 +5,7 @@ use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec, GangSpec};
 use crate::rng::{Purpose, stream};
 use crate::stats::PooledState;
-use crate::stats::testing::{censored, ran};
+use crate::stats::testing::{censored, check_copies, ran};
 use rand::RngExt;
 
 /// Two ports, each reaching every one of some servers, whose labels are given.
@@ -184,35 +184,14 @@ fn what_fades_falls_back_on_the_prior() {
     assert!(fresh > 0.65 && faded < 0.5, "{fresh}, then {faded}");
 }
 
-/// Copies through JSON at every 25th slot of a random life agree bit for bit ever after.
 #[test]
 fn save_and_restore_is_exact() {
     [(0.97, 0.0), (1.0, 0.0), (1.0, 0.1)].into_iter().for_each(|(gamma, slab)| saved_and_restored(gamma, slab));
 }
 
 fn saved_and_restored(gamma: f64, slab: f64) {
-    let new = || Pooled::new(&forty(), true, gamma).with_slab(slab);
-    let mut rng = stream(5, Purpose::Policy, 0, 0);
-    let mut lives = vec![new()];
-    for slot in 1..=150u64 {
-        if slot % 25 == 0 {
-            let saved = serde_json::to_string(&lives[0].state()).unwrap();
-            let mut copy = new();
-            copy.restore(serde_json::from_str(&saved).unwrap()).unwrap();
-            lives.push(copy);
-        }
-        let channel = ChannelId(rng.random_range(0..80));
-        let seen = match rng.random_range(0..4) {
-            0 => None,
-            1 => Some(censored(slot, channel)),
-            _ => Some(ran(slot.saturating_sub(rng.random_range(0..4)), channel, rng.random())),
-        };
-        for life in &mut lives {
-            life.advance(Slot(slot));
-            life.commit(Slot(slot), channel);
-            seen.iter().for_each(|seen| life.observe(seen));
-        }
-        assert!(lives.iter().all(|life| life.state() == lives[0].state()), "slot {slot}");
+    let new = || Box::new(Pooled::new(&forty(), true, gamma).with_slab(slab));
+    check_copies(new, 80, 150, |lives, slot| {
         // What is kept is what would be computed now, to the last bit, in every life.
         for (life, index) in lives.iter().flat_map(|life| (0..80).map(move |index| (life, index))) {
             let read = Reading {
@@ -222,7 +201,7 @@ fn saved_and_restored(gamma: f64, slab: f64) {
             assert_eq!(read, life.compute(index), "slot {slot}, channel {index}, gamma {gamma}");
             assert_eq!(read, lives[0].compute(index), "slot {slot}, channel {index}, gamma {gamma}");
         }
-    }
+    });
 }
 
 #[test]
@@ -245,13 +224,13 @@ fn damaged_and_foreign_states_are_refused() {
     assert!(refused(|s| s.prior.levels[1] = f64::INFINITY).contains("`levels` is damaged at entry 1"));
     assert!(refused(|s| s.prior.servers[7].factor = -2.0).contains("`servers` is damaged at entry 7"));
     assert!(refused(|s| s.prior.server_variance = -1.0).contains("`server_variance` is damaged"));
-    assert!(refused(|s| s.prior.groups.truncate(6)).contains("`groups` has 6 entries, expected 7"));
-    assert!(refused(|s| s.residuals.truncate(79)).contains("`residuals` has 79 entries, expected 80"));
+    assert!(refused(|s| s.prior.groups.truncate(6)).contains("`groups` has length 6, expected 7"));
+    assert!(refused(|s| s.residuals.truncate(79)).contains("`residuals` has length 79, expected 80"));
     let mut pooled = Pooled::new(&cluster, true, 1.0);
     let version = StatisticsState { version: 7, ..own.clone() };
     assert!(matches!(pooled.restore(version), Err(StateError::Version { found: 7, .. })));
     let foreign = crate::stats::Means::new(80).state();
     assert!(matches!(pooled.restore(foreign), Err(StateError::Kind { expected: "pooled", .. })));
     let unlabelled = Pooled::new(&cluster, false, 1.0).restore(own).unwrap_err().to_string();
-    assert!(unlabelled.contains("`groups` has 7 entries, expected 3"), "{unlabelled}");
+    assert!(unlabelled.contains("`groups` has length 7, expected 3"), "{unlabelled}");
 }

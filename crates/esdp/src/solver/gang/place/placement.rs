@@ -89,19 +89,7 @@ impl Placement {
 
     /// How many more uses of a channel the capacities allow.
     pub fn fits(&self, form: &Form, e: usize) -> u32 {
-        let mut most = u64::from(form.most[e] - self.uses[e]);
-        let request = form.request(e);
-        for (&a, &room) in request.iter().zip(&self.room[form.server[e] as usize * form.devices..]) {
-            if let Some(uses) = room.checked_div(a) {
-                most = most.min(uses);
-            }
-        }
-        for (row, &room) in form.rows.iter().zip(&self.cluster) {
-            if let Some(uses) = room.checked_div(request[row.device]) {
-                most = most.min(uses);
-            }
-        }
-        most as u32
+        form.fits(e, &self.room, &self.cluster, u64::from(form.most[e] - self.uses[e])) as u32
     }
 
     /// How many more uses of a channel the capacities and its group allow.

@@ -121,6 +121,15 @@ impl Form {
         self.jobs[job].first_group as usize..self.jobs[job].end_group as usize
     }
 
+    /// How many uses of a channel fit into what is left of the servers and of the cluster's rows, at most so many.
+    pub fn fits(&self, channel: usize, servers: &[Amount], rows: &[Amount], at_most: u64) -> u64 {
+        let request = self.request(channel);
+        let server = &servers[self.server[channel] as usize * self.devices..];
+        let fits = |most: u64, (a, room): (Amount, Amount)| room.checked_div(a).map_or(most, |uses| most.min(uses));
+        let on_server = request.iter().copied().zip(server.iter().copied()).fold(at_most, fits);
+        self.rows.iter().map(|row| request[row.device]).zip(rows.iter().copied()).fold(on_server, fits)
+    }
+
     /// A channel's request.
     pub fn request(&self, channel: usize) -> &[Amount] {
         &self.requests[channel * self.devices..][..self.devices]

@@ -150,18 +150,7 @@ impl Limits {
                 continue;
             }
             let low = self.low[e];
-            let mut more = u64::from(self.high[e] - low);
-            let request = form.request(e);
-            for (&a, &room) in request.iter().zip(&self.room[form.server[e] as usize * form.devices..]) {
-                if let Some(uses) = room.checked_div(a) {
-                    more = more.min(uses);
-                }
-            }
-            for (row, &room) in form.rows.iter().zip(&self.cluster) {
-                if let Some(uses) = room.checked_div(request[row.device]) {
-                    more = more.min(uses);
-                }
-            }
+            let mut more = form.fits(e, &self.room, &self.cluster, u64::from(self.high[e] - low));
             if form.group[e] != NO_GROUP {
                 let g = form.group[e] as usize;
                 let all = u64::from(form.groups[g].count) * u64::from(self.most[form.job[e] as usize]);

@@ -149,11 +149,6 @@ impl Relaxation {
         self.solve_once(form, limits, f64::INFINITY, end)
     }
 
-    /// The reduced value of each channel at the best prices.
-    pub fn reduce(&mut self, form: &Form) {
-        self.multipliers.reduce(form, &self.cuts);
-    }
-
     /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.
     pub fn resume(&mut self, form: &Form, limits: &Limits, wanted: impl Fn(usize) -> bool, work: u64) {
         self.open.fill(form, limits, &self.cuts, true, wanted);

@@ -79,7 +79,6 @@ impl Decomposition {
     /// Scores every channel by its reduced value at the relaxation's prices, and ranks.
     pub(in crate::solver::gang) fn score_relaxed(&mut self) {
         let Self { form, relaxation, builder, .. } = self;
-        relaxation.reduce(form);
         let multipliers = &relaxation.multipliers;
         builder.score.clear();
         builder.score.extend((0..form.len()).map(|e| multipliers.score(form, e)));

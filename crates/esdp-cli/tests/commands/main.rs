@@ -1,0 +1,14 @@
+//! The commands that compute and end: what they print, write and refuse. One program, since linking one for every command
+//! takes longer than running it; `cargo test -p esdp-cli --test commands sweep::` runs the tests of one.
+
+mod bench;
+mod oracle;
+mod replay;
+mod reproduce;
+mod run;
+mod solve;
+mod solve_extremes;
+mod sweep;
+mod trace;
+#[path = "../util/mod.rs"]
+mod util;

@@ -1,0 +1,104 @@
+//! `esdp reproduce`, through the real binary, at a tiny size.
+
+use crate::util::{Run, esdp, signal, wait_for};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn reproduce(out: &Path, args: &[&str]) -> Run {
+    esdp(&[&["reproduce", "--quick", "--out", out.to_str().unwrap()], args].concat(), b"")
+}
+
+fn read(out: &Path, file: &str) -> String {
+    std::fs::read_to_string(out.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn parts(out: &Path) -> Vec<PathBuf> {
+    let Ok(found) = out.join("parts").read_dir() else { return Vec::new() };
+    let mut found: Vec<PathBuf> = found.map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    found.sort();
+    found
+}
+
+#[test]
+fn figures_claims_and_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = reproduce(dir.path(), &["rho", "average", "--seeds", "2", "--slots", "40"]).fine();
+    assert!(table.starts_with("2 figures, seeds 0 to 1: average, rho\n"), "{table}");
+    assert!(table.contains("rho-rises") && table.contains("report.html"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{table}");
+    for figure in ["average", "rho"] {
+        assert!(read(dir.path(), &format!("{figure}.svg")).starts_with("<"));
+        assert!(std::fs::read(dir.path().join(format!("{figure}.png"))).unwrap().starts_with(b"\x89PNG"));
+    }
+    let csv = read(dir.path(), "rho.csv");
+    assert!(csv.starts_with("series,x,y,stderr\noracle,0.1,"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 7 * 10, "7 policies at 10 rates");
+    let report = read(dir.path(), "report.html");
+    assert!(report.contains("nearly all algorithms") && report.contains("arrivals"), "claims and scenarios");
+    let claims: Value = serde_json::from_str(&read(dir.path(), "claims.json")).unwrap();
+    let rho = claims.as_array().unwrap().iter().find(|claim| claim["id"] == "rho-rises").unwrap();
+    assert!(rho["measured"].as_str().unwrap().contains('±') && rho["stderr"].is_number(), "{rho}");
+    assert_eq!(read(dir.path(), "claims.csv").lines().count(), 1 + claims.as_array().unwrap().len());
+    // What was simulated can be simulated again.
+    let scenario = dir.path().join("scenarios/rho.toml");
+    let sweep = ["sweep", scenario.to_str().unwrap(), "--out", dir.path().to_str().unwrap(), "--format", "csv"];
+    assert!(esdp(&sweep, b"").fine().starts_with("arrivals.rho,policy,slots,seeds,"));
+}
+
+#[test]
+fn json_and_any_number_of_threads() {
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let run = |dir: &Path, jobs| {
+        let args = ["rho", "--seeds", "2", "--slots", "30", "--jobs", jobs, "--format", "json"];
+        let document: Value = serde_json::from_str(&reproduce(dir, &args).fine()).unwrap();
+        assert_eq!(document["figures"][0]["files"], serde_json::json!(["rho.svg", "rho.png", "rho.csv"]));
+        assert_eq!(document["claims"][0]["figure"], "rho");
+        ["rho.csv", "rho.svg", "claims.csv", "claims.json"].map(|file| read(dir, file))
+    };
+    assert_eq!(run(dirs[0].path(), "1"), run(dirs[1].path(), "2"));
+}
+
+#[test]
+fn an_interrupted_reproduction_goes_on() {
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let (through, stopped) = (dirs[0].path(), dirs[1].path());
+    let args = ["ports", "--seeds", "3", "--slots", "500"];
+    reproduce(through, &args).fine();
+    let all = parts(through).len();
+    assert_eq!(all, 8 * 3);
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_esdp"));
+    command.args(["reproduce", "--quick", "--jobs", "1", "--out", stopped.to_str().unwrap()]).args(args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(|| !parts(stopped).is_empty());
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let (some, said) = (parts(stopped), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.starts_with("interrupted: ") && said.contains("resumes from there"), "{said}");
+    assert!(!some.is_empty() && some.len() < all, "{} of {all}", some.len());
+    assert!(!stopped.join("report.html").exists());
+
+    let written = |path: &PathBuf| std::fs::metadata(path).unwrap().modified().unwrap();
+    let before: Vec<_> = some.iter().map(written).collect();
+    reproduce(stopped, &args).fine();
+    assert_eq!(some.iter().map(written).collect::<Vec<_>>(), before, "what was done is not done again");
+    for file in ["ports.csv", "claims.csv"] {
+        assert_eq!(read(stopped, file), read(through, file), "{file}");
+    }
+}
+
+#[test]
+fn what_is_not_a_figure_is_refused() {
+    let refused = esdp(&["reproduce", "fig7"], b"").refused();
+    let known =
+        "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, horizon, gang, fleet";
+    assert_eq!(refused, format!("unknown figure `fig7`, expected one or several of {known}"));
+    let refused = esdp(&["reproduce", "rho", "--seeds", "0"], b"").refused();
+    assert!(refused.contains("--seeds") && refused.contains("from 1 to"), "{refused}");
+    let list = esdp(&["reproduce", "--list"], b"").fine();
+    assert_eq!(list.lines().count(), 14);
+    assert!(list.starts_with("aou             The AOU vs. time slots\n"), "{list}");
+}

@@ -1,0 +1,56 @@
+//! What `deploy/` shows and alerts on is what a service measures.
+
+use crate::service::{Service, cluster};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The names of our metrics in a text.
+fn metrics(text: &str) -> BTreeSet<String> {
+    let name = |piece: &str| -> String {
+        let end = piece.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(piece.len());
+        format!("esdp_{}", &piece[..end])
+    };
+    text.split("esdp_").skip(1).map(name).collect()
+}
+
+fn deployed(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(path)).unwrap()
+}
+
+#[test]
+fn every_metric_that_is_shown_is_measured() {
+    let data = tempfile::tempdir().unwrap();
+    let service = Service::start(data.path(), &[]);
+    let mut client = service.client();
+    client.ok("PUT", "/v1/cluster", &cluster(2).to_string());
+    client.post("/v1/slots", &json!({"key": "k", "jobs": [{"id": "j", "port": "train"}]}));
+    let page = client.send("GET", "/metrics", "").body;
+    let measured: BTreeSet<String> = metrics(&page);
+    let grafana: Value = serde_json::from_str(&deployed("grafana/esdp.json")).unwrap();
+    let panels = grafana["panels"].as_array().unwrap();
+    let shown: String = panels.iter().map(|panel| panel["targets"].to_string()).collect();
+    let documented = include_str!("../../../../docs/operate.md");
+    for (where_, text) in [("Grafana", &*shown), ("alerts", &deployed("prometheus/alerts.yml")), ("docs", documented)] {
+        let names = metrics(text);
+        assert!(names.len() >= 7, "{where_}: {names:?}");
+        let unknown: Vec<_> = names.difference(&measured).collect();
+        assert!(unknown.is_empty(), "{where_}: {unknown:?} are not in /metrics");
+    }
+}
+
+#[test]
+fn the_settings_that_are_shown_are_read() {
+    // Every setting is there as a comment; without the marks it must be a file that is accepted.
+    let text = deployed("serve.toml");
+    let settings: String = text.lines().filter_map(|line| line.strip_prefix("# ")).fold(String::new(), |text, line| {
+        if line.split_once(" = ").is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_')) {
+            text + line + "\n"
+        } else {
+            text
+        }
+    });
+    assert!(settings.lines().count() >= 12, "{settings}");
+    let read: esdp_serve::settings::SettingsFile = toml::from_str(&settings).unwrap();
+    read.settle().unwrap();
+}

@@ -1,0 +1,15 @@
+//! `esdp serve` and what speaks to it, as real processes. One program, as `commands/` is; the page has its own, `dashboard.rs`.
+
+mod api;
+mod crash;
+mod deploy;
+mod faults;
+mod hostile;
+mod load;
+mod order;
+mod same;
+mod schema;
+#[path = "../service/mod.rs"]
+mod service;
+mod slots;
+mod soak;

@@ -1,0 +1,149 @@
+//! Files of the live core that were written before: snapshots and journals of every version are read.
+//!
+//! `tests/fixtures/live-v1` holds the journal of a short life and the snapshot in its middle. A new version adds a
+//! directory of its own, written by `cargo test -p esdp --test scheduler live_files:: -- --ignored`, and never changes an old one.
+
+use esdp::live::{EVENT_VERSION, Entry, Event, Live, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
+use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, TaskGroupSpec, Ticket};
+use esdp::policy::{Policy, PolicySpec};
+use std::path::PathBuf;
+
+/// It was called `esdp` when the files of version 1 were written.
+fn policy(cluster: &Cluster) -> Box<dyn Policy> {
+    "esdp-index".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap()
+}
+
+fn described() -> ClusterDescription {
+    let group = |name: &str, count| TaskGroupSpec {
+        name: name.into(),
+        count,
+        minimum: 0,
+        request: [("gpu".to_owned(), 1)].into(),
+    };
+    let gang = JobShape::Gang { minimum: 2, groups: vec![group("ps", 1), group("worker", 2)] };
+    let mut fast = ServerSpec::new("n1", &[("gpu", 3)]);
+    fast.labels = vec!["h100".into()];
+    ClusterDescription {
+        devices: vec!["gpu".into()],
+        servers: vec![ServerSpec::new("n0", &[("gpu", 4)]), fast],
+        ports: vec![
+            PortSpec { weight: 2.0, reference: Some(100.0), ..PortSpec::new("train", gang) },
+            PortSpec::new("serve", JobShape::Parts { request: [("gpu".to_owned(), 1)].into() }),
+        ],
+        ..ClusterDescription::default()
+    }
+}
+
+/// Every kind of event, most of them more than once.
+fn life() -> Vec<Event> {
+    let mut events = Vec::new();
+    for slot in 1..=40u64 {
+        let port = if slot.is_multiple_of(3) { "serve" } else { "train" };
+        events.push(Event::Submitted { job: format!("j{slot}"), port: port.into(), weight: 1.0 + (slot % 2) as f64 });
+        let closed = if slot.is_multiple_of(7) { vec!["n0".to_owned()] } else { vec![] };
+        let free =
+            if slot.is_multiple_of(5) { [("n1".to_owned(), [("gpu".to_owned(), 1)].into())].into() } else { [].into() };
+        events.push(Event::SlotDue { slot: Slot(slot), free, closed, work: slot.is_multiple_of(4).then_some(5000) });
+        let ticket = Ticket(slot);
+        match slot % 6 {
+            0 => events.push(Event::Refused { ticket, why: "no".into() }),
+            _ => events.push(Event::Accepted { ticket }),
+        }
+        let report = match slot % 4 {
+            0 => SpeedReport::Lost,
+            1 => SpeedReport::Utility(0.25),
+            2 => SpeedReport::Rate(40.0 * slot as f64),
+            _ => SpeedReport::Work { work: 300.0, seconds: 2.5 },
+        };
+        let tasks = [WhichTasks::All, WhichTasks::One(0), WhichTasks::On("n1".into())][(slot % 3) as usize].clone();
+        events.push(Event::Reported { ticket, tasks, report });
+        events.push(Event::Ended { job: format!("j{}", slot.saturating_sub(1)) });
+        match slot {
+            8 => events.push(Event::Drained { server: "n1".into() }),
+            10 => events.push(Event::Opened { server: "n1".into() }),
+            12 => events.push(Event::Cancelled { job: "j12".into() }),
+            15 => events.push(Event::ServerLost { server: "n0".into() }),
+            16 => events.push(Event::Opened { server: "n0".into() }),
+            18 => events.push(Event::Expired { before: Slot(10) }),
+            22 => {
+                let mut next = described();
+                next.servers.push(ServerSpec::new("n2", &[("gpu", 2)]));
+                next.servers.remove(0);
+                events.push(Event::Described { cluster: next });
+            }
+            25 => events.push(Event::Reset { port: None, server: Some("n1".into()) }),
+            27 => events.push(Event::Forgotten { server: "n0".into() }),
+            29 => {
+                let (port, group, server) = ("train".into(), "worker".into(), "n2".into());
+                events.push(Event::Observed { id: "x".into(), port, group, server, report: SpeedReport::Rate(90.0) });
+            }
+            _ => {}
+        }
+    }
+    events
+}
+
+fn directory(version: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "fixtures", version].iter().collect()
+}
+
+/// After how many events the snapshot was taken.
+const MIDDLE: usize = 120;
+
+#[test]
+#[ignore = "writes the files of this version"]
+fn write() {
+    let directory = directory(&format!("live-v{SNAPSHOT_VERSION}"));
+    std::fs::create_dir_all(&directory).unwrap();
+    let mut live = Live::new(described(), policy).unwrap();
+    let mut journal = String::new();
+    for (index, event) in life().into_iter().enumerate() {
+        if index == MIDDLE {
+            std::fs::write(directory.join("snapshot.txt"), live.snapshot().unwrap()).unwrap();
+        }
+        live.apply(&event);
+        let entry = Entry { version: EVENT_VERSION, sequence: index as u64 + 1, event };
+        journal += &(serde_json::to_string(&entry).unwrap() + "\n");
+    }
+    std::fs::write(directory.join("journal.jsonl"), journal).unwrap();
+}
+
+fn journal(version: &str) -> Vec<Event> {
+    let text = std::fs::read_to_string(directory(version).join("journal.jsonl")).unwrap();
+    let entries = text.lines().map(|line| serde_json::from_str::<Entry>(line).unwrap());
+    entries.map(|entry| entry.event).collect()
+}
+
+#[test]
+fn version_1_is_read() {
+    let events = journal("live-v1");
+    assert_eq!(events, life(), "every event of version 1 means what it meant");
+    let saved = std::fs::read_to_string(directory("live-v1").join("snapshot.txt")).unwrap();
+    let mut restored = Live::restore(&saved, policy).unwrap();
+    assert_eq!(restored.counts().events, MIDDLE as u64);
+    let mut replayed = Live::new(described(), policy).unwrap();
+    events[..MIDDLE].iter().for_each(|event| drop(replayed.apply(event)));
+    assert_eq!(replayed.snapshot().unwrap(), restored.snapshot().unwrap());
+    let today = |cluster: &Cluster| "esdp".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
+    let refused = Live::restore(&saved, today).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("policy `esdp-index`, then called `esdp`, expected `esdp`"), "{refused}");
+    for event in &events[MIDDLE..] {
+        assert_eq!(replayed.apply(event), restored.apply(event), "{event:?}");
+    }
+    assert_eq!(replayed.snapshot().unwrap(), restored.snapshot().unwrap());
+    let counts = restored.counts();
+    assert!(counts.starts > 20 && counts.learned > 15 && counts.duplicates > 0, "{counts:?}");
+}
+
+#[test]
+fn what_is_damaged_or_foreign_is_refused() {
+    let saved = std::fs::read_to_string(directory("live-v1").join("snapshot.txt")).unwrap();
+    let refused = |text: &str| Live::restore(text, policy).map(|_| ()).unwrap_err().to_string();
+    assert!(refused(&saved.replacen("\"n1\"", "\"n7\"", 1)).contains("checksum"));
+    assert!(refused(&saved[..saved.len() / 2]).contains("checksum"));
+    assert!(refused(&saved.replacen("\"version\":1", "\"version\":2", 1)).contains("version 2"));
+    assert!(refused("").contains("first line") && refused("{}\n{}").contains("first line"));
+    let other = |cluster: &Cluster| "cts".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
+    let refused = Live::restore(&saved, other).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("policy `esdp-index`, then called `esdp`, expected `cts`"), "{refused}");
+}

@@ -1,0 +1,12 @@
+//! The scheduler, its policies and the live core: what is sealed, learned, saved and told. One program, as `solver/` is.
+
+mod change;
+mod conformance;
+mod faults;
+mod live;
+mod live_files;
+mod modes;
+mod pooled;
+mod regret;
+mod seal;
+mod whole_jobs;

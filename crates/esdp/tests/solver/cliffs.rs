@@ -1,0 +1,147 @@
+//! Problems on which solvers fell off a cliff: machines of real size, many limits, many equal channels, jobs of one task,
+//! millions of tasks. Each has a value that must be reached and a gap that must be certified.
+//!
+//! The best values are those of HiGHS 1.15 after a minute (eight for 400 jobs on 100 servers) on the instances drawn here;
+//! those that are known otherwise say how.
+
+use crate::alike::Alike;
+use esdp::model::Amount;
+use esdp::sim::families::{Dimensions, Draw, Family, IndexKind};
+use esdp::solver::{Exact, Exhaustive, Gang, Group, Guarantee, Instance, Solution, Solver};
+
+/// What is asked of an answer.
+struct Asked {
+    /// The best value known.
+    best: f64,
+    /// How much less will do, as a share.
+    short: f64,
+    /// The largest gap that may be left.
+    gap: f64,
+}
+
+fn draw(family: Family, size: (u32, u32), index: IndexKind) -> Instance {
+    Draw { family, size: Dimensions(size.0, size.1), index, seed: 7, number: 0 }.instance()
+}
+
+fn check(instance: &Instance, asked: &Asked) -> Solution {
+    let problem = instance.problem().unwrap();
+    let solution = Exact::default().solve(&problem).unwrap();
+    let Solution { value, bound, work, method, .. } = solution;
+    let said = format!("value {value}, bound {bound}, gap {}, {method}, work {work}", solution.gap());
+    assert!(problem.is_feasible(&solution.chosen), "{said}");
+    assert!(bound >= asked.best * (1.0 - 1e-9), "the bound is below {}: {said}", asked.best);
+    assert!(value >= asked.best * (1.0 - asked.short), "the best is {}: {said}", asked.best);
+    assert!(solution.gap() <= asked.gap, "{said}");
+    solution
+}
+
+#[test]
+fn gangs_on_40_real_nodes() {
+    let linear = draw(Family::RealNodes, (40, 60), IndexKind::Linear);
+    check(&linear, &Asked { best: 233.01369, short: 0.005, gap: 0.03 });
+    let optimistic = draw(Family::RealNodes, (40, 60), IndexKind::Optimistic);
+    check(&optimistic, &Asked { best: 245.14786, short: 0.005, gap: 0.03 });
+}
+
+#[test]
+fn gangs_on_nodes_with_64_of_everything() {
+    let nodes = Alike { servers: 16, capacity: vec![64; 3], jobs: 100, tasks: 8, request: 1..=4 };
+    check(&nodes.instance(0), &Asked { best: 437.046, short: 0.01, gap: 0.03 });
+}
+
+#[test]
+fn gangs_on_one_large_server() {
+    let server = Alike { servers: 1, capacity: vec![500], jobs: 60, tasks: 8, request: 1..=3 };
+    check(&server.instance(0), &Asked { best: 173.056, short: 0.005, gap: 0.01 });
+}
+
+#[test]
+fn gangs_on_eight_large_servers() {
+    let servers = Alike { servers: 8, capacity: vec![100], jobs: 60, tasks: 8, request: 1..=3 };
+    check(&servers.instance(0), &Asked { best: 381.786, short: 0.005, gap: 0.01 });
+}
+
+/// Every server is a knapsack of its own, and so small that all of its sets can be tried.
+#[test]
+fn jobs_of_one_task_each_on_one_server() {
+    let instance = draw(Family::OneTask, (400, 40), IndexKind::Linear);
+    let devices = instance.capacity.len();
+    let mut best = 0.0;
+    for server in 0..instance.server_capacity.len() / devices {
+        let mut part = Instance::new(instance.server_capacity[server * devices..][..devices].to_vec());
+        for channel in (0..instance.mean.len()).filter(|&channel| instance.server[channel] as usize == server) {
+            part.push(&instance.requests[channel * devices..][..devices], instance.mean[channel], 0.0);
+        }
+        best += Exhaustive::default().solve(&part.problem().unwrap()).unwrap().value;
+    }
+    check(&instance, &Asked { best, short: 1e-9, gap: 1e-9 });
+}
+
+/// Any 6,000 of them are best.
+#[test]
+fn twenty_thousand_equal_channels() {
+    let instance = draw(Family::Ties, (20_000, 1), IndexKind::Linear);
+    check(&instance, &Asked { best: 3_000.0, short: 0.0, gap: 1e-9 });
+}
+
+#[test]
+fn eight_limits() {
+    check(
+        &draw(Family::ManyLimits, (8, 400), IndexKind::Linear),
+        &Asked { best: 20.781974779, short: 0.003, gap: 0.03 },
+    );
+}
+
+/// The gaps here and below are those that HiGHS has left after a second.
+#[test]
+fn ten_limits_by_the_rule_of_the_or_library() {
+    for (channels, best, gap) in [(100, 22990.157, 0.0205), (250, 59122.233, 0.0091), (500, 117986.155, 0.0058)] {
+        let instance = draw(Family::OrLibrary, (10, channels), IndexKind::Linear);
+        check(&instance, &Asked { best, short: 0.003, gap });
+    }
+}
+
+#[test]
+fn thirty_limits_by_the_rule_of_the_or_library() {
+    let instance = draw(Family::OrLibrary, (30, 100), IndexKind::Linear);
+    check(&instance, &Asked { best: 21517.627, short: 0.005, gap: 0.0373 });
+}
+
+#[test]
+fn more_gangs_than_small_servers_hold() {
+    for (size, best) in [((300, 40), 104.51525), ((400, 100), 270.47049)] {
+        let instance = draw(Family::Congested, size, IndexKind::Linear);
+        check(&instance, &Asked { best, short: 0.0125, gap: 0.02 });
+    }
+}
+
+#[test]
+fn gangs_on_100_real_nodes() {
+    let linear = draw(Family::RealNodes, (100, 100), IndexKind::Linear);
+    check(&linear, &Asked { best: 512.19516, short: 0.005, gap: 0.03 });
+    let optimistic = draw(Family::RealNodes, (100, 100), IndexKind::Optimistic);
+    check(&optimistic, &Asked { best: 532.71644, short: 0.005, gap: 0.03 });
+}
+
+/// A job of millions of tasks that request nothing.
+fn vast_job(tasks: u32) -> Instance {
+    let mut instance = Instance::new(vec![Amount::MAX]);
+    instance.server_capacity = vec![0, 0];
+    instance.jobs.push(Gang { minimum: tasks, copies: 1 });
+    instance.groups.push(Group { job: 0, count: tasks, minimum: 0 });
+    for server in 0..2 {
+        instance.push(&[0], 1e-3, 1e-3);
+        instance.server.push(server);
+        instance.group.push(0);
+    }
+    instance
+}
+
+/// All of them run: what they are worth is a product.
+#[test]
+fn a_gang_of_millions_of_tasks() {
+    let tasks = f64::from(1 << 26);
+    let best = tasks * 1e-3 + (tasks * 1e-3).sqrt();
+    let solution = check(&vast_job(1 << 26), &Asked { best, short: 1e-15, gap: 0.0 });
+    assert_eq!((solution.guarantee, solution.chosen.tasks()), (Guarantee::Optimal, 1 << 26));
+}
