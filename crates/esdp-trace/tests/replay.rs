@@ -2,7 +2,7 @@
 
 use esdp::model::{PortId, ServerId};
 use esdp::scenario::LabelledPolicy;
-use esdp_trace::replay::{Machines, Means, Noise, Played, Replay, ReplayError, ReplayPlan, in_words};
+use esdp_trace::replay::{MachineSource, Noise, Played, RelativeSpeeds, Replay, ReplayError, ReplayPlan, in_words};
 use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Import, Ledger, Source};
 
@@ -67,7 +67,7 @@ fn plan() -> ReplayPlan {
     ReplayPlan { slot: Some(10.0), slots: Some(10), ..ReplayPlan::default() }
 }
 
-fn scenario(played: &Played, means: &Means) -> esdp::scenario::Scenario {
+fn scenario(played: &Played, means: &RelativeSpeeds) -> esdp::scenario::Scenario {
     played.scenario(means, &Noise::None, vec![LabelledPolicy::named("esdp").unwrap()]).unwrap()
 }
 
@@ -113,7 +113,7 @@ fn the_table_is_used_whole_and_jobs_keep_what_they_are() {
 fn accounting_tells_partitions_nodes_waiting_and_states() {
     let played = build(&[WEEK, SINFO], ReplayPlan::default()).unwrap();
     assert_eq!(in_words(&played.servers), "4 servers: 1 x a100, 1 x v100, 2 x CPU");
-    assert_eq!(played.machines, Machines::Table);
+    assert_eq!(played.machines, MachineSource::Table);
     let ids: Vec<&str> = played.jobs.iter().map(|job| job.id.as_str()).collect();
     assert_eq!(ids, ["1", "2", "3", "4", "7"], "5 waits, 6 is of unknown length");
     assert!(played.notes.iter().any(|note| note.starts_with("1 jobs of unknown length")), "{:?}", played.notes);
@@ -128,7 +128,7 @@ fn accounting_tells_partitions_nodes_waiting_and_states() {
     let today = played.today().unwrap();
     assert_eq!((today.jobs, today.median_wait, today.mean_wait), (5, 30.0, 66.0));
     // The same job took twice as long on g2: with speeds 1 and 1/2 it is the same work.
-    let scenario = scenario(&played, &Means::of_servers(&played, &[1.0, 0.5, 1.0, 1.0]));
+    let scenario = scenario(&played, &RelativeSpeeds::of_servers(&played, &[1.0, 0.5, 1.0, 1.0]));
     let value: toml::Table = toml::from_str(&scenario.to_toml()).unwrap();
     let work = value["jobs"]["list"].clone().try_into::<Vec<Vec<f64>>>().unwrap();
     let train = played.types.iter().position(|kind| kind.words.contains("gpu")).unwrap();
@@ -138,7 +138,7 @@ fn accounting_tells_partitions_nodes_waiting_and_states() {
 #[test]
 fn without_a_table_the_named_nodes_are_the_machines() {
     let played = build(&[WEEK], ReplayPlan::default()).unwrap();
-    assert_eq!(played.machines, Machines::Named);
+    assert_eq!(played.machines, MachineSource::Named);
     let names: Vec<&str> = played.servers.iter().map(|server| server.name.as_str()).collect();
     assert_eq!(names, ["g1", "g2", "c1", "c2"]);
     // Jobs 3 and 7 were together on c1, before job 4 came.

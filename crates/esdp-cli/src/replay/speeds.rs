@@ -1,6 +1,6 @@
 //! How fast servers are taken to be: one answer where the files tell it, several where nobody knows.
 
-use esdp_trace::replay::{Machines, Means, Noise, Played};
+use esdp_trace::replay::{MachineSource, Noise, Played, RelativeSpeeds};
 
 /// What is assumed of speeds where nobody knows them: the fastest server over the slowest.
 pub(super) const SPREADS: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
@@ -134,15 +134,15 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
 
 fn machines(played: &Played) -> Option<String> {
     match played.machines {
-        Machines::Table => None,
-        Machines::Drawn => Some(format!("{} of the machines were drawn, as asked.", played.servers.len())),
-        Machines::Cut => Some("One machine was cut into equal servers, as asked.".to_owned()),
-        Machines::Named => Some(
+        MachineSource::Table => None,
+        MachineSource::Drawn => Some(format!("{} of the machines were drawn, as asked.", played.servers.len())),
+        MachineSource::Cut => Some("One machine was cut into equal servers, as asked.".to_owned()),
+        MachineSource::Named => Some(
             "There is no machine table: the servers are the nodes that accounting names, each as large as the most that \
              ran there at once."
                 .to_owned(),
         ),
-        Machines::Assumed => {
+        MachineSource::Assumed => {
             Some("THE MACHINES ARE MADE UP: equal ones, of a size that these jobs keep busy to 70 %.".to_owned())
         }
     }
@@ -158,26 +158,26 @@ impl Answer {
     }
 
     /// The speeds under a seed.
-    pub(super) fn means(&self, played: &Played, seed: u64) -> Means {
+    pub(super) fn means(&self, played: &Played, seed: u64) -> RelativeSpeeds {
         match &self.source {
-            Source::Assumed(spread) => Means::spread(played, *spread, seed),
+            Source::Assumed(spread) => RelativeSpeeds::spread(played, *spread, seed),
             Source::Accounting => match &played.nodes {
-                Some(nodes) => Means::of_servers(played, &played.by_node(nodes, &nodes.draw(seed))),
-                None => Means::spread(played, 1.0, seed),
+                Some(nodes) => RelativeSpeeds::of_servers(played, &played.by_node(nodes, &nodes.draw(seed))),
+                None => RelativeSpeeds::spread(played, 1.0, seed),
             },
             Source::Table | Source::Borrowed => match &played.table {
                 Some((means, _)) => means.clone(),
-                None => Means::spread(played, 1.0, seed),
+                None => RelativeSpeeds::spread(played, 1.0, seed),
             },
         }
     }
 
     /// The best guess of the speeds.
-    pub(super) fn likely(&self, played: &Played, seed: u64) -> Means {
+    pub(super) fn likely(&self, played: &Played, seed: u64) -> RelativeSpeeds {
         match (&self.source, &played.nodes) {
             (Source::Accounting, Some(nodes)) => {
                 let speeds: Vec<f64> = nodes.nodes.iter().map(|node| node.speed).collect();
-                Means::of_servers(played, &played.by_node(nodes, &speeds))
+                RelativeSpeeds::of_servers(played, &played.by_node(nodes, &speeds))
             }
             _ => self.means(played, seed),
         }

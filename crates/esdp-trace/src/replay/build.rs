@@ -1,8 +1,8 @@
 //! A played trace: jobs, types and servers.
 
-use super::servers::{self, Machines};
+use super::servers::{self, MachineSource};
 use super::types::{Choice, Types};
-use super::{Chosen, Job, JobType, Mapping, Means, Nodes, PlayedServer, Replay, ReplayError, time};
+use super::{Chosen, Job, JobType, Mapping, Nodes, PlayedServer, RelativeSpeeds, Replay, ReplayError, time};
 use crate::event::unit;
 use crate::plan::{Column, Units};
 use crate::relative::NodeSpeeds;
@@ -57,7 +57,7 @@ pub struct Played {
     /// The servers.
     pub servers: Vec<PlayedServer>,
     /// Where they come from.
-    pub machines: Machines,
+    pub machines: MachineSource,
     /// The job types.
     pub types: Vec<JobType>,
     /// The jobs, in the order of their arrival.
@@ -71,7 +71,7 @@ pub struct Played {
     /// What was left out or assumed, a sentence each.
     pub notes: Vec<String>,
     /// Speeds from a table, and which row each type has.
-    pub table: Option<(Means, Mapping)>,
+    pub table: Option<(RelativeSpeeds, Mapping)>,
     /// Speeds from accounting.
     pub nodes: Option<NodeSpeeds>,
     /// Measured fluctuation; empty where there is none.
@@ -154,7 +154,7 @@ impl Replay {
         let places: HashMap<&str, u32> =
             servers.iter().zip(0..).map(|(server, at)| (server.name.as_str(), at)).collect();
         let jobs = jobs.iter().map(|job| played(job, &types, &nodes, &places)).collect();
-        let table = speeds.means(&types, &servers).map(|(means, mapping)| (Means(means), mapping));
+        let table = speeds.means(&types, &servers).map(|(means, mapping)| (RelativeSpeeds(means), mapping));
         let devices = units.names().map(str::to_owned).collect();
         let (nodes, series) = (cells.estimate(), speeds.fluctuation());
         debug_assert!(table.is_some() || !speeds.has_table());

@@ -20,8 +20,8 @@ mod types;
 mod window;
 
 pub use build::{Logged, Played, PlayedJob, Today};
-pub use scenario::{Means, Noise};
-pub use servers::{MOST_SERVERS, Machines, PlayedServer, in_words};
+pub use scenario::{Noise, RelativeSpeeds};
+pub use servers::{MOST_SERVERS, MachineSource, PlayedServer, in_words};
 pub use speeds::Mapping;
 pub use types::JobType;
 pub use window::{Chosen, time};

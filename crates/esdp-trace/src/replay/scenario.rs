@@ -29,9 +29,9 @@ pub enum Noise {
 
 /// Relative speeds: one row per job type, one number per server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Means(pub Vec<Vec<f64>>);
+pub struct RelativeSpeeds(pub Vec<Vec<f64>>);
 
-impl Means {
+impl RelativeSpeeds {
     /// The same for every job type: one speed per server.
     pub fn of_servers(played: &Played, speeds: &[f64]) -> Self {
         Self(vec![speeds.to_vec(); played.types.len()])
@@ -82,7 +82,7 @@ impl Played {
     /// When it cannot be run.
     pub fn scenario(
         &self,
-        means: &Means,
+        means: &RelativeSpeeds,
         noise: &Noise,
         policies: Vec<LabelledPolicy>,
     ) -> Result<Scenario, ReplayError> {

@@ -86,7 +86,7 @@ impl Table {
 
 /// Where the servers come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Machines {
+pub enum MachineSource {
     /// A table, whole.
     Table,
     /// Some of a table.
@@ -107,21 +107,23 @@ pub(super) fn choose(
     devices: &Devices,
     jobs: &mut [Job],
     length: f64,
-) -> Result<(Vec<PlayedServer>, Machines), ReplayError> {
+) -> Result<(Vec<PlayedServer>, MachineSource), ReplayError> {
     if let Some(servers) = plan.servers {
         check("servers", servers as f64, 1.0, MOST_SERVERS as f64)?;
     }
     let Table { list, .. } = table;
     match (list.as_slice(), plan.servers) {
-        ([system], Some(parts)) if parts > 1 => Ok((cut(system, parts, devices, jobs), Machines::Cut)),
+        ([system], Some(parts)) if parts > 1 => Ok((cut(system, parts, devices, jobs), MachineSource::Cut)),
         ([system], None) if nodes.names.is_empty() => Err(ReplayError::OneMachine { name: system.name.clone() }),
         ([], None) if nodes.names.is_empty() => Err(ReplayError::NoMachines),
-        ([], Some(count)) if nodes.names.is_empty() => Ok((equal(count, devices, jobs, length), Machines::Assumed)),
-        ([], None) => Ok((named(nodes, devices, jobs), Machines::Named)),
-        ([], Some(count)) => Ok((drawn(named(nodes, devices, jobs), count, plan.seed)?, Machines::Drawn)),
-        (_, None) => Ok((list, Machines::Table)),
-        (all, Some(count)) if all.len() == count => Ok((list, Machines::Table)),
-        (_, Some(count)) => Ok((drawn(list, count, plan.seed)?, Machines::Drawn)),
+        ([], Some(count)) if nodes.names.is_empty() => {
+            Ok((equal(count, devices, jobs, length), MachineSource::Assumed))
+        }
+        ([], None) => Ok((named(nodes, devices, jobs), MachineSource::Named)),
+        ([], Some(count)) => Ok((drawn(named(nodes, devices, jobs), count, plan.seed)?, MachineSource::Drawn)),
+        (_, None) => Ok((list, MachineSource::Table)),
+        (all, Some(count)) if all.len() == count => Ok((list, MachineSource::Table)),
+        (_, Some(count)) => Ok((drawn(list, count, plan.seed)?, MachineSource::Drawn)),
     }
 }
 
