@@ -56,19 +56,15 @@ fn easy_lets_pass_who_does_not_delay_the_first() {
 
 #[test]
 fn conservative_delays_nobody_who_came_before() {
-    // The same; then a long job of three cores (slot 3, port 0), and a short one of one core behind it. EASY protects the
-    // first alone: it may put the last before the third at any price; reservations of all do not differ here.
     let same = setting(&[[1, 0, 0], [0, 1, 0], [0, 0, 2]], [&[6.0], &[2.0], &[4.0, 9.0]]);
     assert_eq!(starts(&same, QueueRule::Conservative), starts(&same, QueueRule::Easy));
-    // Three jobs of three cores: two run, the third waits to slot 5; then the whole cluster; then a job of three cores that
-    // ends in slot 8 where the second runs until slot 4. EASY reserves for the third only, and the last one passes the
-    // whole-cluster job; with reservations for all it may not.
-    let other = setting(&[[3, 0, 0], [0, 1, 0], [1, 0, 0]], [&[4.0, 9.0, 3.0, 6.0], &[1.0], &[]]);
+    // Three jobs of three cores: two run, the third waits for slot 5; then the whole cluster is wanted, free from slot 10
+    // on; then a long job of one core. EASY protects the third alone, so the last goes ahead, and the whole cluster is free
+    // when it has ended. With a reservation for all it may not.
+    let other = setting(&[[3, 0, 0], [0, 1, 0], [0, 0, 1]], [&[4.0, 9.0, 3.0], &[1.0], &[20.0]]);
     let (easy, conservative) = (starts(&other, QueueRule::Easy), starts(&other, QueueRule::Conservative));
-    let start = |of: &[(u32, u64, u64)], port, number| of.iter().find(|s| (s.0, s.1) == (port, number)).unwrap().2;
-    assert_eq!((start(&easy, 0, 2), start(&conservative, 0, 2)), (5, 5));
-    assert!(start(&easy, 0, 3) < start(&easy, 1, 0), "{easy:?}");
-    assert!(start(&conservative, 1, 0) < start(&conservative, 0, 3), "{conservative:?}");
+    assert_eq!(easy, [(0, 0, 1), (0, 1, 1), (2, 0, 3), (0, 2, 5), (1, 0, 23)]);
+    assert_eq!(conservative, [(0, 0, 1), (0, 1, 1), (0, 2, 5), (1, 0, 10), (2, 0, 11)]);
 }
 
 #[test]
@@ -83,7 +79,7 @@ fn a_log_is_followed_and_waits_where_there_is_no_room() {
 #[test]
 fn a_queue_needs_jobs_that_wait() {
     let setting = setting(&[[1, 0, 0]], [&[1.0], &[], &[]]);
-    let cluster = setting.cluster().as_ref().clone();
+    let cluster = Cluster::clone(setting.cluster());
     let arrivals = ArrivalSpec::Bernoulli { rho: 0.5.into() };
     let paper = Setting::build(cluster, arrivals, &SpeedSpec::default(), Delay::default(), 1).unwrap();
     assert!(Simulation::with_rule(&paper, QueueRule::Easy).is_err());
