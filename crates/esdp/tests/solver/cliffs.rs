@@ -115,6 +115,15 @@ fn more_gangs_than_small_servers_hold() {
     }
 }
 
+/// The last round of rounded rows does not lower the bound here. Once the prices of an earlier round were then put on the wrong rows;
+/// the decision fell 7 % short of the bound. HiGHS was not asked: the value is what more work found.
+#[test]
+fn gangs_whose_last_rounded_rows_gain_nothing() {
+    let draw =
+        Draw { family: Family::Congested, size: Dimensions(100, 100), index: IndexKind::Linear, seed: 5, number: 4 };
+    check(&draw.instance(), &Asked { best: 217.3425, short: 0.01, gap: 0.03 });
+}
+
 #[test]
 fn gangs_on_100_real_nodes() {
     let linear = draw(Family::RealNodes, (100, 100), IndexKind::Linear);

@@ -151,7 +151,7 @@ impl Step {
             self.server_price.copy_from_slice(&self.kept[..open.rows]);
             self.border.copy_from_slice(&self.kept[open.rows..]);
         }
-        self.work += 12 * n as u64;
+        self.work += 20 * n as u64;
         self.spread(open, at);
     }
 
