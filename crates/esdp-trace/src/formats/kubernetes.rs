@@ -105,7 +105,7 @@ fn quantity(text: &str) -> Option<f64> {
         "Ti" => 1_099_511_627_776.0,
         _ => return None,
     };
-    number::parse(text[..end].as_bytes()).map(|value| value * scale).filter(|value| (0.0..=1e18).contains(value))
+    number::parse(&text.as_bytes()[..end]).map(|value| value * scale).filter(|value| (0.0..=1e18).contains(value))
 }
 
 #[cfg(test)]

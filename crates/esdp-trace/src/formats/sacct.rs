@@ -177,8 +177,11 @@ impl Accounting {
     }
 }
 
+/// Cores, GiB and GPUs.
+type Request = [(&'static str, f64); 3];
+
 /// What a job asks for, in cores, GiB and GPUs; and on how many nodes, or 0.
-fn request<'a>(row: &Row<'_>) -> Result<([(&'a str, f64); 3], f64), Stop> {
+fn request(row: &Row<'_>) -> Result<(Request, f64), Stop> {
     let (requested, allocated) = (resources(row, REQUESTED)?, resources(row, ALLOCATED)?);
     let amount = |device: usize| if requested[device] > 0.0 { requested[device] } else { allocated[device] };
     let mut amounts = [(CPU, amount(0)), (MEMORY, amount(1)), (GPU, amount(2))];
