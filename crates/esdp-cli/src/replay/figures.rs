@@ -9,6 +9,9 @@ const STEPS: usize = 200;
 /// How many jobs a chart shows.
 const CHARTED: usize = 1500;
 
+/// Places, values and their errors.
+type Points = Vec<(f64, f64, f64)>;
+
 /// All figures, of the last answer: the one in which speeds differ most.
 pub(super) fn figures(played: &Played, runs: &Runs) -> Vec<Figure> {
     let Some(answer) = runs.runs.last() else { return Vec::new() };
@@ -66,7 +69,7 @@ fn distribution(
     runs: &Runs,
     (id, title, axis): (&str, &str, &str),
     share: Axis,
-    line: fn(&Run, f64) -> Vec<(f64, f64, f64)>,
+    line: fn(&Run, f64) -> Points,
 ) -> Figure {
     let mut figure = Figure::new(id, title, Axis::new(axis).unit("minutes").log(), share)
         .caption(format!("Seed {}.", runs.seeds[0]));
@@ -79,7 +82,7 @@ fn distribution(
 }
 
 /// Some of the times in ascending order, in minutes, each with a share by its place; a logarithmic axis has no 0.
-fn steps(mut times: Vec<f64>, share: impl Fn(usize) -> f64) -> Vec<(f64, f64, f64)> {
+fn steps(mut times: Vec<f64>, share: impl Fn(usize) -> f64) -> Points {
     times.sort_by(f64::total_cmp);
     let count = times.len();
     let first = times.partition_point(|time| *time <= 0.0);
