@@ -110,7 +110,7 @@ fn a_week_of_accounting_is_answered_with_default_flags() {
     // Without a machine table the nodes of the log are the machines, and it is said.
     let text =
         esdp(&["replay", &week, "--seeds", "1", "--quiet", "--policies", "esdp,easy", "--out", args[7]], b"").fine();
-    assert!(text.contains("40 servers: 40 x CPU") || text.contains("40 servers: "), "{text}");
+    assert!(text.contains("40 servers: "), "{text}");
     assert!(text.contains("There is no machine table: the servers are the nodes that accounting names"), "{text}");
 }
 
@@ -124,7 +124,6 @@ fn the_predicted_gain_is_that_of_the_true_speeds() {
             number(&json(&[files, &rest].concat(), &dir.path().join("out")), 0, "esdp", "gain")
         };
         let (predicted, real) = (gain(&[&week, &nodes]), gain(&[&week, &nodes, &hidden]));
-        println!("seed {seed}: predicted {predicted:.2} %, with the true speeds {real:.2} %");
         assert!((predicted - real).abs() < 3.0, "seed {seed}: {predicted} against {real}");
     }
 }
