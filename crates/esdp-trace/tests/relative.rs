@@ -38,7 +38,6 @@ fn intervals_hold_the_hidden_speeds_as_often_as_they_say() {
         }
     }
     let (share, error) = (f64::from(inside as u32) / f64::from(nodes), (squares / f64::from(nodes)).sqrt());
-    println!("{inside} of {nodes} nodes inside, root mean square error {error:.4}");
     assert!((0.90..=0.99).contains(&share), "{inside} of {nodes}");
     assert!(error < 0.03, "{error}");
 }
