@@ -50,10 +50,15 @@ pub fn duration(micros: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A share of 1 as a percentage. What is not quite everything is not printed as 100 %.
+/// A share of 1 as a percentage, rounded. What is not quite everything is not printed as 100 %, nor what is not quite
+/// nothing as 0 %.
 pub fn percent(share: f64) -> String {
-    let tenths = (share * 1000.0).floor() / 10.0;
-    if share >= 1.0 { "100 %".to_owned() } else { format!("{tenths:.1} %") }
+    match (share * 1000.0).round() {
+        _ if share >= 1.0 => "100 %".to_owned(),
+        tenths if tenths >= 1000.0 => "99.9 %".to_owned(),
+        tenths if tenths == 0.0 && share > 0.0 => "< 0.1 %".to_owned(),
+        tenths => format!("{:.1} %", tenths / 10.0),
+    }
 }
 
 #[cfg(test)]
@@ -71,7 +76,7 @@ mod tests {
     fn units_and_shares() {
         let shown = [0.5, 9.996, 99.96, 999.7, 31_254.0, 999_700.0, 5.5e6].map(duration);
         assert_eq!(shown, ["0.50 us", "10.0 us", "100 us", "1.00 ms", "31.3 ms", "1.00 s", "5.50 s"]);
-        assert_eq!(percent(0.99999), "99.9 %");
+        assert_eq!([0.0, 0.0004, 0.0469, 0.99999].map(percent), ["0.0 %", "< 0.1 %", "4.7 %", "99.9 %"]);
         assert_eq!(percent(1.0), "100 %");
     }
 }

@@ -57,7 +57,7 @@ pub struct Machine<'a> {
 }
 
 /// A task: so many like instances that start together. A job has one task or more.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Task<'a> {
     /// The job it belongs to.
     pub job: &'a str,
@@ -73,6 +73,16 @@ pub struct Task<'a> {
     pub request: DeviceAmounts<'a>,
     /// Where it may run, such as a GPU model or a partition; empty where anything will do.
     pub kind: &'a str,
+    /// Who runs it; empty where that is not told.
+    pub user: &'a str,
+    /// What the user calls it, the same for jobs that do the same; empty where that is not told.
+    pub label: &'a str,
+    /// When it started, in seconds of the trace's own clock, where that is told.
+    pub start: Option<f64>,
+    /// Where it ran, as Slurm writes a list of nodes (`gpu[01-03,07]`); empty where that is not told.
+    pub nodes: &'a str,
+    /// Whether something ended it before it was done.
+    pub stopped: bool,
 }
 
 /// One instance of a task that ran.

@@ -55,6 +55,8 @@ pub enum Reason {
     NeverRan,
     /// A job that failed, was cancelled or ran out of time.
     NotCompleted,
+    /// A machine that is down, drained or closed.
+    OutOfService,
 }
 
 /// What becomes of a row that has something wrong with it.
@@ -71,7 +73,7 @@ pub enum Fate {
 }
 
 /// All reasons, in the order in which they are shown.
-pub const REASONS: [Reason; 22] = [
+pub const REASONS: [Reason; 23] = [
     Reason::FewColumns,
     Reason::NoNumber,
     Reason::OutOfRange,
@@ -94,6 +96,7 @@ pub const REASONS: [Reason; 22] = [
     Reason::NoTimes,
     Reason::NeverRan,
     Reason::NotCompleted,
+    Reason::OutOfService,
 ];
 
 impl Reason {
@@ -122,6 +125,7 @@ impl Reason {
             Self::NoTimes => "no-times",
             Self::NeverRan => "never-ran",
             Self::NotCompleted => "not-completed",
+            Self::OutOfService => "out-of-service",
         }
     }
 
@@ -150,6 +154,7 @@ impl Reason {
             Self::NoTimes => "the file has no times",
             Self::NeverRan => "it never ran: it waits, or was cancelled before its start",
             Self::NotCompleted => "it failed, was cancelled or ran out of time",
+            Self::OutOfService => "the machine is down, drained or closed",
         }
     }
 
@@ -175,6 +180,7 @@ impl Reason {
             Self::NoTimes => "times of arrival and end",
             Self::NeverRan => "a job that ran",
             Self::NotCompleted => "a job that completed",
+            Self::OutOfService => "a machine in service",
         }
     }
 
@@ -198,7 +204,7 @@ impl Reason {
             | Self::NoTimes
             | Self::OutOfOrder => Fate::Repaired,
             Self::Unsorted | Self::NoDomain | Self::NotCompleted => Fate::Noted,
-            Self::JobStep | Self::NoJob | Self::NeverRan => Fate::Aside,
+            Self::JobStep | Self::NoJob | Self::NeverRan | Self::OutOfService => Fate::Aside,
         }
     }
 

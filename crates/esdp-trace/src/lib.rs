@@ -31,7 +31,9 @@
 //! | [`summary`] | what is in a trace, in bounded memory |
 //! | [`plan`] | which part of a trace to take, for both of the following |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
-//! | [`replay`] | a scenario that replays a trace |
+//! | [`relative`] | how fast nodes are relative to each other, from accounting alone |
+//! | [`replay`] | a trace played again, as a scenario |
+//! | [`hostlist`] | lists of nodes as Slurm writes them |
 //! | [`generate`] | a synthetic trace, with the statistics of a real one |
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
@@ -45,10 +47,12 @@ pub mod event;
 pub mod formats;
 pub mod generate;
 pub mod hostile;
+pub mod hostlist;
 mod input;
 pub mod ledger;
 mod number;
 pub mod plan;
+pub mod relative;
 pub mod replay;
 pub mod scenario;
 pub mod sniff;

@@ -6,7 +6,7 @@
 //! first line does no harm.
 
 use crate::error::TraceError;
-use crate::formats::{FORMATS, Format};
+use crate::formats::{FORMATS, Format, is_sinfo};
 use crate::input::BYTE_ORDER_MARK;
 use crate::ledger::shorten;
 use crate::number;
@@ -43,7 +43,15 @@ pub fn sniff(start: &[u8]) -> Result<Format, TraceError> {
     let lines: Vec<&[u8]> = trimmed.take(LINES).collect();
     let Some(first) = lines.first() else { return Err(TraceError::Empty) };
     if first.starts_with(b"{") {
-        return Ok(Format::Batsim);
+        let kubernetes = memchr::memmem::find(start, b"\"apiVersion\"").is_some();
+        return Ok(if kubernetes { Format::Kubernetes } else { Format::Batsim });
+    }
+    if first.starts_with(b"NodeName=") {
+        return Ok(Format::Scontrol);
+    }
+    // The date stands above the header of `sinfo --long`.
+    if lines.iter().take(2).any(|line| is_sinfo(line)) {
+        return Ok(Format::Sinfo);
     }
     let unknown = || TraceError::Unknown { start: shorten(first), accepted: Format::names() };
     if let Some(format) = by_header(first) {

@@ -85,7 +85,7 @@ impl Fields {
     }
 
     /// The fields of a line.
-    fn of<'l>(&self, line: &'l [u8]) -> impl Iterator<Item = &'l [u8]> {
+    pub(crate) fn of<'l>(&self, line: &'l [u8]) -> impl Iterator<Item = &'l [u8]> {
         self.ranges.iter().map(|&(from, to)| &line[from as usize..to as usize])
     }
 }

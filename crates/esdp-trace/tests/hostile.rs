@@ -36,6 +36,17 @@ fn valid(format: Format) -> Vec<u8> {
         Format::Sacct => {
             "JobID|Submit|Elapsed|ReqTRES\n1|2024-01-02T03:04:05|1-02:03:04|cpu=4,mem=16G,gres/gpu=2\n1.batch|||\n"
         }
+        Format::Sinfo => {
+            "NODELIST|CPUS|MEMORY|GRES|STATE\ngpu[01-02]|64|515000|gpu:a100:4(S:0-1)|idle\nc1|8|9|(null)|down*\n"
+        }
+        Format::Scontrol => {
+            "NodeName=n1 Arch=x86_64\n   CPUTot=64 Gres=gpu:v100:2\n   RealMemory=257000 State=IDLE\n\n"
+        }
+        Format::Kubernetes => {
+            "{\"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"n1\", \"labels\": {\"a\": \"b\"}}, \"spec\": {}, \
+             \"status\": {\"allocatable\": {\"cpu\": \"63900m\", \"memory\": \"263856392Ki\", \"nvidia.com/gpu\": \"8\"}}}]}"
+        }
+        Format::NodeTable => "name,cpu,mem,gpu,kind,labels\na,64,256,4,A100,fast\nb,64,256,,,\n",
         Format::GavelIsolated => "worker,job,sf,thr\nk80,ResNet-18 (batch size 16),1,4.795\n",
         Format::GavelColocated => "worker,job1,sf1,job2,sf2,t1,t2\nk80,A,1,B,1,2.5,3.0\n",
         Format::AzureNoise => "test,sku,value,runtime,starttime,VM_id\nredis,B8ms,440.5,30,2023-05-29 06:00:46.920,0\n",

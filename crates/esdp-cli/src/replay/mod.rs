@@ -1,57 +1,79 @@
-//! `esdp replay`: policies on a real trace, with real speeds.
+//! `esdp replay`: would it help on this cluster? Policies on a real trace.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `speeds` | how fast servers are taken to be: measured, estimated, or assumed in several ways |
+//! | `play` | the runs, and what became of every job |
+//! | `compare` | the same jobs under every policy: means, paired differences, intervals |
+//! | `check` | the log played again: how far off the model is |
+//! | `told` | the result as text, JSON and CSV |
+//! | `page`, `figures` | the result as a page |
+//! | `jobs` | one line per job, with Batsim's columns |
 
+mod check;
+mod compare;
+mod figures;
 mod jobs;
-mod schedule;
-mod verdict;
+mod page;
+mod play;
+mod speeds;
+mod told;
 
 use crate::expect::Expectation;
-use crate::run::{self, CommonArgs, Reporting};
+use crate::run::{CommonArgs, ResultFormat};
 use crate::trace::input::{Account, InputArgs};
-use crate::{files, output, source};
+use crate::{exit::End, files, output};
 use anyhow::Context;
 use clap::Args;
-use esdp::scenario::Scenario;
-use esdp_engine::MakeSink;
-use esdp_engine::results::RunResults;
-use esdp_engine::rows::KEYS;
 use esdp_trace::generate::Generator;
-use esdp_trace::plan::Window;
-use esdp_trace::replay::{BuiltReplay, Replay, ReplayPlan};
+use esdp_trace::replay::{Played, Replay, ReplayPlan};
 use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Ledger, Sink, Source};
-use jobs::JobFile;
 use std::path::PathBuf;
+use told::Told;
 
 const DETAILS: &str = r#"FILES are any of, in any order, plain or gzip, told apart by content:
-  tasks     Alibaba v2018 batch_task or the hour sample, GPU 2023 pods, SWF, Batsim, sacct
-  machines  Alibaba machine_meta, GPU 2020 machines, GPU 2023 nodes
-  speeds    Gavel's isolated throughputs, or a CSV of job type, server, speed
+  jobs      sacct -P, SWF, Batsim, GPU 2023 pods, Alibaba v2018 batch_task or the hour sample
+  machines  sinfo, scontrol show node, kubectl get nodes -o json, a CSV of name,cpu,mem,gpu,kind;
+            Alibaba machine_meta, GPU 2020 machines, GPU 2023 nodes
+  speeds    what `esdp trace speeds` writes, a CSV of job,server,speed, Gavel's throughputs
   noise     Azure VM benchmarks, GPU 2020 mini-batch times
-What is missing comes from the generated trace and from preset `fleet-real`; without any file,
-everything does.
+For Slurm, these two say all that is needed:
+  sacct -aPX -S now-7days -o JobID,User,JobName,Partition,Submit,Start,Elapsed,State,NodeList,NNodes,ReqTRES,AllocTRES
+  sinfo -N -o '%N|%c|%m|%G|%T'
 
-Jobs keep their real order, arrival and duration: on a server of average speed a job takes as
-long as it did. They wait, start with all their tasks or not at all, and hold their devices until
-they are done. Arrivals are thinned to --load. Mean speeds are those of the table, by job type and
-kind of server; they fluctuate as was measured, in blocks, so that autocorrelation stays. Every seed
-draws other blocks: the standard errors are over resamplings of the fluctuation.
+Jobs keep their order, their arrival and their ids. They wait, start with all their tasks or not at
+all, and hold their devices until they are done. A job takes as long as it did on the server it ran
+on, and longer or shorter on others by their speeds. The run goes on until nothing waits, so every
+policy has finished the same jobs, and these are compared.
 
-Files in --out (default: `out/replay`): those of `esdp run`, and
-  jobs.csv       one line per finished job, seed and policy, with the columns of Batsim
-  schedule.json  one object per seed and policy, with the keys of Batsim's schedule
-Times in them are in seconds; `esdp run` repeats the result from scenario.toml, without them.
+Speeds: a speed table where there is one; else what accounting tells (the same user's job of the same
+name and shape on different nodes); else nobody knows, and the answer is a range over assumed spreads.
+Machines: the whole table; without one, the nodes that accounting names. Without any file the
+generated trace is played on 40 equal servers.
+
+`easy` and `conservative` are queues with backfill that know how long each job takes. `oracle` knows
+all speeds. Differences are paired over jobs and seeds; intervals are of 95 %, over days (stretches of
+jobs) and seeds together.
+
+Files in --out (default: `out/replay`):
+  report.html    what was assumed, measured and gained, and how sure that is; figures
+  summary.json   the document that --format json prints
+  jobs.csv       one line per job and policy of the first seed, with the columns of Batsim
+  scenario.toml  the first seed's scenario: `esdp run` runs its policies (not the queues) again
 
 Examples:
-  esdp replay
-  esdp replay batch_task.csv openb_node_list.csv isolated.csv long_westus2.csv --servers 60
-  esdp replay jobs.swf.gz --slot 600 --slots 3000 --policies esdp,first-fit
-  esdp replay --expect 'esdp.jct_mean<=12'"#;
+  esdp replay week.txt nodes.txt
+  esdp replay week.txt nodes.txt speeds.csv --policies esdp,easy,oracle --seeds 10
+  esdp replay batch_task.csv openb_node_list.csv isolated.csv long_westus2.csv --servers 60 --gpu-each --load 0.8
+  esdp replay jobs.swf.gz --servers 16
+  esdp replay week.txt nodes.txt --expect 'esdp.gain>=0'"#;
 
-/// Drives policies with a real trace and real measured speeds.
+/// Plays a real trace again: what would other policies have done with these jobs on these machines?
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS, after_help = "See `esdp replay --help` for the files, the rules and examples.")]
 pub struct ReplayArgs {
-    /// Tasks, machines, speeds and noise; the generated trace without any
+    /// Jobs, machines, speeds and noise; the generated trace without any
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Fail on the first malformed row, with its line and column
@@ -59,40 +81,43 @@ pub struct ReplayArgs {
     strict: bool,
     #[command(flatten)]
     common: CommonArgs,
-    /// How many job types: the most frequent request vectors
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    ports: usize,
-    /// How many servers, drawn from the machine table
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    servers: usize,
-    /// The length of a slot
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
-    slot: f64,
-    /// How many slots
-    #[arg(long, value_name = "T", default_value_t = 300)]
-    slots: u64,
+    /// How many job types [default: as many as cover 99 % of jobs and time, at most 64]
+    #[arg(long, value_name = "N")]
+    types: Option<usize>,
+    /// How many servers: drawn from the machine table, or equal ones where there is none [default: the whole table]
+    #[arg(long, value_name = "N")]
+    servers: Option<usize>,
+    /// The length of a slot [default: a twentieth of the median job, or longer]
+    #[arg(long, value_name = "SECONDS")]
+    slot: Option<f64>,
+    /// How many slots [default: to the last arrival, at most 20,000]
+    #[arg(long, value_name = "T")]
+    slots: Option<u64>,
     /// Where to start, after the first arrival
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
-    start: f64,
-    /// Target utilisation of the scarcest device at mean speeds
-    #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
-    load: f64,
-    /// The most tasks of a job
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    tasks: u32,
-    /// Length of a resampled fluctuation block, in slots
+    #[arg(long, value_name = "SECONDS")]
+    start: Option<f64>,
+    /// Leave jobs out by coin until the scarcest device is this busy [default: all jobs]
+    #[arg(long, value_name = "SHARE")]
+    load: Option<f64>,
+    /// The most tasks of a job [default: 4 where a trace counts instances, none where it counts nodes]
+    #[arg(long, value_name = "N")]
+    tasks: Option<u32>,
+    /// Every task gets a GPU, also those that ask for none
+    #[arg(long)]
+    gpu_each: bool,
+    /// The slots of a block of measured fluctuation
     #[arg(long, value_name = "T", default_value_t = 20)]
     block: u64,
     /// The first seed; the others follow it
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// How many seeds: resamplings of the fluctuation
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    /// How many seeds: draws of speeds and of fluctuation
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = output::whole(1, 1000_u64))]
     seeds: u64,
-    /// Which policies
+    /// Which policies and queues [default: esdp, oracle, easy, conservative, first-fit, lwtf, hauf, random]
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]
     policies: Vec<String>,
-    /// A threshold, such as 'esdp.jct_mean<=12'; exit code 1 if one is not met
+    /// A threshold, such as 'esdp.gain>=5' in percent against `easy`; exit code 1 if one is not met
     #[arg(long, value_name = "THRESHOLD")]
     expect: Vec<Expectation>,
 }
@@ -102,58 +127,58 @@ pub struct ReplayArgs {
 /// # Errors
 /// With one sentence: bad input, a failure, an interruption, or a threshold that was not met.
 pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
-    let built = build(args)?;
-    let scenario = flagged(&built, args)?;
+    let played = build(args)?;
+    let contenders = play::Contenders::new(&args.policies)?;
     for expectation in &args.expect {
-        expectation.check(scenario.policies().iter().map(|policy| policy.label.as_str()), &KEYS)?;
+        expectation.check(contenders.labels(), &told::KEYS)?;
     }
+    let seeds: Vec<u64> = (args.seed..args.seed + args.seeds).collect();
+    let answers = speeds::answers(&played, args.files.is_empty(), args.block);
     let out = args.common.out.clone().unwrap_or_else(|| PathBuf::from("out/replay"));
     files::directory(&out)?;
-    let jobs = JobFile::new(&out, args.slot)?;
-    let (policies, seeds) = (scenario.policies(), scenario.seeds());
-    let sink = |unit: usize, policy: usize| jobs.sink(seeds[unit], policy, &policies[policy].label);
-    let outcome = run::simulate(&scenario, &args.common, Some(&sink as &MakeSink<'_>))?;
-    jobs.join(&outcome.seeds, outcome.policies.len())?;
-    files::write(&out.join("schedule.json"), schedule::render(&scenario, &outcome, args.slot)?)?;
-    let played = format!(
-        "{} of {} tasks, {} slots of {} s, load {:.2}, {} servers; {}",
-        built.jobs,
-        built.tasks,
-        scenario.slots(),
-        args.slot,
-        built.load,
-        args.servers,
-        built.origin
-    );
-    let remarks: Vec<String> = [played].into_iter().chain(verdict::sentences(&outcome)).collect();
-    run::report(
-        &RunResults::new(scenario, outcome),
-        &Reporting {
-            format: args.common.format,
-            out: &out,
-            expect: &args.expect,
-            remarks: &remarks,
-            quiet: args.common.quiet,
-        },
-    )
+    let check = check::check(&played, &answers, args.seed)?;
+    let runs = play::play(&played, &answers, &contenders, &seeds, &args.common)?;
+    let told = Told::new(&played, &answers, &runs, check);
+    files::write(&out.join("summary.json"), serde_json::to_string_pretty(&told.json())? + "\n")?;
+    files::write(&out.join("jobs.csv"), jobs::render(&played, &runs))?;
+    files::write(&out.join("scenario.toml"), esdp_engine::results::resolved(&runs.first_scenario))?;
+    let figures = figures::figures(&played, &runs);
+    files::write(&out.join("report.html"), page::render(&played, &told, &runs, &figures))?;
+    figures.iter().try_for_each(|figure| crate::figures::save(figure, &out))?;
+    match args.common.format {
+        ResultFormat::Json => output::print_json(&told.json())?,
+        ResultFormat::Csv => output::print(&told.csv())?,
+        ResultFormat::Table => {
+            let report = out.join("report.html");
+            output::print(&format!("{}\nReport: {}\n", told.text(), report.display()))?;
+        }
+    }
+    if runs.seeds.len() < seeds.len() {
+        let (done, out) = (runs.seeds.len(), out.display());
+        return Err(End::Interrupted(format!("{done} of {} seeds are done, and in {out}", seeds.len())).into());
+    }
+    let unmet: Vec<String> = args.expect.iter().filter_map(|expectation| told.complaint(expectation)).collect();
+    if unmet.is_empty() { Ok(()) } else { Err(End::Unmet(unmet).into()) }
 }
 
-fn build(args: &ReplayArgs) -> anyhow::Result<BuiltReplay> {
-    let &ReplayArgs { ports, servers, slot, slots, start, seed, load, tasks, block, .. } = args;
-    let window = Window { ports, servers, slot, slots, start, seed };
-    let plan = ReplayPlan { window, load, most_tasks: tasks, block };
+fn build(args: &ReplayArgs) -> anyhow::Result<Played> {
+    let &ReplayArgs { types, slot, slots, start, load, tasks, gpu_each, seed, .. } = args;
+    let alone = args.files.is_empty();
+    // The generated trace has more jobs than 40 servers can do; half an hour of them is enough to see.
+    let (servers, slots) = (args.servers.or(alone.then_some(40)), slots.or(alone.then_some(300)));
+    let (slot, load) = (slot.or(alone.then_some(5.0)), load.or(alone.then_some(0.8)));
+    let plan = ReplayPlan { slot, slots, start, types, servers, load, most_tasks: tasks, gpu_each, seed };
     let input = InputArgs::of(&args.files, args.strict, args.common.quiet);
-    let names = || if args.files.is_empty() { "the generated trace".to_owned() } else { input.names() };
+    let names = || if alone { "the generated trace".to_owned() } else { input.names() };
     let mut summary = TraceSummary::default();
     input.read(&mut summary)?;
-    let tasks_told = summary.arrivals().is_some();
-    if !tasks_told {
-        generated(args, &mut summary)?;
+    if alone {
+        generated(&plan, &mut summary)?;
     }
-    let mut replay = Replay::new(plan, &summary).with_context(names)?;
+    let mut replay = Replay::new(plan.clone(), &summary).with_context(names)?;
     let accounts = input.read(&mut replay)?;
-    if !tasks_told {
-        generated(args, &mut replay)?;
+    if alone {
+        generated(&plan, &mut replay)?;
     }
     if !args.common.quiet {
         tell(&accounts);
@@ -172,14 +197,9 @@ fn tell(accounts: &[Account]) {
 }
 
 /// The generated trace, as long as the replay.
-fn generated(args: &ReplayArgs, sink: &mut dyn Sink) -> anyhow::Result<()> {
-    let seconds = (args.start + args.slot * args.slots as f64).clamp(1.0, 1e8).ceil() as u64;
-    let mut generator = Generator { seconds, machines: 0, ..Generator::new(args.seed) };
+fn generated(plan: &ReplayPlan, sink: &mut dyn Sink) -> anyhow::Result<()> {
+    let length = plan.slot.unwrap_or(5.0) * plan.slots.unwrap_or(300) as f64;
+    let seconds = (plan.start.unwrap_or(0.0) + length).clamp(1.0, 1e8).ceil() as u64;
+    let mut generator = Generator { seconds, machines: 0, ..Generator::new(plan.seed) };
     Ok(generator.stream(&mut Ledger::new(false), sink)?)
-}
-
-fn flagged(built: &BuiltReplay, args: &ReplayArgs) -> anyhow::Result<Scenario> {
-    let scenario = built.scenario.with_seed_count(args.seeds).with_context(|| format!("--seeds {}", args.seeds))?;
-    let scenario = scenario.with_first_seed(args.seed).with_context(|| format!("--seed {}", args.seed))?;
-    source::with_policies(scenario, &args.policies)
 }

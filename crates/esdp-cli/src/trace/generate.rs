@@ -4,7 +4,7 @@ use crate::files::{self, Growing};
 use crate::output;
 use anyhow::{Context, bail};
 use clap::Args;
-use esdp_trace::generate::{Generator, InstanceWriter, MachineWriter, TaskWriter};
+use esdp_trace::generate::{Generator, InstanceWriter, MachineWriter, TaskWriter, Week};
 use esdp_trace::{Ledger, Sink, Source};
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -20,7 +20,11 @@ Examples:
   esdp trace generate -o tasks.csv
   esdp trace generate --seed 7 --hours 24 -o day.csv --machines machines.csv
   esdp trace generate --hours 0.5 -o tasks.csv --instances instances.csv
-  esdp trace generate --hours 24 -o - | gzip > day.csv.gz"#;
+  esdp trace generate --hours 24 -o - | gzip > day.csv.gz
+
+--accounting writes a week of Slurm accounting instead, of jobs that repeat on nodes whose speeds are
+hidden, to hold `esdp trace speeds` and `esdp replay` against:
+  esdp trace generate --accounting -o week.txt --machines nodes.txt --speeds hidden.csv"#;
 
 /// Writes a generated trace: seeded, of any length, like a real one.
 #[derive(Debug, Args)]
@@ -29,13 +33,22 @@ pub(super) struct GenerateArgs {
     /// The seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// How long the trace is
-    #[arg(long, value_name = "HOURS", default_value_t = 1.0)]
-    hours: f64,
+    /// How long the trace is [default: 1, and 168 with --accounting]
+    #[arg(long, value_name = "HOURS")]
+    hours: Option<f64>,
+    /// Slurm accounting of repeated jobs on nodes of hidden speeds, in place of tasks
+    #[arg(long, conflicts_with = "instances")]
+    accounting: bool,
+    /// With --accounting: how many nodes
+    #[arg(long, value_name = "N", default_value_t = 40, requires = "accounting", value_parser = output::whole(5, 2000_usize))]
+    nodes: usize,
+    /// With --accounting: also the hidden speeds, as a speed table
+    #[arg(long, value_name = "FILE", requires = "accounting")]
+    speeds: Option<PathBuf>,
     /// The file of tasks to write; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Also a machine table of 400 machines, in the layout of `machine_meta`
+    /// Also a machine table: 400 machines in the layout of `machine_meta`, or the nodes as `sinfo` has them
     #[arg(long, value_name = "FILE")]
     machines: Option<PathBuf>,
     /// Also up to 64 instances of every task
@@ -45,10 +58,14 @@ pub(super) struct GenerateArgs {
 
 pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
     let most = esdp_trace::generate::MOST_SECONDS as f64 / 3600.0;
-    if !(args.hours > 0.0 && args.hours <= most) {
-        bail!("--hours {}: expected a number above 0, at most {most}", args.hours);
+    let hours = args.hours.unwrap_or(if args.accounting { 168.0 } else { 1.0 });
+    if !(hours > 0.0 && hours <= most) {
+        bail!("--hours {hours}: expected a number above 0, at most {most}");
     }
-    let seconds = ((args.hours * 3600.0).round() as u64).max(1);
+    let seconds = ((hours * 3600.0).round() as u64).max(1);
+    if args.accounting {
+        return accounting(args, seconds);
+    }
     let generator = Generator { seconds, ..Generator::new(args.seed) };
     let tasks = write(&args.output, generator, TaskWriter::new, TaskWriter::finish)?;
     let mut text = format!("{}: {tasks} tasks in {seconds} s, seed {}\n", args.output.display(), args.seed);
@@ -62,6 +79,25 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         text += &format!("{}: {instances} instances\n", path.display());
     }
     let files = [Some(&args.output), args.machines.as_ref(), args.instances.as_ref()];
+    output::print_about(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>(), &text)
+}
+
+/// Accounting, its machines and their hidden speeds.
+fn accounting(args: &GenerateArgs, seconds: u64) -> anyhow::Result<()> {
+    let week = Week { seconds, nodes: args.nodes, ..Week::new(args.seed) }.make();
+    let (jobs, nodes) = (week.jobs.len(), week.nodes.len());
+    let mut text =
+        format!("{}: {jobs} jobs in {seconds} s on {nodes} nodes, seed {}\n", args.output.display(), args.seed);
+    files::write(&args.output, week.accounting())?;
+    for (path, content, what) in
+        [(&args.machines, week.machines(), "nodes"), (&args.speeds, week.speeds(), "hidden speeds")]
+    {
+        if let Some(path) = path {
+            files::write(path, content)?;
+            text += &format!("{}: {nodes} {what}\n", path.display());
+        }
+    }
+    let files = [Some(&args.output), args.machines.as_ref(), args.speeds.as_ref()];
     output::print_about(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>(), &text)
 }
 

@@ -7,7 +7,7 @@ use esdp_trace::{BUFFER, Fate, Format, Import, Ledger, Sink, Source};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The flags of every command that reads traces.
 #[derive(Debug, Args)]
@@ -41,6 +41,13 @@ pub(crate) struct Account {
     pub(crate) skipped: u64,
     pub(crate) set_aside: u64,
     pub(crate) reasons: Vec<Cause>,
+}
+
+impl Account {
+    /// The file without its folders.
+    pub(crate) fn title(&self) -> String {
+        Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 /// A reason and how often it came.

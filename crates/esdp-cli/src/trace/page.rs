@@ -1,7 +1,7 @@
 //! A description as a page.
 
 use super::describe::Document;
-use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, quantile_rows, short, speed_cells, units};
+use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::percent;
@@ -154,17 +154,17 @@ fn rows_section(document: &Document) -> Section {
     let files = document.files.iter().map(|file| {
         let numbers =
             [file.rows, file.clean, file.repaired, file.skipped, file.set_aside].map(|count| count.to_string());
-        [format!("{} ({})", file.file, file.format)].into_iter().chain(numbers).collect()
+        [format!("{} ({})", file.title(), file.format)].into_iter().chain(numbers).collect()
     });
     let head = ["File", "Rows", "Clean", "Repaired", "Skipped", "Set aside"];
     let section = Section::new("Rows").table(grid("What became of the rows", &head, files.collect()));
-    let causes = document.files.iter().flat_map(|file| &file.reasons).map(|cause| {
+    let causes = causes(document).map(|(file, cause)| {
         let place = format!("line {}, column {}: {}", cause.first_line, cause.first_column, cause.first_value);
-        vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), place]
+        vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), file.title(), place]
     });
     let causes: Vec<Vec<String>> = causes.collect();
     if causes.is_empty() {
         return section;
     }
-    section.table(grid("Not as it should be", &["What", "Rows", "Rule", "First"], causes))
+    section.table(grid("Not as it should be", &["What", "Rows", "Rule", "File", "First"], causes))
 }

@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use esdp_report::table::percent;
-use esdp_trace::plan::Window;
+use esdp_trace::plan::{Window, slot_for};
 use esdp_trace::scenario::{Draft, Edges, Plan};
 use esdp_trace::summary::TraceSummary;
 use std::path::PathBuf;
@@ -46,9 +46,9 @@ pub(super) struct ScenarioArgs {
     /// How many servers, drawn from the machine table
     #[arg(long, value_name = "N", default_value_t = 40)]
     servers: usize,
-    /// The length of a slot
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
-    slot: f64,
+    /// The length of a slot [default: such that every other port has a job, at least 1]
+    #[arg(long, value_name = "SECONDS")]
+    slot: Option<f64>,
     /// The most slots
     #[arg(long, value_name = "T", default_value_t = 2000)]
     slots: u64,
@@ -103,12 +103,26 @@ fn size(text: &str) -> Result<(String, f64), String> {
 }
 
 pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
-    let plan = plan(args);
     let mut summary = TraceSummary::default();
     args.input.read(&mut summary)?;
+    let (first, last) = summary.arrivals().unwrap_or_default();
+    let slot = args.slot.unwrap_or_else(|| slot_for(summary.count(), last - first, args.ports));
+    let plan = plan(args, slot);
     let mut draft = Draft::new(plan, &mut summary).with_context(|| args.input.names())?;
     args.input.read(&mut draft)?;
     let built = draft.finish().with_context(|| args.input.names())?;
+    if built.jobs == 0 {
+        bail!(
+            "{}: no task of the {} most frequent requests arrives in {} slots of {slot} s from {} s on; the trace has {} \
+             tasks in {} s: try a longer --slot or another --start",
+            args.input.names(),
+            args.ports,
+            args.slots,
+            args.start,
+            summary.count(),
+            last - first
+        );
+    }
     if args.output.is_dir() {
         bail!("{}: it is a directory, expected a file", args.output.display());
     }
@@ -116,7 +130,7 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
     let capacities = built.capacities.iter().map(|(name, units)| format!("{name} {units}")).collect::<Vec<_>>();
     let busy = built.busy.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
     let text = format!(
-        "{}: {} slots with {} jobs, {} ports ({} of the tasks), {} servers, {} channels\n\
+        "{}: {} slots of {slot} s with {} jobs, {} ports ({} of the tasks), {} servers, {} channels\n\
          capacities in units: {}\nslots with a job, by port: {}\nRun it: esdp run {}\n",
         args.output.display(),
         built.slots,
@@ -132,7 +146,7 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
     output::print_about(&[&args.output], &text)
 }
 
-fn plan(args: &ScenarioArgs) -> Plan {
+fn plan(args: &ScenarioArgs, slot: f64) -> Plan {
     let stem = args.output.file_stem().filter(|_| !files::is_stdout(&args.output));
     let name = stem.map_or_else(|| "trace".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let edges = match args.edges {
@@ -141,7 +155,7 @@ fn plan(args: &ScenarioArgs) -> Plan {
         Rule::Domain => Edges::Domain(args.groups),
         Rule::Kind => Edges::Kind(args.groups),
     };
-    let &ScenarioArgs { ports, servers, slot, slots, start, seed, .. } = args;
+    let &ScenarioArgs { ports, servers, slots, start, seed, .. } = args;
     Plan {
         window: Window { ports, servers, slot, slots, start, seed },
         rho: args.rho,

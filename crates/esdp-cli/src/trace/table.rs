@@ -1,8 +1,10 @@
 //! A description for people.
 
 use super::describe::Document;
+use super::input::{Account, Cause};
 use esdp_report::table::{TextTable, percent};
 use esdp_trace::event::unit;
+use esdp_trace::replay::time;
 use esdp_trace::summary::{Dispersion, JobOnKind, Quantiles, TraceDescription};
 use std::fmt::Write;
 
@@ -60,6 +62,7 @@ pub(super) fn quantile_rows(told: &TraceDescription) -> Vec<Vec<String>> {
     let instances = told.instances.as_ref();
     let rows = [
         ("task duration, s", tasks.and_then(|tasks| tasks.durations)),
+        ("wait before its start, s", tasks.and_then(|tasks| tasks.waits)),
         ("instances a task", tasks.and_then(|tasks| tasks.instances)),
         ("tasks a job", tasks.and_then(|tasks| tasks.jobs.tasks)),
         ("instances a job", tasks.and_then(|tasks| tasks.jobs.instances)),
@@ -100,6 +103,11 @@ fn grid(out: &mut String, head: &[&str], rows: Vec<Vec<String>>) {
     let _ = write!(out, "\n{}", table.render());
 }
 
+/// What is wrong with rows, file by file.
+pub(super) fn causes(document: &Document) -> impl Iterator<Item = (&Account, &Cause)> {
+    document.files.iter().flat_map(|file| file.reasons.iter().map(move |cause| (file, cause)))
+}
+
 /// The whole text.
 pub(super) fn render(document: &Document) -> String {
     let mut out = String::new();
@@ -109,11 +117,11 @@ pub(super) fn render(document: &Document) -> String {
         [file.file.clone(), file.format.to_owned()].into_iter().chain(numbers).collect()
     });
     grid(&mut out, &["file", "format", "rows", "clean", "repaired", "skipped", "set aside"], files.collect());
-    let causes = document.files.iter().flat_map(|file| &file.reasons).map(|cause| {
+    let causes = causes(document).map(|(file, cause)| {
         let place = format!("line {}, column {}: `{}`", cause.first_line, cause.first_column, cause.first_value);
-        vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), place]
+        vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), file.title(), place]
     });
-    grid(&mut out, &["not as it should be", "rows", "rule", "first"], causes.collect());
+    grid(&mut out, &["not as it should be", "rows", "rule", "file", "first"], causes.collect());
     let told = &document.told;
     if let Some(machines) = &told.machines {
         let total = amounts(&machines.devices, &machines.total);
@@ -131,10 +139,11 @@ pub(super) fn render(document: &Document) -> String {
     if let Some(tasks) = &told.tasks {
         let _ = writeln!(
             out,
-            "\n{} tasks of {} jobs in {} s; {} durations are not known",
+            "\n{} tasks of {} jobs in {} s ({}); {} durations are not known",
             tasks.count,
             tasks.jobs.count,
             short(tasks.last_arrival - tasks.first_arrival),
+            time(tasks.last_arrival - tasks.first_arrival),
             tasks.unknown_durations
         );
         let _ = writeln!(out, "{} request vectors; devices: {}", tasks.distinct_requests, units(&tasks.devices));

@@ -88,7 +88,7 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
         let scenario =
             ["trace", "scenario", &machines, &tasks, "-o", &toml, "--rho", "0.9", "--edges", edges, "--seed", "5"];
         let told = esdp(&scenario, b"").fine();
-        assert!(told.contains(" slots with ") && told.contains("8 ports"), "{told}");
+        assert!(told.contains(" slots of 1 s with ") && told.contains("8 ports"), "{told}");
         let text = std::fs::read_to_string(&toml).expect("a scenario");
         assert!(text.contains("# device 0: cpu, a unit is 0.5 cores"), "{text}");
         esdp(&scenario, b"").fine();
@@ -112,6 +112,24 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
 }
 
 /// What a path stands for is written, not replaced: standard output, a device behind a link, a file behind a link.
+#[test]
+fn accounting_becomes_speeds_and_a_scenario_with_jobs_in_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (week, nodes, speeds) = (path("week.txt"), path("nodes.txt"), path("speeds.csv"));
+    let generate = ["trace", "generate", "--accounting", "--hours", "48", "-o", &week, "--machines", &nodes];
+    assert!(esdp(&generate, b"").fine().contains("on 40 nodes, seed 0"));
+    // A slot of a second would hold next to nothing of two days.
+    let told = esdp(&["trace", "scenario", &week, &nodes, "-o", &path("real.toml")], b"").fine();
+    assert!(!told.contains("slots of 1 s") && !told.contains("by port: 0.00"), "{told}");
+    let told = esdp(&["trace", "speeds", &week, "-o", &speeds], b"").fine();
+    assert!(told.contains("95 % interval") && told.contains("There are 2 groups of nodes that no job joins"), "{told}");
+    let table = std::fs::read_to_string(&speeds).expect("a speed table");
+    assert_eq!((table.lines().next(), table.lines().count()), (Some("job,server,speed,low,high,jobs,keys"), 41));
+    let refused = esdp(&["trace", "speeds", &nodes], b"").refused();
+    assert!(refused.contains("accounting needs User, JobName and NodeList"), "{refused}");
+}
+
 #[test]
 fn outputs_go_where_the_path_leads() {
     use std::os::unix::fs::{FileTypeExt, symlink};

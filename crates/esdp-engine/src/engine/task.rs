@@ -12,6 +12,9 @@ use std::time::Instant;
 /// costs time, but memory must not grow with the horizon. A track has 8 bytes per slot.
 const LONGEST_TRACK: u64 = 1 << 17;
 
+/// A queue that is not empty after so many times the horizon is given up.
+const LONGEST_DRAIN: u64 = 20;
+
 /// At most so many times during a run it is noted what a policy has found out.
 const INSIGHTS: usize = 24;
 
@@ -90,7 +93,7 @@ impl UnitState {
         }
         let setting = unit.scenario.setting(unit.seed)?;
         let mut oracle = None;
-        if unit.slots <= LONGEST_TRACK {
+        if unit.slots <= LONGEST_TRACK && !unit.scenario.drains() {
             oracle = OracleTrack::unless(&setting, unit.slots, stopped).map_err(RunError::Oracle)?;
             if oracle.is_none() {
                 return Ok(None);
@@ -117,6 +120,8 @@ fn simulate(
     let clock = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let simulation = unit.policies[policy].simulation(&world.setting)?.timed(&clock);
     let mut simulation = match &world.oracle {
+        // Where all jobs are run to their end, each is measured, and not what ran in which slot.
+        None if unit.scenario.drains() => simulation,
         Some(track) => simulation.against(track),
         None => simulation.against_live_oracle(&world.setting),
     };
@@ -132,7 +137,10 @@ fn simulate(
     let mut watch = ProgressRecorder { stopped, progress: options.progress, since: 0 };
     let mut recorder = ((&mut summary, (&mut series, &mut insights)), (Optional(sink.as_deref_mut()), &mut watch));
     let failed = |cause| RunError::Slot { seed: unit.seed, cause };
-    let flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
+    let mut flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
+    if flow.is_continue() && unit.scenario.drains() {
+        flow = simulation.drain(unit.slots.saturating_mul(LONGEST_DRAIN), &mut recorder).map_err(failed)?;
+    }
     (options.progress)(watch.since);
     let complete = flow.is_continue();
     // A sink that cannot write breaks the run off too, and says why when it is closed.

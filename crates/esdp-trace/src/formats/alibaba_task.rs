@@ -44,7 +44,7 @@ impl Rows for Tasks {
             return Err(Stop::Skip(Reason::NoArrival, row.column(5), row.bytes(5).to_vec()));
         };
         self.order.check(row, ledger, 5, arrival, Reason::Unsorted)?;
-        sink.task(&Task { job, name, arrival, duration, count, request: &request, kind: "" });
+        sink.task(&Task { job, name, arrival, duration, count, request: &request, ..Task::default() });
         Ok(())
     }
 }

@@ -143,7 +143,7 @@ fn emit(
     };
     let (name, request) = (at.to_string(), [(HOST, job.hosts)]);
     let arrival = job.subtime;
-    sink.task(&Task { job: &name, name: "", arrival, duration, count: 1, request: &request, kind: "" });
+    sink.task(&Task { job: &name, arrival, duration, count: 1, request: &request, ..Task::default() });
     Ok(())
 }
 

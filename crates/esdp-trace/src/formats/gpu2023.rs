@@ -62,7 +62,7 @@ impl Rows for Pods {
         let (cpu, memory) = (row.positive(1, Reason::NoRequest)?, row.time(2, Reason::NoRequest)?);
         let gpus = row.time(3, Reason::NoRequest)? * row.time(4, Reason::NoRequest)? / 1000.0;
         let request = [(CPU, cpu / 1000.0), (MEMORY, memory / 1024.0), (GPU, gpus)];
-        sink.task(&Task { job, name: "", arrival, duration, count: 1, request: &request, kind });
+        sink.task(&Task { job, arrival, duration, count: 1, request: &request, kind, ..Task::default() });
         Ok(())
     }
 }

@@ -25,7 +25,7 @@ impl Rows for Tasks {
         let cpu = row.positive(4, Reason::NoRequest)?;
         let memory = row.time(5, Reason::NoRequest)?;
         let request = [(CPU, cpu / 100.0), (MEMORY_SHARE, memory)];
-        sink.task(&Task { job, name, arrival, duration, count, request: &request, kind: "" });
+        sink.task(&Task { job, name, arrival, duration, count, request: &request, ..Task::default() });
         Ok(())
     }
 }

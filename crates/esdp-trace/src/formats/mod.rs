@@ -9,6 +9,7 @@
 //! | `swf` | Standard Workload Format |
 //! | `batsim` | Batsim workloads |
 //! | `sacct` | Slurm accounting |
+//! | `sinfo`, `scontrol`, `kubernetes`, `node_table` | machines as Slurm, Kubernetes and a plain table tell them |
 //! | `philly` | Microsoft's Philly trace, as a table |
 //! | `gavel`, `azure`, `speed_table` | speeds |
 
@@ -20,10 +21,15 @@ mod batsim;
 mod gavel;
 mod gpu2020;
 mod gpu2023;
+mod gres;
 mod hour;
+mod kubernetes;
 mod minibatch;
+mod node_table;
 mod philly;
 mod sacct;
+mod scontrol;
+mod sinfo;
 mod speed_table;
 mod swf;
 
@@ -34,6 +40,8 @@ use crate::table::{self, Rows};
 use std::fmt;
 use std::io::BufRead;
 use std::str::FromStr;
+
+pub(crate) use sinfo::is_header as is_sinfo;
 
 /// A format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +70,14 @@ pub enum Format {
     Batsim,
     /// Slurm, `sacct --parsable2`.
     Sacct,
+    /// Slurm, `sinfo` with any columns that name nodes and processors.
+    Sinfo,
+    /// Slurm, `scontrol show node`.
+    Scontrol,
+    /// Kubernetes, `kubectl get nodes -o json`.
+    Kubernetes,
+    /// A table of machines: name, cpu, mem, gpu, kind, labels.
+    NodeTable,
     /// Microsoft's Philly trace, as a table.
     Philly,
     /// Gavel throughputs of jobs that run alone.
@@ -75,7 +91,7 @@ pub enum Format {
 }
 
 /// All formats.
-pub const FORMATS: [Format; 17] = [
+pub const FORMATS: [Format; 21] = [
     Format::AlibabaMachines,
     Format::AlibabaTasks,
     Format::AlibabaInstances,
@@ -88,6 +104,10 @@ pub const FORMATS: [Format; 17] = [
     Format::Swf,
     Format::Batsim,
     Format::Sacct,
+    Format::Sinfo,
+    Format::Scontrol,
+    Format::Kubernetes,
+    Format::NodeTable,
     Format::Philly,
     Format::GavelIsolated,
     Format::GavelColocated,
@@ -111,6 +131,10 @@ impl Format {
             Self::Swf => "swf",
             Self::Batsim => "batsim",
             Self::Sacct => "sacct",
+            Self::Sinfo => "sinfo",
+            Self::Scontrol => "scontrol",
+            Self::Kubernetes => "kubernetes",
+            Self::NodeTable => "node-table",
             Self::Philly => "philly",
             Self::GavelIsolated => "gavel-isolated",
             Self::GavelColocated => "gavel-colocated",
@@ -145,12 +169,13 @@ impl Format {
             Self::Gpu2023Nodes => of::<gpu2023::Nodes>(),
             Self::Gpu2023Pods => of::<gpu2023::Pods>(),
             Self::Sacct => of::<sacct::Accounting>(),
+            Self::NodeTable => of::<node_table::Nodes>(),
             Self::Philly => of::<philly::Jobs>(),
             Self::GavelIsolated => of::<gavel::Isolated>(),
             Self::GavelColocated => of::<gavel::Colocated>(),
             Self::AzureNoise => of::<azure::Noise>(),
             Self::SpeedTable => of::<speed_table::SpeedTable>(),
-            Self::Swf | Self::Batsim => (&[], 0),
+            Self::Swf | Self::Batsim | Self::Sinfo | Self::Scontrol | Self::Kubernetes => (&[], 0),
         }
     }
 
@@ -174,6 +199,10 @@ impl Format {
             Self::Swf => swf::read(input, ledger, sink),
             Self::Batsim => batsim::read(input, ledger, sink),
             Self::Sacct => table::read(sacct::Accounting::default(), input, ledger, sink),
+            Self::Sinfo => sinfo::read(input, ledger, sink),
+            Self::Scontrol => scontrol::read(input, ledger, sink),
+            Self::Kubernetes => kubernetes::read(input, ledger, sink),
+            Self::NodeTable => table::read(node_table::Nodes, input, ledger, sink),
             Self::Philly => table::read(philly::Jobs::default(), input, ledger, sink),
             Self::GavelIsolated => table::read(gavel::Isolated, input, ledger, sink),
             Self::GavelColocated => table::read(gavel::Colocated, input, ledger, sink),

@@ -1,7 +1,8 @@
 //! Slurm accounting: `sacct --parsable2`, whose header names the columns.
 //!
 //! A job asks for `ReqTRES`, and for `AllocTRES` where that says nothing of a device, in total over its nodes; without
-//! either, for `ReqCPUS` or `AllocCPUS`. GPUs by type are added up where the total is missing. It arrives at `Submit` and
+//! either, for `ReqCPUS` or `AllocCPUS`. GPUs by type are added up where the total is missing. A job on several nodes
+//! (`NodeList`, `NNodes` or `node=`) is a task of as many instances, each with its share. It arrives at `Submit` and
 //! lasts `Elapsed`, or from `Start` to `End`. Times have no zone: they are read as they stand, in seconds since 1970.
 //!
 //! Where there is a `State`, jobs that wait or were cancelled before they ran are set aside, as are steps (`123.batch`,
@@ -9,6 +10,7 @@
 //! were cancelled or ran out of time are kept, since they held their devices, and counted.
 
 use crate::event::{CPU, GPU, MEMORY, Sink, Task};
+use crate::hostlist;
 use crate::ledger::{Ledger, Reason};
 use crate::number;
 use crate::table::{Order, Row, Rows, Stop};
@@ -28,6 +30,10 @@ const ALLOCATED: usize = 6;
 const CPUS: [usize; 3] = [7, 8, 9];
 const PARTITION: usize = 10;
 const STATE: usize = 11;
+const NODES: usize = 12;
+const NODE_COUNTS: [usize; 2] = [13, 14];
+const NAME: usize = 15;
+const USER: usize = 16;
 
 impl Rows for Accounting {
     const COLUMNS: &'static [&'static str] = &[
@@ -43,6 +49,11 @@ impl Rows for Accounting {
         "NCPUS",
         "Partition",
         "State",
+        "NodeList",
+        "NNodes",
+        "AllocNodes",
+        "JobName",
+        "User",
     ];
     const REQUIRED: usize = 2;
     const SEPARATOR: u8 = b'|';
@@ -72,12 +83,32 @@ impl Rows for Accounting {
         if state == State::Stopped {
             row.fault(ledger, Reason::NotCompleted, STATE)?;
         }
-        let request = request(row)?;
+        let nodes = Some(row.text(NODES)?).filter(|nodes| *nodes != "None assigned").unwrap_or_default();
+        let (mut request, told) = request(row)?;
+        let count = match hostlist::count(nodes) {
+            0 => NODE_COUNTS.iter().find_map(|column| row.optional(*column).ok().flatten()).unwrap_or(told),
+            nodes => nodes as f64,
+        };
+        let count = count.clamp(1.0, hostlist::MOST_NODES as f64).floor();
+        request.iter_mut().for_each(|(_, amount)| *amount /= count);
         let Some(arrival) = moment(row.bytes(SUBMIT)) else {
             return Err(Stop::Skip(Reason::NoArrival, row.column(SUBMIT), row.bytes(SUBMIT).to_vec()));
         };
         self.order.check(row, ledger, SUBMIT, arrival, Reason::Unsorted)?;
-        sink.task(&Task { job, name: "", arrival, duration, count: 1, request: &request, kind });
+        sink.task(&Task {
+            job,
+            arrival,
+            duration,
+            count: count as u64,
+            request: &request,
+            kind,
+            user: row.text(USER)?,
+            label: row.text(NAME)?,
+            start: moment(row.bytes(START)).filter(|start| *start >= arrival),
+            nodes,
+            stopped: state == State::Stopped,
+            ..Task::default()
+        });
         Ok(())
     }
 }
@@ -146,8 +177,11 @@ impl Accounting {
     }
 }
 
-/// What a job asks for, in cores, GiB and GPUs.
-fn request<'a>(row: &Row<'_>) -> Result<[(&'a str, f64); 3], Stop> {
+/// Cores, GiB and GPUs.
+type Request = [(&'static str, f64); 3];
+
+/// What a job asks for, in cores, GiB and GPUs; and on how many nodes, or 0.
+fn request(row: &Row<'_>) -> Result<(Request, f64), Stop> {
     let (requested, allocated) = (resources(row, REQUESTED)?, resources(row, ALLOCATED)?);
     let amount = |device: usize| if requested[device] > 0.0 { requested[device] } else { allocated[device] };
     let mut amounts = [(CPU, amount(0)), (MEMORY, amount(1)), (GPU, amount(2))];
@@ -159,14 +193,14 @@ fn request<'a>(row: &Row<'_>) -> Result<[(&'a str, f64); 3], Stop> {
     if amounts.iter().all(|(_, amount)| *amount == 0.0) {
         return Err(Stop::Skip(Reason::NoRequest, row.column(REQUESTED), row.bytes(REQUESTED).to_vec()));
     }
-    Ok(amounts)
+    Ok((amounts, amount(3)))
 }
 
-/// `cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G`: cores, GiB and GPUs.
-fn resources(row: &Row<'_>, column: usize) -> Result<[f64; 3], Stop> {
+/// `cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G,node=1`: cores, GiB, GPUs and nodes.
+fn resources(row: &Row<'_>, column: usize) -> Result<[f64; 4], Stop> {
     let text = row.bytes(column);
     let bad = || Stop::Skip(Reason::NoNumber, row.column(column), text.to_vec());
-    let (mut amounts, mut typed) = ([0.0; 3], 0.0);
+    let (mut amounts, mut typed) = ([0.0; 4], 0.0);
     for part in text.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
         let equals = memchr::memchr(b'=', part).ok_or_else(bad)?;
         let (name, value) = (&part[..equals], &part[equals + 1..]);
@@ -174,6 +208,7 @@ fn resources(row: &Row<'_>, column: usize) -> Result<[f64; 3], Stop> {
             b"cpu" => &mut amounts[0],
             b"mem" => &mut amounts[1],
             b"gres/gpu" => &mut amounts[2],
+            b"node" => &mut amounts[3],
             _ if name.starts_with(b"gres/gpu:") => &mut typed,
             _ => continue,
         };
@@ -186,7 +221,7 @@ fn resources(row: &Row<'_>, column: usize) -> Result<[f64; 3], Stop> {
 }
 
 /// `16G`, `4096M`, `1.5T`; without a letter, MiB.
-fn gibibytes(text: &[u8]) -> Option<f64> {
+pub(super) fn gibibytes(text: &[u8]) -> Option<f64> {
     let (digits, scale) = match text {
         [digits @ .., b'K'] => (digits, 1.0 / 1_048_576.0),
         [digits @ .., b'M'] => (digits, 1.0 / 1024.0),

@@ -13,6 +13,7 @@ use std::io::BufRead;
 
 const FIELDS: usize = 18;
 const SUBMIT: usize = 1;
+const WAIT: usize = 2;
 const RUN: usize = 3;
 const GOT: usize = 4;
 const USED_MEMORY: usize = 6;
@@ -113,6 +114,7 @@ fn job(row: &Row<'_>, order: &mut Order, ledger: &mut Ledger, sink: &mut dyn Sin
     let request = [(CPU, processors), (MEMORY, memory.unwrap_or(0.0))];
     let request = if memory.is_some() { &request[..] } else { &request[..1] };
     let kind = if kind == "-1" { "" } else { kind };
-    sink.task(&Task { job, name: "", arrival, duration, count: 1, request, kind });
+    let start = Some(row.number(WAIT)?).filter(|wait| *wait >= 0.0).map(|wait| arrival + wait);
+    sink.task(&Task { job, arrival, duration, count: 1, request, kind, start, ..Task::default() });
     Ok(())
 }

@@ -14,8 +14,10 @@
 //! Every job's draws are keyed by (seed, second, number), so a longer trace starts with a shorter one.
 
 mod facts;
+mod week;
 mod write;
 
+pub use week::{MadeWeek, Week, WeekNode};
 pub use write::{InstanceWriter, MachineWriter, TaskWriter};
 
 use crate::error::TraceError;
@@ -93,7 +95,7 @@ impl Generator {
             duration: Some(duration),
             count: count as u64,
             request: &request,
-            kind: "",
+            ..Task::default()
         };
         sink.task(&task);
         // Drawn in any case: how many instances are told changes nothing else.

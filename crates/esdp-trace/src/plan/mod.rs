@@ -3,7 +3,7 @@
 mod servers;
 mod units;
 
-pub(crate) use servers::{Server, enough, some};
+pub(crate) use servers::{Server, some};
 pub(crate) use units::{Column, Units};
 
 use thiserror::Error;
@@ -12,6 +12,18 @@ use thiserror::Error;
 pub const MOST_SLOTS: u64 = 200_000;
 /// The most ports.
 pub const MOST_PORTS: usize = 1000;
+
+/// Lengths of a slot that people use, in seconds.
+pub(crate) const LENGTHS: [f64; 23] = [
+    0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0, 300.0, 600.0, 900.0, 1200.0,
+    1800.0, 3600.0, 7200.0, 14_400.0, 43_200.0,
+];
+
+/// The shortest usual slot, of a second at least, in which every other port has a job on average.
+pub fn slot_for(tasks: u64, span: f64, ports: usize) -> f64 {
+    let least = (0.5 * ports as f64 * span / tasks.max(1) as f64).max(1.0);
+    LENGTHS.into_iter().find(|length| *length >= least).unwrap_or(43_200.0)
+}
 
 /// Which part of a trace is taken, and how large the cluster is.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,55 +1,68 @@
-//! A scenario that plays a real trace again: real arrivals and durations, real machines, measured speeds and
-//! their measured fluctuation.
+//! A real trace played again: its jobs, its machines, its speeds.
 //!
-//! | of the scenario | from |
+//! | of the replay | from |
 //! |---|---|
-//! | ports | the most frequent request vectors of the tasks |
-//! | jobs | tasks in their real order; each is a gang of as many tasks as the port's tasks have at the median, at most `most_tasks` |
-//! | work | the task's duration, times the port's mean speed over the servers: on an average server it takes as long as it did |
-//! | servers | machines drawn from the machine table, each with its own devices and, as its label, its kind |
-//! | mean speeds | a speed table (`speeds.rs`): job types spread over the ports, kinds matched by name |
-//! | fluctuation | measured series, in blocks ([`esdp::sim::MeasuredSpec`]) |
+//! | jobs | tasks in their real order, with their ids; those of unknown length are counted and left out |
+//! | job types | request of a task, number of tasks, and where it may run (`types.rs`) |
+//! | servers | the machine table, whole; without one the nodes that accounting names (`servers.rs`) |
+//! | slot and window | from the trace, unless they are told (`window.rs`) |
+//! | speeds | a speed table (`speeds.rs`), accounting ([`crate::relative`]), or assumed spreads |
+//! | work | a job's duration times the speed of where it ran; of an average server where that is not told |
 //!
-//! Jobs are thinned, by coin, until they keep the scarcest device busy to the given `load`. What a trace does not
-//! tell (no machines, no speeds, no noise) comes from the generator and from preset `fleet-real`.
-//!
-//! Two passes: a [`TraceSummary`] first, then a [`Replay`]. Memory: the jobs of the window, at most [`MOST_JOBS`].
+//! Two passes: a [`TraceSummary`] first, then a [`Replay`], which becomes a [`Played`] trace. [`Played::scenario`] makes a
+//! scenario of it for any speeds. Memory: the jobs of the window, at most [`MOST_JOBS`].
 
+mod build;
+mod scenario;
+mod servers;
 mod speeds;
-mod tables;
+mod types;
+mod window;
 
-use crate::event::{GPU, Sink, Speed, Task};
-use crate::plan::{Column, PlanError, Server, Units, Window, check, enough};
+pub use build::{Logged, Played, PlayedJob, Today};
+pub use scenario::{Noise, RelativeSpeeds};
+pub use servers::{MOST_SERVERS, MachineSource, PlayedServer, in_words};
+pub use speeds::Mapping;
+pub use types::JobType;
+pub use window::{Chosen, time};
+
+use crate::event::{GPU, Machine, Sink, Speed, Task};
+use crate::hostlist;
+use crate::plan::{PlanError, check};
+use crate::relative::Cells;
 use crate::summary::{Devices, Key, TraceSummary};
-use esdp::rng::{Purpose, stream};
-use esdp::scenario::{DeviceTable, LabelledPolicy, Scenario, ScenarioError, ServerTable, Spec};
-use esdp::sim::ArrivalSpec;
-use rand::RngExt;
-use speeds::{Fluctuation, SpeedTable, Speeds};
+use esdp::scenario::ScenarioError;
+use servers::Table;
+use speeds::Speeds;
+use std::collections::{BTreeSet, HashMap};
 use thiserror::Error;
 
-/// The most servers.
-const MOST_SERVERS: usize = 20_000;
-/// The most jobs of a window, before thinning.
-pub const MOST_JOBS: usize = 4_000_000;
+/// The most jobs of a window.
+pub const MOST_JOBS: usize = 1_000_000;
+/// The most tasks of a job where a trace counts instances, and not nodes.
+const MOST_INSTANCES: u32 = 4;
 
-/// What is wanted.
-#[derive(Debug, Clone, PartialEq)]
+/// What is wanted; what is not said is chosen from the trace.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplayPlan {
-    /// Which part of the trace, and how large the cluster is.
-    pub window: Window,
-    /// The target utilisation of the scarcest device, as a share.
-    pub load: f64,
+    /// The length of a slot, in seconds.
+    pub slot: Option<f64>,
+    /// How many slots have arrivals.
+    pub slots: Option<u64>,
+    /// Where in the trace to start, in seconds after the first arrival.
+    pub start: Option<f64>,
+    /// How many job types.
+    pub types: Option<usize>,
+    /// How many servers.
+    pub servers: Option<usize>,
+    /// How busy the scarcest device shall be, as a share: jobs are left out by coin until it is.
+    pub load: Option<f64>,
     /// The most tasks of a job.
-    pub most_tasks: u32,
-    /// Length of a resampled fluctuation block, in slots.
-    pub block: u64,
-}
-
-impl Default for ReplayPlan {
-    fn default() -> Self {
-        Self { window: Window { slot: 5.0, ..Window::default() }, load: 0.8, most_tasks: 4, block: 20 }
-    }
+    pub most_tasks: Option<u32>,
+    /// Whether every task gets a GPU, also those that ask for none.
+    pub gpu_each: bool,
+    /// The seed of everything that is drawn.
+    pub seed: u64,
 }
 
 /// Why there is no replay. Fatal: the trace or the plan is at fault.
@@ -61,256 +74,249 @@ pub enum ReplayError {
     /// There are no tasks.
     #[error("there are no tasks in it, expected a trace with arrivals, durations and requests")]
     NoTasks,
-    /// No task of the window can be played.
+    /// No task has an end.
+    #[error("no task has a known duration, so there is nothing to play again")]
+    NoDurations,
+    /// There are no machines.
     #[error(
-        "no task between {from} s and {to} s after the first has a known duration, expected another `start` or more slots"
+        "the files do not say which machines there are: add a machine table (`sinfo -N -o '%N|%c|%m|%G|%T'`, `scontrol \
+         show node`, `kubectl get nodes -o json`, or a CSV of name,cpu,mem,gpu,kind), accounting with NodeList, or \
+         --servers N for N equal ones that are made up"
     )]
+    NoMachines,
+    /// There is one machine.
+    #[error(
+        "the files know one machine only (`{name}`), so there is nothing to choose: --servers N cuts it into N equal ones"
+    )]
+    OneMachine {
+        /// Its name.
+        name: String,
+    },
+    /// No task of the window can be played.
+    #[error("no job of a known duration arrives between {from} and {to} after the first; {elsewhere}")]
     Empty {
         /// The start of the window.
-        from: f64,
+        from: String,
         /// Its end.
-        to: f64,
+        to: String,
+        /// Where the jobs are.
+        elsewhere: String,
     },
     /// Too many jobs.
-    #[error("more than {MOST_JOBS} tasks in the window, expected fewer slots or shorter ones")]
+    #[error("more than {MOST_JOBS} jobs in the window, expected fewer slots or shorter ones")]
     TooManyJobs,
     /// No machine has room.
-    #[error("none of the machines has room for a task of port {port} ({request})")]
-    NoServer {
-        /// The port.
-        port: usize,
-        /// What it asks for.
-        request: String,
+    #[error("none of the machines has room for any of the jobs: {0}")]
+    NoRoom(String),
+    /// All jobs were left out by coin.
+    #[error("a load of {load} leaves none of the {jobs} jobs, expected a higher one")]
+    NoneLeft {
+        /// The load.
+        load: f64,
+        /// How many jobs there were.
+        jobs: usize,
     },
-    /// The scenario that was built was rejected.
+    /// What was built is no scenario.
     #[error("the replay cannot be run: {0}")]
     Scenario(#[from] ScenarioError),
 }
 
 /// A job of the window.
-#[derive(Debug, Clone, Copy)]
-struct Job {
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    id: Box<str>,
     arrival: f64,
     duration: f64,
-    port: u32,
+    /// No number where it is not told.
+    start: f64,
+    request: Key,
     count: u32,
+    /// The number of its place; then of its type.
+    kind: u32,
+    label: u32,
+    /// The number of its list of nodes.
+    nodes: u32,
+}
+
+/// Names by number, and lists of them: each is kept once.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+    lists: Vec<Vec<u32>>,
+    by_text: HashMap<String, u32>,
+    /// The nodes that ran jobs of a place, such as a partition.
+    by_kind: HashMap<u32, BTreeSet<u32>>,
+}
+
+impl Nodes {
+    /// The number of a list as Slurm writes it.
+    fn list(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.by_text.get(text) {
+            return *number;
+        }
+        let Self { names, numbers, lists, by_text, .. } = self;
+        let mut list = Vec::new();
+        hostlist::expand(text, |name| list.push(number_of(name, names, numbers)));
+        by_text.insert(text.to_owned(), lists.len() as u32);
+        lists.push(list);
+        lists.len() as u32 - 1
+    }
+}
+
+/// The number of a name, new or known.
+fn number_of(name: &str, names: &mut Vec<String>, numbers: &mut HashMap<String, u32>) -> u32 {
+    if let Some(number) = numbers.get(name) {
+        return *number;
+    }
+    let number = names.len() as u32;
+    names.push(name.to_owned());
+    numbers.insert(name.to_owned(), number);
+    number
+}
+
+/// Names by number.
+#[derive(Debug, Default)]
+struct Names {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        number_of(name, &mut self.names, &mut self.numbers)
+    }
 }
 
 /// A replay that is being built: the sink of the second pass.
 #[derive(Debug)]
 pub struct Replay {
     plan: ReplayPlan,
+    window: Chosen,
     devices: Devices,
-    ports: Vec<Key>,
-    servers: Vec<Server>,
-    first: f64,
+    table: Table,
     jobs: Vec<Job>,
-    overflow: bool,
+    nodes: Nodes,
+    kinds: Names,
+    labels: Names,
     speeds: Speeds,
-}
-
-/// A finished replay.
-#[derive(Debug, Clone)]
-pub struct BuiltReplay {
-    /// The scenario, without policies and seeds of one's own.
-    pub scenario: Scenario,
-    /// The devices, in the order of the scenario.
-    pub devices: Vec<String>,
-    /// Of how many tasks of the window.
-    pub tasks: usize,
-    /// How many are played.
-    pub jobs: usize,
-    /// How busy the scarcest device would be at mean speeds, as a share.
-    pub load: f64,
-    /// What the speeds and their fluctuation come from, in a sentence.
-    pub origin: String,
+    cells: Cells,
+    /// Arrivals of every task, by hundredths of the trace: where the jobs are.
+    when: Vec<u64>,
+    /// Of the window: tasks of unknown length, tasks that something ended, tasks cut to fewer instances.
+    unknown: usize,
+    stopped: usize,
+    cut: usize,
+    overflow: bool,
 }
 
 impl Replay {
-    /// Chooses ports and servers from what the first pass saw.
+    /// Chooses the window from what the first pass saw.
     ///
     /// # Errors
     /// When the plan is out of range or the trace has no tasks.
     pub fn new(plan: ReplayPlan, summary: &TraceSummary) -> Result<Self, ReplayError> {
-        plan.window.check(MOST_SERVERS)?;
-        check("load", plan.load, 1e-3, 100.0)?;
-        check("tasks", f64::from(plan.most_tasks), 1.0, 1000.0)?;
-        check("block", plan.block as f64, 1.0, 1e9)?;
-        let Some((first, _)) = summary.arrivals() else { return Err(ReplayError::NoTasks) };
-        let requests = summary.requests();
-        let ports: Vec<Key> = requests.ranked(plan.window.ports).into_iter().map(|(key, _)| key).collect();
-        let servers = enough(&plan.window, summary.machines());
-        let first = first + plan.window.start;
+        if let Some(load) = plan.load {
+            check("load", load, 1e-3, 100.0)?;
+        }
+        if let Some(types) = plan.types {
+            check("types", types as f64, 1.0, 1000.0)?;
+        }
+        if let Some(tasks) = plan.most_tasks {
+            check("tasks", f64::from(tasks), 1.0, 1000.0)?;
+        }
+        let window = Chosen::new(&plan, summary)?;
         Ok(Self {
-            devices: requests.devices.clone(),
-            ports,
-            servers,
-            first,
-            jobs: Vec::new(),
-            overflow: false,
-            speeds: Speeds::default(),
+            devices: summary.requests().devices.clone(),
             plan,
+            window,
+            table: Table::default(),
+            jobs: Vec::new(),
+            nodes: Nodes::default(),
+            kinds: Names::default(),
+            labels: Names::default(),
+            speeds: Speeds::default(),
+            cells: Cells::default(),
+            when: vec![0; 101],
+            unknown: 0,
+            stopped: 0,
+            cut: 0,
+            overflow: false,
         })
     }
 
-    /// Thins the jobs and writes the scenario.
-    ///
-    /// # Errors
-    /// When there is nothing to play, or no room for it.
-    pub fn finish(mut self) -> Result<BuiltReplay, ReplayError> {
-        if self.overflow {
-            return Err(ReplayError::TooManyJobs);
-        }
-        if self.jobs.is_empty() {
-            let from = self.plan.window.start;
-            return Err(ReplayError::Empty { from, to: from + self.length() });
-        }
-        self.jobs.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
-        // Ports that nobody asked for in the window would only be in the way.
-        let used: Vec<bool> =
-            (0..self.ports.len()).map(|port| self.jobs.iter().any(|job| job.port as usize == port)).collect();
-        let number: Vec<u32> = used
-            .iter()
-            .scan(0, |next, &used| {
-                let at = *next;
-                *next += u32::from(used);
-                Some(at)
-            })
-            .collect();
-        self.ports = self.ports.iter().zip(&used).filter(|(_, used)| **used).map(|(key, _)| *key).collect();
-        self.jobs.iter_mut().for_each(|job| job.port = number[job.port as usize]);
-
-        let (table, fluctuation) = (SpeedTable::of(&self.speeds), Fluctuation::of(&self.speeds));
-        let units = Units::new(self.ports.len(), &self.columns());
-        let requests = units.requests();
-        let capacities: Vec<Vec<u64>> = self.servers.iter().map(|server| units.capacity(server)).collect();
-        let kinds: Vec<usize> = table.kinds(&self.servers, self.plan.window.seed);
-        let fits = |port: usize, server: usize| requests[port].iter().zip(&capacities[server]).all(|(a, c)| a <= c);
-        let mut channels = Vec::new();
-        let mut means = Vec::new();
-        for (port, request) in requests.iter().enumerate() {
-            let before = channels.len();
-            for server in (0..self.servers.len()).filter(|&server| fits(port, server)) {
-                channels.push((port, server));
-                means.push(table.mean(port, self.ports.len(), kinds[server]));
-            }
-            if channels.len() == before {
-                let request = units.names().zip(request).map(|(name, units)| format!("{units} {name}"));
-                return Err(ReplayError::NoServer { port, request: request.collect::<Vec<_>>().join(", ") });
-            }
-        }
-        let mean_speed = |port: usize| {
-            let of = channels.iter().zip(&means).filter(|((at, _), _)| *at == port).map(|(_, mean)| *mean);
-            let (sum, count) = of.fold((0.0, 0.0), |(sum, count), mean| (sum + mean, count + 1.0));
-            sum / count
-        };
-        let speeds: Vec<f64> = (0..self.ports.len()).map(mean_speed).collect();
-        let tasks: Vec<u32> = (0..self.ports.len()).map(|port| self.tasks(port)).collect();
-        let Window { slot, slots, .. } = self.plan.window;
-        let (kept, load) = self.thin(requests, &capacities, &tasks);
-        let (mut arrivals, mut work) =
-            (vec![vec![0u32; self.ports.len()]; slots as usize], vec![Vec::new(); self.ports.len()]);
-        for job in &kept {
-            let at = (((job.arrival - self.first) / slot) as usize).min(slots as usize - 1);
-            arrivals[at][job.port as usize] += 1;
-            work[job.port as usize].push((job.duration / slot * speeds[job.port as usize]).clamp(1e-6, 1e8));
-        }
-        // A port whose every job was thinned away has no work to list, and never asks for it.
-        work.iter_mut().filter(|jobs| jobs.is_empty()).for_each(|jobs| jobs.push(1.0));
-
-        let labels = kinds.iter().map(|&kind| vec![table.kind_name(kind)]).collect();
-        let mut spec = Spec::new("replay")
-            .description(format!("{} jobs of a trace, as they came", kept.len()))
-            .slots(slots)
-            .policies(POLICIES.map(|name| LabelledPolicy::named(name).expect("a policy of the library")));
-        spec.graph = tables::graph(self.servers.len(), &channels, requests);
-        spec.servers = ServerTable { list: Some(labels), ..ServerTable::default() };
-        spec.devices = DeviceTable { count: units.count() as u64, servers: Some(capacities), ..DeviceTable::default() };
-        spec.gangs = Some(tables::gangs(&tasks));
-        spec.jobs = tables::jobs(work);
-        spec.costs = tables::costs(requests);
-        spec.arrivals = ArrivalSpec::List { jobs: arrivals, repeat: false };
-        spec.speeds = fluctuation.speeds(means, self.plan.block);
-        let scenario = spec.build()?;
-        let origin = format!("{}; {}", table.origin(), fluctuation.origin());
-        let devices = units.names().map(str::to_owned).collect();
-        Ok(BuiltReplay { scenario, devices, tasks: self.jobs.len(), jobs: kept.len(), load, origin })
-    }
-
-    /// How long the window is, in seconds.
-    fn length(&self) -> f64 {
-        self.plan.window.slot * self.plan.window.slots as f64
-    }
-
-    /// The devices that count: those that some port asks for and some server has.
-    fn columns(&self) -> Vec<Column> {
-        let asked: Vec<Vec<f64>> = self.ports.iter().map(|key| self.devices.amounts(key)).collect();
-        let has = |name: &str| self.servers.iter().any(|server| server.amount(name) > 0.0);
-        let mut columns: Vec<Column> = Vec::new();
-        for (at, name) in self.devices.names().iter().enumerate() {
-            let amounts: Vec<f64> = asked.iter().map(|amounts| amounts[at]).collect();
-            if has(name) && amounts.iter().any(|amount| *amount > 0.0) {
-                columns.push(Column { name: name.clone(), size: None, amounts });
-            }
-        }
-        if columns.iter().all(|column| column.name != GPU) && has(GPU) {
-            // The tasks ask for none, but speeds are measured on GPUs: a task has one.
-            columns.push(Column { name: GPU.to_owned(), size: None, amounts: vec![1.0; self.ports.len()] });
-        }
-        columns
-    }
-
-    /// How many tasks a job of a port has: the median of its tasks' instances, within the plan's limit.
-    fn tasks(&self, port: usize) -> u32 {
-        let mut counts: Vec<u32> =
-            self.jobs.iter().filter(|job| job.port as usize == port).map(|job| job.count).collect();
-        counts.sort_unstable();
-        counts.get(counts.len() / 2).copied().unwrap_or(1).clamp(1, self.plan.most_tasks)
-    }
-
-    /// Keeps jobs by coin, so that they ask for `load` of the scarcest device; the jobs, and the load they make.
-    fn thin(&self, requests: &[Vec<u64>], capacities: &[Vec<u64>], tasks: &[u32]) -> (Vec<Job>, f64) {
-        let load = |jobs: &[Job]| {
-            let mut asked = vec![0.0; requests[0].len()];
-            for job in jobs {
-                let port = job.port as usize;
-                let slots = (job.duration / self.plan.window.slot).max(1.0) * f64::from(tasks[port]);
-                asked.iter_mut().zip(&requests[port]).for_each(|(sum, &units)| *sum += units as f64 * slots);
-            }
-            let there = |device: usize| capacities.iter().map(|server| server[device] as f64).sum::<f64>();
-            let share = |(device, asked): (usize, &f64)| asked / there(device).max(1.0) / self.plan.window.slots as f64;
-            asked.iter().enumerate().map(share).fold(0.0, f64::max)
-        };
-        let keep = (self.plan.load / load(&self.jobs)).min(1.0);
-        let coin = |at: usize| stream(self.plan.window.seed, Purpose::Arrivals, at as u64, 1).random::<f64>() < keep;
-        let kept: Vec<Job> = self.jobs.iter().enumerate().filter(|(at, _)| coin(*at)).map(|(_, job)| *job).collect();
-        let reached = load(&kept);
-        (kept, reached)
+    /// The error of a window without jobs: it says where there are some.
+    fn empty(&self) -> ReplayError {
+        let Chosen { start, span, .. } = &self.window;
+        let all: u64 = self.when.iter().sum();
+        let most = self.when.iter().enumerate().max_by_key(|(_, count)| **count).map_or(0, |(at, _)| at);
+        let at = |hundredth: usize| *span * hundredth as f64 / 100.0;
+        let elsewhere = format!(
+            "{all} arrive in all, most of them {} to {} after the first: try --start {:.0}",
+            time(at(most)),
+            time(at(most + 1)),
+            at(most)
+        );
+        ReplayError::Empty { from: time(*start), to: time(start + self.window.length()), elsewhere }
     }
 }
 
-/// Who is compared by default.
-const POLICIES: [&str; 11] =
-    ["esdp", "oracle", "esdp-pooled", "esdp-index", "esdp-drift", "cts", "hauf", "lcf", "lwtf", "random", "first-fit"];
-
 impl Sink for Replay {
+    fn machine(&mut self, machine: &Machine<'_>) {
+        self.table.add(machine);
+    }
+
     fn task(&mut self, task: &Task<'_>) {
-        let at = task.arrival - self.first;
-        let Some(duration) = task.duration else { return };
-        if !(at >= 0.0 && at < self.length() && duration > 0.0) {
+        self.cells.add(task);
+        let after = task.arrival - self.window.first;
+        if task.duration.is_some() {
+            let place = (100.0 * after / self.window.span.max(1e-9)).clamp(0.0, 100.0);
+            self.when[place as usize] += 1;
+        }
+        let at = after - self.window.start;
+        if !(at >= 0.0 && at < self.window.length()) {
             return;
         }
-        let key = self.devices.key(task.request);
-        let Some(port) = self.ports.iter().position(|known| *known == key) else { return };
+        let Some(duration) = task.duration.filter(|duration| *duration > 0.0) else {
+            self.unknown += 1;
+            return;
+        };
         if self.jobs.len() >= MOST_JOBS {
             self.overflow = true;
             return;
         }
-        let count = u32::try_from(task.count).unwrap_or(u32::MAX);
-        self.jobs.push(Job { arrival: task.arrival, duration, port: port as u32, count });
+        let (list, kind) = (self.nodes.list(task.nodes), self.kinds.number(task.kind));
+        if !task.nodes.is_empty() {
+            self.nodes.by_kind.entry(kind).or_default().extend(&self.nodes.lists[list as usize]);
+        }
+        // Where nodes are counted, the number is real; instances are thousands of like things.
+        let real = !task.nodes.is_empty() || task.start.is_some();
+        let most = self.plan.most_tasks.unwrap_or(if real { 1 << 12 } else { MOST_INSTANCES });
+        let count = u32::try_from(task.count).unwrap_or(u32::MAX).max(1);
+        self.cut += usize::from(count > most);
+        self.stopped += usize::from(task.stopped);
+        self.jobs.push(Job {
+            id: if task.name.is_empty() { task.job.into() } else { format!("{}.{}", task.job, task.name).into() },
+            arrival: at,
+            duration,
+            start: task.start.map_or(f64::NAN, |start| start - self.window.first - self.window.start),
+            request: self.devices.key(task.request),
+            count: count.min(most),
+            kind,
+            label: self.labels.number(task.label),
+            nodes: list,
+        });
     }
 
     fn speed(&mut self, speed: &Speed<'_>) {
         self.speeds.add(speed);
+    }
+}
+
+impl Replay {
+    /// Where GPUs are among the devices; they are added where every task gets one.
+    fn gpu(&mut self) -> usize {
+        self.devices.key(&[(GPU, 0.0)]);
+        self.devices.names().iter().position(|name| name == GPU).unwrap_or(0)
     }
 }

@@ -1,20 +1,13 @@
-//! Mean speeds by job type and kind of server, and how they fluctuate.
+//! Mean speeds by job type and server, and how they fluctuate.
 //!
-//! Speeds without a time are a table: the mean of job type and kind, alone on one device. Speeds with a time are
-//! fluctuation: one series for each benchmark and machine. Where a trace has neither, both come from preset
-//! `fleet-real`, which holds a small table and a fitted law.
+//! Speeds without a time are a table: the mean of job type and server or kind, alone on one device. A job type has the row
+//! of its label, of its shape, or the row `*`; where no row names it, rows are dealt out in order, and that is said. Speeds
+//! with a time are fluctuation: one series for each benchmark and machine.
 
+use super::{JobType, PlayedServer};
 use crate::event::Speed;
-use crate::plan::Server;
-use esdp::rng::{Purpose, stream};
-use esdp::scenario::Scenario;
-use esdp::sim::{KindSpeeds, MeasuredSpec, SpeedSpec};
-use rand::RngExt;
 use std::collections::BTreeMap;
 
-/// The mean net utility of a port on its fastest kind, before costs: a speed may rise by two thirds before it is
-/// clipped at 1.
-const FASTEST: f64 = 0.6;
 /// Shorter series tell nothing of fluctuation.
 const SHORTEST: usize = 32;
 /// The most series and samples of each that enter a scenario.
@@ -53,96 +46,71 @@ impl Speeds {
     }
 }
 
-/// Mean speeds of job types on kinds, each type relative to its fastest kind.
-#[derive(Debug)]
-pub(super) struct SpeedTable {
-    kinds: Vec<String>,
-    /// One row per job type.
-    rows: Vec<Vec<f64>>,
-    measured: bool,
+/// Which row of a speed table a job type has, and what was assumed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Mapping {
+    /// A line for each job type.
+    pub lines: Vec<String>,
+    /// Whether rows were dealt out in order, since none names a job type.
+    pub dealt: bool,
+    /// The kinds of servers, or their names, that the table does not have: they run at the mean of the row.
+    pub unmeasured: Vec<String>,
 }
 
-impl SpeedTable {
-    pub(super) fn of(speeds: &Speeds) -> Self {
-        let mut kinds: Vec<String> = speeds.table.keys().map(|(_, kind)| kind.clone()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        let mut jobs: Vec<&String> = speeds.table.keys().map(|(job, _)| job).collect();
-        jobs.dedup();
-        let row = |job: &&String| {
-            let mean =
-                |kind: &String| speeds.table.get(&((*job).clone(), kind.clone())).map(|(sum, n)| sum / *n as f64);
-            let row: Option<Vec<f64>> = kinds.iter().map(mean).collect();
-            // A type that was not measured everywhere, or cannot run somewhere, is left out.
-            let row = row.filter(|row| row.iter().all(|speed| *speed > 0.0))?;
-            let fastest = row.iter().copied().fold(0.0, f64::max);
-            Some(row.into_iter().map(|speed| FASTEST * speed / fastest).collect::<Vec<f64>>())
-        };
-        let rows: Vec<Vec<f64>> = jobs.iter().filter_map(row).collect();
-        if rows.is_empty() { Self::built_in() } else { Self { kinds, rows, measured: true } }
+impl Speeds {
+    pub(super) fn has_table(&self) -> bool {
+        !self.table.is_empty()
     }
 
-    /// The table of preset `fleet-real`.
-    fn built_in() -> Self {
-        let rows = match fleet().kinds {
-            Some(KindSpeeds::Table(rows)) => rows,
-            _ => vec![vec![1.0]],
-        };
-        let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|speed| FASTEST * speed).collect()).collect();
-        let kinds = (0..rows[0].len()).map(|kind| format!("kind-{kind}")).collect();
-        Self { kinds, rows, measured: false }
-    }
-
-    pub(super) fn kind_name(&self, kind: usize) -> String {
-        self.kinds[kind].clone()
-    }
-
-    /// The kind of every server: the one whose name its own starts with (`V100M32` is a `v100`); for models that were
-    /// never measured one kind each, in the order of their names; drawn where nothing is told.
-    pub(super) fn kinds(&self, servers: &[Server], seed: u64) -> Vec<usize> {
-        let measured = |model: &str| {
-            let model = model.to_lowercase();
-            self.kinds.iter().position(|kind| model.starts_with(&kind.to_lowercase()))
-        };
-        let mut unknown: Vec<&str> =
-            servers.iter().map(|server| server.kind.as_str()).filter(|model| measured(model).is_none()).collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        let mut rng = stream(seed, Purpose::Laws, 0, 0);
-        let of = |server: &Server| {
-            let drawn = rng.random_range(0..self.kinds.len());
-            match server.kind.as_str() {
-                "" => drawn,
-                model => measured(model).unwrap_or_else(|| {
-                    unknown.iter().position(|known| *known == model).unwrap_or(0) % self.kinds.len()
-                }),
-            }
-        };
-        servers.iter().map(of).collect()
-    }
-
-    /// The mean speed of a port on a kind. Job types are spread evenly over the ports.
-    pub(super) fn mean(&self, port: usize, ports: usize, kind: usize) -> f64 {
-        self.rows[port * self.rows.len() / ports % self.rows.len()][kind]
-    }
-
-    pub(super) fn origin(&self) -> String {
-        match self.measured {
-            true => format!("mean speeds of {} measured job types on {}", self.rows.len(), self.kinds.join(", ")),
-            false => "mean speeds of preset fleet-real".to_owned(),
+    /// The speed of every job type on every server; none without a table.
+    pub(super) fn means(&self, types: &[JobType], servers: &[PlayedServer]) -> Option<(Vec<Vec<f64>>, Mapping)> {
+        let mut rows: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
+        for ((job, server), (sum, count)) in &self.table {
+            rows.entry(job).or_default().insert(server, sum / *count as f64);
         }
+        // What cannot run somewhere has no place in a comparison.
+        rows.retain(|_, row| row.values().all(|speed| *speed > 0.0));
+        let most = rows.values().map(BTreeMap::len).max()?;
+        let whole: Vec<&str> = rows.iter().filter(|(_, row)| row.len() == most).map(|(job, _)| *job).collect();
+        let mut mapping = Mapping::default();
+        let mut means = Vec::new();
+        for (at, kind) in types.iter().enumerate() {
+            let by = |name: &str| rows.keys().find(|job| !name.is_empty() && job.eq_ignore_ascii_case(name)).copied();
+            let named = by(&kind.label).or_else(|| by(&kind.words)).or_else(|| by("*"));
+            mapping.dealt |= named.is_none();
+            let job = named.unwrap_or_else(|| whole[at * whole.len() / types.len()]);
+            mapping.lines.push(format!("{}: {job}", kind.words));
+            let row = &rows[job];
+            let mean = row.values().sum::<f64>() / row.len() as f64;
+            let speed = |(at, server): (u32, &PlayedServer)| {
+                measured(row, server).unwrap_or_else(|| {
+                    let sort = if server.kind.is_empty() { &server.name } else { &server.kind };
+                    if kind.servers.contains(&at) && !mapping.unmeasured.contains(sort) {
+                        mapping.unmeasured.push(sort.clone());
+                    }
+                    mean
+                })
+            };
+            means.push((0..).zip(servers).map(speed).collect());
+        }
+        Some((means, mapping))
     }
 }
 
-/// How speeds fluctuate.
-#[derive(Debug)]
-pub(super) struct Fluctuation {
-    series: Vec<Vec<f64>>,
+/// The speed on a server: by its name, or by the longest name of a kind that its own starts with (`V100M32` is a `v100`).
+fn measured(row: &BTreeMap<&str, f64>, server: &PlayedServer) -> Option<f64> {
+    if let Some(speed) = row.get(server.name.as_str()) {
+        return Some(*speed);
+    }
+    let kind = server.sort().to_lowercase();
+    let found = row.iter().filter(|(name, _)| kind.starts_with(&name.to_lowercase()));
+    found.max_by_key(|(name, _)| name.len()).map(|(_, speed)| *speed)
 }
 
-impl Fluctuation {
-    pub(super) fn of(speeds: &Speeds) -> Self {
-        let long: Vec<&Vec<(f64, f64)>> = speeds.series.values().filter(|series| series.len() >= SHORTEST).collect();
+impl Speeds {
+    /// Measured series, each divided by its mean.
+    pub(super) fn fluctuation(&self) -> Vec<Vec<f64>> {
+        let long: Vec<&Vec<(f64, f64)>> = self.series.values().filter(|series| series.len() >= SHORTEST).collect();
         let count = long.len().min(MOST_SERIES);
         let in_time = |at: usize| {
             let mut samples = long[at * long.len() / count].clone();
@@ -152,28 +120,6 @@ impl Fluctuation {
             // Four digits: a measurement has no more.
             samples.into_iter().map(|(_, value)| (value / mean * 1e4).round() / 1e4).collect()
         };
-        Self { series: (0..count).map(in_time).filter(|series: &Vec<f64>| series.iter().sum::<f64>() > 0.0).collect() }
+        (0..count).map(in_time).filter(|series: &Vec<f64>| series.iter().sum::<f64>() > 0.0).collect()
     }
-
-    /// The scenario's speeds.
-    pub(super) fn speeds(&self, means: Vec<f64>, block: u64) -> SpeedSpec {
-        let table = Some(vec![means]);
-        if self.series.is_empty() {
-            let SpeedSpec { law, deviation, correlation, .. } = fleet();
-            return SpeedSpec { table, law, deviation, correlation, ..SpeedSpec::default() };
-        }
-        SpeedSpec { table, measured: Some(MeasuredSpec { series: self.series.clone(), block }), ..SpeedSpec::default() }
-    }
-
-    pub(super) fn origin(&self) -> String {
-        match self.series.len() {
-            0 => "fluctuation fitted to cloud machines, as in preset fleet-real".to_owned(),
-            n => format!("fluctuation of {n} measured series"),
-        }
-    }
-}
-
-/// The speeds of preset `fleet-real`.
-fn fleet() -> SpeedSpec {
-    Scenario::preset("fleet-real").map(|scenario| scenario.spec().speeds.clone()).unwrap_or_default()
 }

@@ -29,6 +29,7 @@ pub use machines::{MOST_MACHINES, MachineShape, MachineSummary, Machines};
 pub use requests::{Devices, MOST_VECTORS, Requests, Vector};
 pub use speeds::{JobOnKind, KindRatio, MOST_CELLS, Sharing, SpeedCells, SpeedSummary};
 
+pub(crate) use jobs::fingerprint;
 pub(crate) use machines::Known;
 pub(crate) use requests::Key;
 
@@ -54,6 +55,7 @@ struct Tasks {
     first: f64,
     last: f64,
     durations: ValueHistogram,
+    waits: ValueHistogram,
     counts: ValueHistogram,
     unknown: u64,
     second: Bins,
@@ -66,6 +68,7 @@ impl Default for Tasks {
             first: f64::INFINITY,
             last: 0.0,
             durations: ValueHistogram::default(),
+            waits: ValueHistogram::default(),
             counts: ValueHistogram::default(),
             unknown: 0,
             second: Bins::new(1.0),
@@ -104,6 +107,8 @@ pub struct TaskSummary {
     pub per_second: Option<Dispersion>,
     /// How long they ran, in seconds.
     pub durations: Option<Quantiles>,
+    /// How long they waited from their arrival to their start, in seconds, where that is told.
+    pub waits: Option<Quantiles>,
     /// Tasks whose duration is not known.
     pub unknown_durations: u64,
     /// Instances a task.
@@ -135,6 +140,16 @@ impl TraceSummary {
         (self.requests.tasks > 0).then_some((self.tasks.first, self.tasks.last))
     }
 
+    /// How many tasks there are.
+    pub fn count(&self) -> u64 {
+        self.requests.tasks
+    }
+
+    /// How long tasks ran; `None` where none has a known duration.
+    pub fn durations(&self) -> Option<Quantiles> {
+        self.tasks.durations.quantiles()
+    }
+
     /// How many things are held in memory: what must stay bounded.
     pub fn held(&self) -> usize {
         self.requests.distinct()
@@ -164,6 +179,7 @@ impl TraceSummary {
             per_minute: tasks.minute.dispersion(),
             per_second: tasks.second.dispersion(),
             durations: tasks.durations.quantiles(),
+            waits: tasks.waits.quantiles(),
             unknown_durations: tasks.unknown,
             instances: tasks.counts.quantiles(),
             devices: self.requests.devices.names().to_vec(),
@@ -186,6 +202,9 @@ impl Sink for TraceSummary {
         match task.duration {
             Some(duration) => tasks.durations.add(duration),
             None => tasks.unknown += 1,
+        }
+        if let Some(start) = task.start {
+            tasks.waits.add((start - task.arrival).max(0.0));
         }
         tasks.counts.add(task.count as f64);
         tasks.second.add(task.arrival);

@@ -287,6 +287,11 @@ impl Scenario {
         self.spec.jobs.held
     }
 
+    /// Whether a run goes on after its last slot until no job waits or runs.
+    pub fn drains(&self) -> bool {
+        self.spec.jobs.held && self.spec.jobs.drain
+    }
+
     /// The seeds.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds

@@ -193,6 +193,9 @@ fn is_first(task: &u32) -> bool {
 pub struct JobTable {
     /// Whether jobs wait, and hold their devices until they are done.
     pub held: bool,
+    /// Whether a run goes on after its last slot until no job waits or runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drain: bool,
     /// The slots that a held job takes at full speed: drawn from this range.
     pub work: (f64, f64),
     /// The work of each port's jobs, in order, instead of the range.
@@ -211,7 +214,7 @@ impl JobTable {
 
 impl Default for JobTable {
     fn default() -> Self {
-        Self { held: false, work: (2.0, 6.0), list: None }
+        Self { held: false, drain: false, work: (2.0, 6.0), list: None }
     }
 }
 

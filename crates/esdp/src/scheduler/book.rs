@@ -18,8 +18,8 @@ mod change;
 
 pub use change::{Expired, Moved};
 
-use super::Decision;
 use super::devices::Devices;
+use super::{Decision, PlacedJob};
 use crate::model::{Amount, Arrivals, Capacity, ChannelId, Cluster, JobId, PortId, ServerId, Slot, Ticket};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -217,20 +217,32 @@ impl Book {
         let first = self.next_ticket;
         for placed in decision.jobs(cluster) {
             let job = self.waiting[placed.port.index()].pop_front().expect("a decision starts no more jobs than wait");
-            let tasks = placed.channels.iter().map(|&channel| {
-                let (server, amounts) = (cluster.channel(channel).server, cluster.request(channel));
-                self.devices.take(server, amounts);
-                StartedTask { channel: Some(channel), server: Some(server), amounts: amounts.to_vec(), open: true }
-            });
-            let tasks = tasks.collect();
-            let ticket = self.next_ticket;
-            self.next_ticket = Ticket(ticket.0 + 1);
-            let port = Some(placed.port);
-            let started = Started { job, port, slot: decision.slot(), tasks, accepted: false, over: false };
-            self.starts.insert(ticket, started);
-            self.running.insert(job.job, ticket);
+            self.begin(cluster, decision.slot(), job, &placed);
         }
         first.0..self.next_ticket.0
+    }
+
+    /// Starts one job of a port, wherever in its queue it waits; none if it does not wait there.
+    pub fn start_job(&mut self, cluster: &Cluster, slot: Slot, job: JobId, placed: &PlacedJob) -> Option<Ticket> {
+        let waiting = &mut self.waiting[placed.port.index()];
+        let place = waiting.iter().position(|other| other.job == job)?;
+        let job = waiting.remove(place)?;
+        Some(self.begin(cluster, slot, job, placed))
+    }
+
+    fn begin(&mut self, cluster: &Cluster, slot: Slot, job: Waiting, placed: &PlacedJob) -> Ticket {
+        let tasks = placed.channels.iter().map(|&channel| {
+            let (server, amounts) = (cluster.channel(channel).server, cluster.request(channel));
+            self.devices.take(server, amounts);
+            StartedTask { channel: Some(channel), server: Some(server), amounts: amounts.to_vec(), open: true }
+        });
+        let tasks = tasks.collect();
+        let ticket = self.next_ticket;
+        self.next_ticket = Ticket(ticket.0 + 1);
+        let started = Started { job, port: Some(placed.port), slot, tasks, accepted: false, over: false };
+        self.starts.insert(ticket, started);
+        self.running.insert(job.job, ticket);
+        ticket
     }
 
     /// The driver runs a start: its uses, to be committed.

@@ -9,11 +9,12 @@
 //! Memory: the jobs that wait or run. With more work than the cluster can do the queue grows.
 
 use super::parameter::{ParameterError, check_number};
+use super::queue::{Ending, QueueRule, Queued};
 use crate::model::{Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, Slot, Ticket};
 use crate::rng::{Purpose, stream};
-use crate::scheduler::{Book, Decision};
+use crate::scheduler::{Book, Decision, PlacedJob};
 use rand::RngExt;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How much work jobs have: the slots that a job would take with all its tasks, or with one channel where jobs
@@ -76,7 +77,7 @@ impl HeldSpec {
 }
 
 /// A job that is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FinishedJob {
     /// Its port.
     pub port: PortId,
@@ -90,6 +91,8 @@ pub struct FinishedJob {
     pub finished: Slot,
     /// A channel for each task it ran with.
     pub channels: Vec<ChannelId>,
+    /// The part of its last slot that was left when it was done; its devices are free after the slot.
+    pub spare: f64,
 }
 
 impl FinishedJob {
@@ -111,8 +114,8 @@ pub(super) struct JobWork {
     spec: HeldSpec,
     seed: u64,
     book: Book,
-    /// The number among its port's jobs of every job that waits, and when it came.
-    numbers: HashMap<JobId, (u64, Slot)>,
+    /// The port of every job that waits, its number among the port's jobs, and when it came.
+    numbers: BTreeMap<JobId, (PortId, u64, Slot)>,
     /// How many jobs have come to each port.
     came: Vec<u64>,
     running: Vec<Running>,
@@ -126,6 +129,8 @@ struct Running {
     ticket: Ticket,
     job: FinishedJob,
     left: f64,
+    /// What it did in this slot.
+    done: f64,
     /// The sum of each task's utilities.
     sums: Vec<f64>,
 }
@@ -137,7 +142,7 @@ impl JobWork {
             spec,
             seed,
             book: Book::new(cluster),
-            numbers: HashMap::new(),
+            numbers: BTreeMap::new(),
             came: vec![0; cluster.ports().len()],
             running: Vec::new(),
             uses: Vec::new(),
@@ -156,7 +161,7 @@ impl JobWork {
             let port = PortId::at(index);
             for _ in 0..arrived.jobs(port) {
                 let job = self.book.submit(port, 1.0, slot);
-                self.numbers.insert(job, (*came, slot));
+                self.numbers.insert(job, (port, *came, slot));
                 *came += 1;
             }
         }
@@ -165,12 +170,59 @@ impl JobWork {
 
     /// Starts the jobs of a decision, the oldest first; `started` counts them by port.
     pub(super) fn start(&mut self, decision: &Decision, started: &mut [u32]) {
+        let tickets = self.book.start(&self.cluster, decision).map(Ticket).collect::<Vec<_>>();
+        self.run(&tickets, started);
+    }
+
+    /// Starts the jobs that a rule chooses.
+    pub(super) fn start_by(&mut self, rule: &QueueRule, slot: Slot, means: &[f64], started: &mut [u32]) {
+        let mut tickets = Vec::new();
+        for (job, port, channels) in rule.starts(self, slot, means) {
+            let placed = PlacedJob { port, channels };
+            tickets.push(self.book.start_job(&self.cluster, slot, job, &placed).expect("it waits"));
+        }
+        self.run(&tickets, started);
+    }
+
+    /// The jobs that wait, in the order in which they came.
+    pub(super) fn waiting(&self, means: &[f64]) -> Vec<Queued> {
+        let queued = |(&job, &(port, number, _)): (&JobId, &(PortId, u64, Slot))| {
+            let slots = self.expected(port, number, means);
+            Queued { job, port, number, slots }
+        };
+        self.numbers.iter().map(queued).collect()
+    }
+
+    /// The jobs that run, and when they should be done; one that is late is due now.
+    pub(super) fn endings(&self, now: Slot, means: &[f64]) -> Vec<Ending<'_>> {
+        let ending = |running: &'_ Running| {
+            let job = &running.job;
+            (job.started.0 + self.expected(job.port, job.number, means)).max(now.0 + 1)
+        };
+        self.running.iter().map(|running| Ending { end: ending(running), channels: &running.job.channels }).collect()
+    }
+
+    /// The slots that a job takes at the mean utility of its port.
+    fn expected(&self, port: PortId, number: u64, means: &[f64]) -> u64 {
+        (self.spec.work(self.seed, port, number) / means[port.index()].max(1e-9)).ceil().clamp(1.0, 1e15) as u64
+    }
+
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// Whether nobody waits or runs.
+    pub(super) fn is_idle(&self) -> bool {
+        self.numbers.is_empty() && self.running.is_empty()
+    }
+
+    fn run(&mut self, tickets: &[Ticket], started: &mut [u32]) {
         let cluster = Arc::clone(&self.cluster);
-        for ticket in self.book.start(&cluster, decision).map(Ticket) {
+        for &ticket in tickets {
             let (slot, channels) = self.book.accept(ticket).expect("it was started now");
             let job = self.book.started(ticket).expect("it was started now");
             let port = job.port.expect("the cluster does not change");
-            let (number, arrived) = self.numbers.remove(&job.job.job).expect("it has waited");
+            let (_, number, arrived) = self.numbers.remove(&job.job.job).expect("it has waited");
             started[port.index()] += 1;
             let all: u64 = match cluster.is_gang(port) {
                 true => cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
@@ -178,8 +230,8 @@ impl JobWork {
             };
             let left = self.spec.work(self.seed, port, number) * all as f64;
             let sums = vec![0.0; channels.len()];
-            let job = FinishedJob { port, number, arrived, started: slot, finished: slot, channels };
-            self.running.push(Running { ticket, job, left, sums });
+            let job = FinishedJob { port, number, arrived, started: slot, finished: slot, channels, spare: 0.0 };
+            self.running.push(Running { ticket, job, left, done: 0.0, sums });
         }
         self.uses.clear();
         for (index, running) in self.running.iter().enumerate() {
@@ -207,14 +259,17 @@ impl JobWork {
         for (&(_, job, task), utility) in self.uses.iter().zip(utilities) {
             let running = &mut self.running[job as usize];
             running.left -= utility;
+            running.done += utility;
             running.sums[task as usize] += utility;
         }
         let Self { running, book, .. } = self;
         running.retain_mut(|running| {
+            let done = std::mem::take(&mut running.done);
             if running.left > 0.0 {
                 return true;
             }
             let job = &mut running.job;
+            job.spare = if done > 0.0 { (-running.left / done).clamp(0.0, 1.0) } else { 0.0 };
             job.finished = slot;
             let slots = (slot.0 - job.started.0 + 1) as f64;
             for (task, (&channel, sum)) in job.channels.iter().zip(&running.sums).enumerate() {

@@ -16,6 +16,7 @@ mod generate;
 mod held;
 mod oracle;
 mod parameter;
+mod queue;
 mod recorder;
 mod setting;
 mod simulate;
@@ -31,6 +32,7 @@ pub use generate::{ChannelCount, GenerateError, RandomCluster};
 pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
 pub use parameter::ParameterError;
+pub use queue::{LoggedStart, QueueRule};
 pub use recorder::{
     Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord, Spacing, Summary,
 };

@@ -13,11 +13,13 @@
 use super::feedback::Delays;
 use super::held::{FinishedJob, JobWork};
 use super::oracle::{OracleMeter, OracleTrack};
+use super::parameter::ParameterError;
+use super::queue::QueueRule;
 use super::recorder::{Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
-use crate::model::{Arrivals, Cluster, Observation, Outcome, Slot};
-use crate::policy::{Policy, PolicySpec, SpecError};
+use crate::model::{Arrivals, Cluster, Observation, Outcome, PortId, Slot};
+use crate::policy::{FirstFit, Policy, PolicySpec, SpecError};
 use crate::scheduler::{Decision, ScheduleError, Scheduler};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -46,6 +48,8 @@ pub struct Simulation<'a> {
     delays: Delays<Observation>,
     /// What waits and runs, where jobs hold their devices until they are done.
     held: Option<JobWork>,
+    /// Who starts jobs in place of the policy, and the mean utility of every port.
+    rule: Option<(QueueRule, Vec<f64>)>,
     arrived: Arrivals,
     present: Arrivals,
     started: Vec<u32>,
@@ -76,6 +80,26 @@ impl<'a> Simulation<'a> {
         Self::turning(setting, Scheduler::new(Arc::clone(setting.cluster()), policy))
     }
 
+    /// A queue without a policy: jobs hold their devices, and a rule starts them.
+    ///
+    /// # Errors
+    /// When the setting's jobs last one slot: there is no queue then.
+    pub fn with_rule(setting: &Setting, rule: QueueRule) -> Result<Self, ParameterError> {
+        if setting.held().is_none() {
+            return Err(ParameterError::new("jobs.held", "false", "true, for a rule that starts jobs of a queue"));
+        }
+        let mut simulation = Self::with_policy(setting, Box::<FirstFit>::default());
+        let cluster = setting.cluster();
+        let mut mean = |port: usize| {
+            let channels = cluster.channels_of(PortId::at(port));
+            let sum: f64 = channels.iter().map(|channel| simulation.environment.mean(Slot(1), *channel)).sum();
+            sum / channels.len().max(1) as f64
+        };
+        let means = (0..cluster.ports().len()).map(&mut mean).collect();
+        simulation.rule = Some((rule, means));
+        Ok(simulation)
+    }
+
     pub(super) fn turning(setting: &Setting, scheduler: Scheduler) -> Self {
         Self {
             scheduler,
@@ -85,6 +109,7 @@ impl<'a> Simulation<'a> {
             clock: None,
             delays: Delays::new(setting.delay(), setting.seed()),
             held: setting.held().map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.seed())),
+            rule: None,
             arrived: Arrivals::everywhere(setting.cluster().ports().len()),
             present: Arrivals::everywhere(setting.cluster().ports().len()),
             started: vec![0; setting.cluster().ports().len()],
@@ -137,6 +162,22 @@ impl<'a> Simulation<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Runs on until no job waits or runs, at most so many slots more.
+    ///
+    /// # Errors
+    /// When the policy gives no decision.
+    pub fn drain(&mut self, most: u64, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
+        for _ in 0..most {
+            if self.held.as_ref().is_none_or(JobWork::is_idle) {
+                break;
+            }
+            if self.step(recorder)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     fn step(&mut self, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
         let slot = self.scheduler.slot().next();
         self.workload.arrivals(slot, &mut self.arrived);
@@ -150,7 +191,10 @@ impl<'a> Simulation<'a> {
             None => self.present.clone_from(&self.arrived),
         }
         let started = self.clock.map(|clock| clock());
-        self.scheduler.decide(&self.present, self.held.as_ref().map(JobWork::free))?;
+        match &self.rule {
+            None => drop(self.scheduler.decide(&self.present, self.held.as_ref().map(JobWork::free))?),
+            Some(_) => self.scheduler.pass(slot)?,
+        }
         let nanos = started.zip(self.clock).map(|(started, clock)| clock().saturating_sub(started));
 
         let unsure = self.count_uses(slot);
@@ -193,15 +237,16 @@ impl<'a> Simulation<'a> {
 
     /// Runs what was chosen, and what still runs; the expected and the realised utility.
     fn work(&mut self, slot: Slot) -> (f64, f64) {
-        let Self { scheduler, environment, held, started, utilities, finished, seen, .. } = self;
+        let Self { scheduler, environment, held, rule, started, utilities, finished, seen, .. } = self;
         let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
         utilities.clear();
         finished.clear();
         seen.clear();
         started.fill(0);
-        match held {
-            Some(held) => held.start(decision, started),
-            None => count_jobs(cluster, decision, started),
+        match (held.as_mut(), rule) {
+            (Some(held), Some((rule, means))) => held.start_by(rule, slot, means, started),
+            (Some(held), None) => held.start(decision, started),
+            (None, _) => count_jobs(cluster, decision, started),
         }
         let channels = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let expected = channels.iter().map(|&channel| environment.mean(slot, channel)).sum();

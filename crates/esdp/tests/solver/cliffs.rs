@@ -115,8 +115,8 @@ fn more_gangs_than_small_servers_hold() {
     }
 }
 
-/// The last round of rounded rows does not lower the bound here. Once the prices of an earlier round were then put on the wrong rows;
-/// the decision fell 7 % short of the bound. HiGHS was not asked: the value is what more work found.
+/// The last round of rounded rows does not lower the bound here. Once the prices of an earlier round were then put on
+/// the wrong rows, and the decision fell 7 % short of the bound. HiGHS was not asked: the value is the best seen.
 #[test]
 fn gangs_whose_last_rounded_rows_gain_nothing() {
     let draw =

@@ -51,6 +51,7 @@ fn a_job_holds_its_devices_until_its_work_is_done() {
         started: Slot(started),
         finished: Slot(finished),
         channels: vec![ChannelId(0), ChannelId(1)],
+        spare: 0.0,
     };
     assert_eq!(log.finished, [job(0, 1, 1, 3), job(1, 2, 4, 6)]);
     assert_eq!(log.running, [2, 2, 2, 2, 2, 2, 0, 0]);

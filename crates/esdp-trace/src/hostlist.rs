@@ -1,0 +1,94 @@
+//! Lists of nodes as Slurm writes them: `login,gpu[01-03,07]` is `login`, `gpu01`, `gpu02`, `gpu03`, `gpu07`.
+//!
+//! Names with several brackets (`rack[1-2]-node[1-4]`) are taken apart from the left. At most [`MOST_NODES`] names of a
+//! list are told, so that a range of a few bytes cannot ask for all memory.
+
+/// The most nodes of one list.
+pub const MOST_NODES: usize = 65_536;
+
+/// Calls `each` with every name of a list; how many there were.
+pub fn expand(list: &str, mut each: impl FnMut(&str)) -> usize {
+    let mut left = MOST_NODES;
+    for part in split(list.trim()) {
+        name("", part, &mut left, &mut each);
+    }
+    MOST_NODES - left
+}
+
+/// How many names a list has.
+pub fn count(list: &str) -> usize {
+    if list.is_empty() {
+        return 0;
+    }
+    if !list.contains([',', '[']) {
+        return 1;
+    }
+    expand(list, |_| ())
+}
+
+/// The parts between commas outside of brackets.
+fn split(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    list.split(move |letter| {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        letter == ',' && depth <= 0
+    })
+    .map(str::trim)
+    .filter(|part| !part.is_empty())
+}
+
+fn name(before: &str, rest: &str, left: &mut usize, each: &mut dyn FnMut(&str)) {
+    let inner = rest.find('[').and_then(|open| Some((open, open + rest[open..].find(']')?)));
+    let Some((open, close)) = inner else {
+        if *left > 0 {
+            *left -= 1;
+            each(&format!("{before}{rest}"));
+        }
+        return;
+    };
+    let (head, tail) = (&rest[..open], &rest[close + 1..]);
+    for range in rest[open + 1..close].split(',').map(str::trim).filter(|range| !range.is_empty()) {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let numbers = from.parse::<u64>().ok().zip(to.parse::<u64>().ok()).filter(|(from, to)| from <= to);
+        let Some((first, last)) = numbers else {
+            name(&format!("{before}{head}{range}"), tail, left, each);
+            continue;
+        };
+        let width = from.len();
+        for number in first..=last {
+            if *left == 0 {
+                return;
+            }
+            name(&format!("{before}{head}{number:0width$}"), tail, left, each);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        expand(list, |name| names.push(name.to_owned()));
+        names
+    }
+
+    #[test]
+    fn ranges_keep_their_zeros() {
+        assert_eq!(names("login, gpu[08-10,12]"), ["login", "gpu08", "gpu09", "gpu10", "gpu12"]);
+        assert_eq!(names("r[1-2]n[1-2]"), ["r1n1", "r1n2", "r2n1", "r2n2"]);
+        assert_eq!(names("odd[a-b],open[1-2"), ["odda-b", "open[1-2"]);
+        assert_eq!((count(""), count("n1"), count("n[1-3],m")), (0, 1, 4));
+    }
+
+    #[test]
+    fn a_range_of_a_few_bytes_is_no_attack() {
+        assert_eq!(count("n[0-18446744073709551615]"), MOST_NODES);
+        assert_eq!(count("n[0-99999]x[0-99999]"), MOST_NODES);
+    }
+}
