@@ -86,8 +86,6 @@ pub struct PooledState {
 /// What [`Adaptive`](super::Adaptive) statistics know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveState {
-    /// Which rules the weights were learned by.
-    pub revision: u64,
     /// The memories in slots; 0 forgets nothing.
     pub memories: Vec<u64>,
     /// What was seen with each memory, and the prior learned from it.

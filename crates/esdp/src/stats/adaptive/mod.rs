@@ -5,11 +5,11 @@
 //! and are weighed by how well they predict. An outcome *z* of channel *e* on server *r* is judged by
 //!
 //! ```text
-//! ln p_m = -( ln v_m + (nu + 1) ln( 1 + (z - estimate_m)^2 / (nu v_m) ) ) / 2,      v_m = variance_m + noise_m
+//! ln p_m = -( ln v_m + (z - estimate_m)^2 / v_m ) / 2,      v_m = variance_m + noise_m
 //! ```
 //!
-//! (Student's t with [`FREEDOM`] degrees: what noise there is, is not known exactly, and outliers say little) before any of
-//! them learns it; `weights.rs` has what the weights *w_m* of server *r* become. A channel then reads as the mixture:
+//! before any of them learns it; `weights.rs` has what the weights *w_m* of server *r* become. A channel then reads as
+//! the mixture:
 //!
 //! ```text
 //! estimate = sum_m w_m estimate_m
@@ -43,12 +43,6 @@ use weights::{COUNT, PerMemory, Weights};
 
 /// The memories in slots, the longest first; 0 forgets nothing.
 pub const MEMORIES: [u64; COUNT] = [0, 100];
-
-/// Raised whenever the same outcomes lead to other weights: a saved state goes on as it began or not at all.
-const REVISION: u64 = 2;
-
-/// The degrees of freedom with which outcomes are judged, *nu*.
-const FREEDOM: f64 = 4.0;
 
 /// Averages of each channel, drawn to those of channels like it, that forget as fast as it pays.
 #[derive(Debug, Clone, PartialEq)]
@@ -223,7 +217,7 @@ impl Statistics for Adaptive {
             let densities = self.pools.each_ref().map(|pool| {
                 let (estimate, variance) = pool.predicted(seen.channel.index());
                 let distance = utility - estimate;
-                -0.5 * (variance.ln() + (FREEDOM + 1.0) * (distance * distance / (FREEDOM * variance)).ln_1p())
+                -0.5 * (variance.ln() + distance * distance / variance)
             });
             let server = self.tree.places[seen.channel.index()].server;
             self.weights.judge(server, &densities);
@@ -285,7 +279,6 @@ impl Statistics for Adaptive {
 
     fn state(&self) -> StatisticsState {
         let saved = AdaptiveState {
-            revision: REVISION,
             memories: MEMORIES.to_vec(),
             pools: self.pools.iter().map(Pool::saved).collect(),
             weights: self.weights.saved(),
@@ -294,13 +287,10 @@ impl Statistics for Adaptive {
     }
 
     fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {
-        let AdaptiveState { revision, memories, pools, weights } = match state::open(state)? {
+        let AdaptiveState { memories, pools, weights } = match state::open(state)? {
             Learned::Adaptive(saved) => saved,
             other => return Err(StateError::Kind { found: other.kind(), expected: "adaptive" }),
         };
-        if revision != REVISION {
-            return Err(StateError::Parameter { parameter: "revision", found: revision, expected: REVISION });
-        }
         state::check_length("memories", memories.len(), COUNT)?;
         state::check_length("pools", pools.len(), COUNT)?;
         if let Some((&found, expected)) = memories.iter().zip(MEMORIES).find(|(found, expected)| *found != expected) {

@@ -12,18 +12,7 @@
 //! The shares are the mean weights of all servers, each as far as its outcomes have said anything. So a single server
 //! that is throttled forgets by itself and the others do not, while in a cluster in which everything drifts a server
 //! never seen before forgets from its first slot. Kept are the odds *w_m / pi_m*, so that servers without outcomes
-//! follow the shares.
-//!
-//! In most clusters nothing drifts, and then every server would pay for finding that out by itself. So a second hypothesis,
-//! that the memory which forgets nothing suits all servers for ever, stands against all of the above. All outcomes together
-//! decide between the two; with `D` the log odds of the former, within [`SURE`] of 0 so that they can turn,
-//!
-//! ```text
-//! D <- D + ln p_0 - ln( sum_k w_k p_k ),     weights in use: (1 - s) w + s (1, 0, ...),     s = 1 / (1 + e^-D)
-//! ```
-//!
-//! A server gets a new *s* with its next outcome, the others with the next refit. Cost: *O(memories)* per outcome,
-//! *O(servers)* per refit.
+//! follow the shares. Cost: *O(memories)* per outcome, *O(servers)* per refit.
 //!
 //! Limit: how fast a server forgets holds for all of its ports.
 
@@ -44,8 +33,6 @@ const MOST: f64 = 2.0;
 /// What the shares start with, and how many servers that weighs.
 const START: PerMemory = [0.95, 0.05];
 const OF_START: f64 = 1.0;
-/// The largest log odds for or against that nothing drifts: a few outcomes of one server can still turn them.
-const SURE: f64 = 4.0;
 
 /// How much each memory is believed.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,9 +43,7 @@ pub(super) struct Weights {
     odds: Vec<PerMemory>,
     /// By server: how much its outcomes have said, 0 to 1.
     informed: Vec<f64>,
-    /// The log odds that nothing drifts.
-    steady: f64,
-    /// By server: the weights in use.
+    /// By server: its weights, which follow from the rest.
     by_server: Vec<PerMemory>,
 }
 
@@ -71,16 +56,15 @@ pub struct MemoryWeights {
     pub odds: Vec<PerMemory>,
     /// How much there is of that, 0 to 1, by server.
     pub informed: Vec<f64>,
-    /// The log odds that nothing drifts.
-    pub steady: f64,
-    /// The weights in use, by server.
-    pub weights: Vec<PerMemory>,
 }
 
 impl Weights {
     pub(super) fn new(servers: usize) -> Self {
-        let (odds, informed) = (vec![[1.0; COUNT]; servers], vec![0.0; servers]);
-        let mut weights = Self { shares: START, odds, informed, steady: 0.0, by_server: Vec::new() };
+        Self::of(MemoryWeights { shares: START, odds: vec![[1.0; COUNT]; servers], informed: vec![0.0; servers] })
+    }
+
+    fn of(MemoryWeights { shares, odds, informed }: MemoryWeights) -> Self {
+        let mut weights = Self { shares, odds, informed, by_server: Vec::new() };
         weights.weigh_all();
         weights
     }
@@ -95,40 +79,31 @@ impl Weights {
     pub(super) fn judge(&mut self, server: u32, densities: &PerMemory) {
         let server = server as usize;
         let best = densities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let lost = densities.map(|density| (density - best).max(-MOST));
-        let (mut odds, mut before, mut after) = (self.odds[server], 0.0, 0.0);
+        let (mut odds, mut sum) = (self.odds[server], 0.0);
         for memory in 0..COUNT {
-            before += odds[memory] * self.shares[memory];
-            odds[memory] *= lost[memory].exp();
-            after += odds[memory] * self.shares[memory];
+            odds[memory] *= (densities[memory] - best).max(-MOST).exp();
+            sum += odds[memory] * self.shares[memory];
         }
-        self.steady = (self.steady + lost[0] - (after / before).ln()).clamp(-SURE, SURE);
-        self.odds[server] = odds.map(|odds| (1.0 - CHANGE) * odds / after + CHANGE);
-        self.by_server[server] = self.weigh(server);
+        let odds = odds.map(|odds| (1.0 - CHANGE) * odds / sum + CHANGE);
+        self.odds[server] = odds;
+        self.by_server[server] = weighed(&odds, &self.shares);
         self.informed[server] += CHANGE * (1.0 - self.informed[server]);
     }
 
     /// Learns the shares again.
     pub(super) fn refit(&mut self) {
         let (mut sums, mut servers) = (START.map(|share| share * OF_START), OF_START);
-        for (odds, informed) in self.odds.iter().zip(&self.informed) {
+        for (weights, informed) in self.by_server.iter().zip(&self.informed) {
             servers += informed;
-            sums.iter_mut().zip(weighed(odds, &self.shares)).for_each(|(sum, weight)| *sum += informed * weight);
+            sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += informed * weight);
         }
         self.shares = sums.map(|sum| sum / servers);
         self.weigh_all();
     }
 
     fn weigh_all(&mut self) {
-        self.by_server = (0..self.odds.len()).map(|server| self.weigh(server)).collect();
-    }
-
-    /// The weights of a server by both hypotheses.
-    fn weigh(&self, server: usize) -> PerMemory {
-        let drifts = 1.0 / (1.0 + self.steady.exp());
-        let mut weights = weighed(&self.odds[server], &self.shares).map(|weight| drifts * weight);
-        weights[0] = 1.0 - weights[1..].iter().sum::<f64>();
-        weights
+        self.by_server.clear();
+        self.by_server.extend(self.odds.iter().map(|odds| weighed(odds, &self.shares)));
     }
 
     /// The same for the next version of a cluster; nothing is known of servers that are new.
@@ -140,15 +115,13 @@ impl Weights {
     }
 
     pub(super) fn saved(&self) -> MemoryWeights {
-        let Self { shares, odds, informed, steady, by_server: weights } = self.clone();
-        MemoryWeights { shares, odds, informed, steady, weights }
+        MemoryWeights { shares: self.shares, odds: self.odds.clone(), informed: self.informed.clone() }
     }
 
     /// Saved weights of `servers` servers.
     pub(super) fn restored(saved: MemoryWeights, servers: usize) -> Result<Self, StateError> {
         check_length("odds", saved.odds.len(), servers)?;
         check_length("informed", saved.informed.len(), servers)?;
-        check_length("weights", saved.weights.len(), servers)?;
         let sound = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value > 0.0);
         let damaged = |list, entry, reason| Err(StateError::Damaged { list, entry, reason });
         if !sound(&saved.shares) {
@@ -160,14 +133,7 @@ impl Weights {
         if let Some(entry) = saved.informed.iter().position(|informed| !(0.0..=1.0).contains(informed)) {
             return damaged("informed", entry, "expected a number from 0 to 1");
         }
-        if !(-SURE..=SURE).contains(&saved.steady) {
-            return damaged("steady", 0, "expected a number from -4 to 4");
-        }
-        if let Some(entry) = saved.weights.iter().position(|weights| !sound(weights) || weights[0] > 1.0) {
-            return damaged("weights", entry, "expected positive numbers that add up to 1");
-        }
-        let MemoryWeights { shares, odds, informed, steady, weights: by_server } = saved;
-        Ok(Self { shares, odds, informed, steady, by_server })
+        Ok(Self::of(saved))
     }
 }
 
@@ -224,46 +190,18 @@ mod tests {
     #[test]
     fn the_weights_are_the_filter_of_the_header() {
         let mut weights = Weights::new(1);
-        let (mut expected, mut steady) = (START, 0.0);
+        let mut expected = START;
         for densities in [[-1.0, 0.0], [-1.9, 0.0], [0.0, -50.0], [-0.2, 0.0]] {
             weights.judge(0, &densities);
             // The densities count down to e^-2 of the best.
-            let likelihoods = densities.map(|density: f64| density.max(-2.0).exp());
-            expected.iter_mut().zip(likelihoods).for_each(|(weight, likelihood)| *weight *= likelihood);
+            for (weight, density) in expected.iter_mut().zip(densities) {
+                *weight *= f64::max(density, -2.0).exp();
+            }
             let sum: f64 = expected.iter().sum();
-            steady += (likelihoods[0] / sum).ln();
             for (weight, share) in expected.iter_mut().zip(START) {
                 *weight = 0.99 * *weight / sum + 0.01 * share;
             }
-            let short = expected[1] / (1.0 + f64::exp(steady));
-            assert!((weights.on(0)[1] - short).abs() < 1e-12 && (weights.on(0)[0] + short - 1.0).abs() < 1e-12);
+            weights.on(0).iter().zip(expected).for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
         }
-    }
-
-    /// What forty outcomes of one server say is next to nothing; as much of each of twenty servers is evidence.
-    #[test]
-    fn that_nothing_drifts_is_learned_from_all_servers_together() {
-        let [alone, together] = [1, 20].map(|servers| {
-            let mut weights = Weights::new(servers);
-            (0..40).for_each(|_| (0..servers as u32).for_each(|server| weights.judge(server, &right(0, 0.1))));
-            weights
-        });
-        assert!((alone.steady - 0.06).abs() < 0.005 && (together.steady - 1.206).abs() < 0.005, "{}", together.steady);
-        let [alone, together] = [alone, together].map(|weights| weights.on(0)[1]);
-        assert!((alone - 0.0026).abs() < 1e-4 && (together - 0.0013).abs() < 1e-4, "{alone} {together}");
-    }
-
-    /// However long nothing drifted, one server that does is followed.
-    #[test]
-    fn one_server_turns_the_odds() {
-        let mut weights = Weights::new(20);
-        for _ in 0..2000 {
-            (0..20).for_each(|server| weights.judge(server, &right(0, 0.1)));
-            weights.refit();
-        }
-        let before = weights.steady;
-        (0..12).for_each(|_| weights.judge(3, &right(1, 1.5)));
-        assert!(before > 1.0 && weights.steady == -SURE, "{before}, then {}", weights.steady);
-        assert!(weights.on(3)[1] > 0.95 && weights.on(4)[1] < 0.001, "{:?}", weights.on(3));
     }
 }
