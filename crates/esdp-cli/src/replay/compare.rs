@@ -14,7 +14,7 @@ const STUDENT: f64 = 2.093;
 /// The least duration that a slowdown is taken of, in seconds.
 const BOUND: f64 = 10.0;
 
-/// RelativeSpeeds over jobs and seeds, in seconds.
+/// Means over jobs and seeds, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Numbers {
     pub(super) completion: f64,
