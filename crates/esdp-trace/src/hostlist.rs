@@ -1,10 +1,12 @@
 //! Lists of nodes as Slurm writes them: `login,gpu[01-03,07]` is `login`, `gpu01`, `gpu02`, `gpu03`, `gpu07`.
 //!
 //! Names with several brackets (`rack[1-2]-node[1-4]`) are taken apart from the left. At most [`MOST_NODES`] names of a
-//! list are told, so that a range of a few bytes cannot ask for all memory.
+//! list are told, so that a range of a few bytes cannot ask for all memory. What is no list of numbers is part of the name.
 
 /// The most nodes of one list.
 pub const MOST_NODES: usize = 65_536;
+/// The most digits of a number, zeros included: more than 64 bits have.
+const MOST_DIGITS: usize = 20;
 
 /// Calls `each` with every name of a list; how many there were.
 pub fn expand(list: &str, mut each: impl FnMut(&str)) -> usize {
@@ -51,9 +53,15 @@ fn name(before: &str, rest: &str, left: &mut usize, each: &mut dyn FnMut(&str)) 
         return;
     };
     let (head, tail) = (&rest[..open], &rest[close + 1..]);
-    for range in rest[open + 1..close].split(',').map(str::trim).filter(|range| !range.is_empty()) {
+    let ranges = || rest[open + 1..close].split(',').map(str::trim).filter(|range| !range.is_empty());
+    if ranges().next().is_none() {
+        // Taken as a list of nothing it would be gone through for every number before it, without an end.
+        return name(&format!("{before}{}", &rest[..=close]), tail, left, each);
+    }
+    for range in ranges() {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let numbers = from.parse::<u64>().ok().zip(to.parse::<u64>().ok()).filter(|(from, to)| from <= to);
+        let numbers = from.parse::<u64>().ok().zip(to.parse::<u64>().ok()).filter(|(first, last)| first <= last);
+        let numbers = numbers.filter(|_| from.len() <= MOST_DIGITS);
         let Some((first, last)) = numbers else {
             name(&format!("{before}{head}{range}"), tail, left, each);
             continue;
@@ -90,5 +98,8 @@ mod tests {
     fn a_range_of_a_few_bytes_is_no_attack() {
         assert_eq!(count("n[0-18446744073709551615]"), MOST_NODES);
         assert_eq!(count("n[0-99999]x[0-99999]"), MOST_NODES);
+        assert_eq!(count("n[0-18446744073709551615][]"), MOST_NODES);
+        assert_eq!(names("n[1-2][],m[,]"), ["n1[]", "n2[]", "m[,]"]);
+        assert_eq!(count(&format!("n[{:0>60000}-65535]", 1)), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! The log played again: jobs start when and where they did, and the model says when they end. How far that is from when
-//! they did end is the model's own error: what a claim about other placements cannot be surer of.
+//! they did end is the error of slots, queues and room. It does not try the speeds: a job's work was found from its own
+//! duration.
 
 use super::speeds::Answers;
 use anyhow::Context;

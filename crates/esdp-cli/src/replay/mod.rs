@@ -132,7 +132,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     for expectation in &args.expect {
         expectation.check(contenders.labels(), &told::KEYS)?;
     }
-    let seeds: Vec<u64> = (args.seed..args.seed + args.seeds).collect();
+    let seeds: Vec<u64> = (0..args.seeds).map(|number| args.seed.wrapping_add(number)).collect();
     let answers = speeds::answers(&played, args.files.is_empty(), args.block);
     let out = args.common.out.clone().unwrap_or_else(|| PathBuf::from("out/replay"));
     files::directory(&out)?;

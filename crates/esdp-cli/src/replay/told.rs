@@ -131,9 +131,16 @@ impl Told {
             if self.seeds.len() == 1 { "" } else { "s" },
             seeds_in_words(&self.seeds)
         ));
+        if self.answers.iter().any(|(_, compared)| compared.jobs < played.jobs.len()) {
+            sentences.push(format!(
+                "Of {} jobs those are left out that some policy has not done after 20 times the window.",
+                played.jobs.len()
+            ));
+        }
         match &self.check {
             Some(check) => sentences.push(format!(
-                "The model is off by {:.1} % on the log itself: smaller gains than that are not to be trusted.",
+                "The log played again is off by {:.1} %, by slots and room alone: smaller gains are not to be trusted, \
+                 and larger ones are as good as the speeds, which this does not try.",
                 check.mean_off_percent.abs()
             )),
             None => sentences.push(

@@ -96,7 +96,7 @@ fn a_week_of_accounting_is_answered_with_default_flags() {
         "The log played again,",
         "against easy",
         "Gained\n- esdp: mean completion",
-        "The model is off by",
+        "The log played again is off by",
     ] {
         assert!(text.contains(expected), "{expected} is not in\n{text}");
     }

@@ -56,9 +56,14 @@ pub struct NodeSpeeds {
     pub typical_error: f64,
     /// Nodes that are named but not compared: too many of them.
     pub beyond: usize,
+    /// How many durations more there are than what is estimated from them: with none, any noise fits.
+    pub freedom: f64,
     mean: Vec<f64>,
     precision: Cholesky,
 }
+
+/// With fewer durations than that beyond what is estimated, nobody knows how much durations scatter.
+const LEAST_FREEDOM: f64 = 5.0;
 
 /// Keys, each with its cells by node.
 struct Data {
@@ -71,7 +76,7 @@ pub(super) fn fit(keys: Vec<Vec<(u32, Cell)>>, names: &[String], used: u64, seen
         .iter()
         .flatten()
         .fold((0.0, 0.0), |(squares, free), (_, cell)| (squares + cell.squares, free + cell.jobs - 1.0));
-    let variance = if within.1 >= 5.0 { within.0 / within.1 } else { 0.0 };
+    let variance = if within.1 >= LEAST_FREEDOM { within.0 / within.1 } else { 0.0 };
     let joined: Vec<&Vec<(u32, Cell)>> = keys.iter().filter(|cells| cells.len() >= 2).collect();
     let mut jobs = vec![(0.0, 0_usize); names.len()];
     for (node, cell) in joined.iter().copied().flatten() {
@@ -101,6 +106,8 @@ pub(super) fn fit(keys: Vec<Vec<(u32, Cell)>>, names: &[String], used: u64, seen
     let mut mean = b;
     precision.solve(&mut mean);
     let (group, groups) = data.groups();
+    let cells: usize = joined.iter().map(|cells| cells.len()).sum();
+    let freedom = within.1 + cells as f64 - joined.len() as f64 - (size - groups) as f64;
     let nodes = contrasts(&precision, &mean, &group, groups);
     let nodes = nodes.into_iter().zip(&order).zip(&group).map(|(((off, error), node), group)| NodeSpeed {
         name: names[*node].clone(),
@@ -122,6 +129,7 @@ pub(super) fn fit(keys: Vec<Vec<(u32, Cell)>>, names: &[String], used: u64, seen
         seen,
         typical_error,
         beyond,
+        freedom,
         mean,
         precision,
     })
@@ -276,9 +284,9 @@ fn contrasts(precision: &Cholesky, mean: &[f64], group: &[usize], groups: usize)
 
 impl NodeSpeeds {
     /// Whether the jobs tell nodes apart, or tell that there is nothing to tell: the median node is known to 5 %, or
-    /// twice as well as nodes differ.
+    /// twice as well as nodes differ. A few jobs that happen to agree tell nothing.
     pub fn tells(&self) -> bool {
-        self.typical_error <= (0.5 * self.spread).max(0.05)
+        self.freedom >= LEAST_FREEDOM && self.typical_error <= (0.5 * self.spread).max(0.05)
     }
 
     /// Speeds that are as likely as any by what is known, relative to the mean of each group; by node.

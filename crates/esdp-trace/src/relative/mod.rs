@@ -74,18 +74,17 @@ impl Cells {
         }
         let request: String = task.request.iter().map(|(name, amount)| format!("{name}{amount};")).collect();
         let key = fingerprint(&[task.user, task.label, &request, task.kind]);
-        let node = match self.numbers.get(task.nodes) {
-            Some(node) => *node,
-            None => {
-                let node = self.names.len() as u32;
-                self.names.push(task.nodes.to_owned());
-                self.numbers.insert(task.nodes.to_owned(), node);
-                node
-            }
-        };
-        if self.cells.len() >= MOST_CELLS && !self.cells.contains_key(&(key, node)) {
+        let known = self.numbers.get(task.nodes).copied();
+        let is_full = self.cells.len() >= MOST_CELLS;
+        if is_full && !known.is_some_and(|node| self.cells.contains_key(&(key, node))) {
             return;
         }
+        let node = known.unwrap_or_else(|| {
+            let node = self.names.len() as u32;
+            self.names.push(task.nodes.to_owned());
+            self.numbers.insert(task.nodes.to_owned(), node);
+            node
+        });
         self.used += 1;
         self.cells.entry((key, node)).or_default().add(libm::log(duration));
     }

@@ -39,6 +39,9 @@ use thiserror::Error;
 
 /// The most jobs of a window.
 pub const MOST_JOBS: usize = 1_000_000;
+/// The most nodes that all lists of jobs name, and the most entries of all lists; what is beyond is not told.
+const MOST_NAMES: usize = 1 << 20;
+const MOST_LISTED: usize = 1 << 24;
 /// The most tasks of a job where a trace counts instances, and not nodes.
 const MOST_INSTANCES: u32 = 4;
 
@@ -145,6 +148,8 @@ pub(crate) struct Nodes {
     numbers: HashMap<String, u32>,
     lists: Vec<Vec<u32>>,
     by_text: HashMap<String, u32>,
+    /// The entries of all lists.
+    listed: usize,
     /// The nodes that ran jobs of a place, such as a partition.
     by_kind: HashMap<u32, BTreeSet<u32>>,
 }
@@ -155,9 +160,14 @@ impl Nodes {
         if let Some(number) = self.by_text.get(text) {
             return *number;
         }
-        let Self { names, numbers, lists, by_text, .. } = self;
+        let Self { names, numbers, lists, by_text, listed, .. } = self;
         let mut list = Vec::new();
-        hostlist::expand(text, |name| list.push(number_of(name, names, numbers)));
+        hostlist::expand(text, |name| {
+            if *listed < MOST_LISTED && (names.len() < MOST_NAMES || numbers.contains_key(name)) {
+                list.push(number_of(name, names, numbers));
+                *listed += 1;
+            }
+        });
         by_text.insert(text.to_owned(), lists.len() as u32);
         lists.push(list);
         lists.len() as u32 - 1

@@ -196,7 +196,7 @@ fn named(nodes: &Nodes, devices: &Devices, jobs: &[Job]) -> Vec<PlayedServer> {
         let (mut used, mut most) = (Key::default(), Key::default());
         for (_, starts, request) in events {
             for (device, amount) in request.into_iter().enumerate() {
-                used[device] += if starts { amount } else { -amount };
+                used[device] = used[device].saturating_add(if starts { amount } else { -amount });
                 most[device] = most[device].max(used[device]);
             }
         }

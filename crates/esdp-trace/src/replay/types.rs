@@ -73,7 +73,9 @@ impl Choice<'_> {
                 *weight.labels.entry(job.label).or_default() += 1;
             }
         }
-        let (all, seconds) = (jobs.len() as f64, weights.values().map(|weight| weight.seconds).sum::<f64>());
+        // Not over the table, whose order differs from run to run.
+        let (all, seconds) =
+            (jobs.len() as f64, jobs.iter().map(|job| job.duration * f64::from(job.count)).sum::<f64>());
         let mut ranked: Vec<(Sort, Weight)> = weights.into_iter().collect();
         let score = |weight: &Weight| weight.jobs as f64 / all + weight.seconds / seconds.max(1e-9);
         ranked.sort_by(|a, b| score(&b.1).total_cmp(&score(&a.1)).then(a.0.cmp(&b.0)));

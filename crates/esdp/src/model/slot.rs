@@ -38,6 +38,11 @@ impl Arrivals {
         self.jobs[port.index()] = jobs;
     }
 
+    /// No port has a job any more.
+    pub fn clear(&mut self) {
+        self.jobs.fill(0);
+    }
+
     /// Whether no port has a job.
     pub fn is_empty(&self) -> bool {
         self.jobs.iter().all(|&jobs| jobs == 0)

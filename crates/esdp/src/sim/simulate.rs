@@ -155,14 +155,14 @@ impl<'a> Simulation<'a> {
     /// If the environment makes up outcomes that cannot be observed: a bug in it.
     pub fn run(&mut self, slots: u64, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
         for _ in 0..slots {
-            if self.step(recorder)?.is_break() {
+            if self.step(true, recorder)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Runs on until no job waits or runs, at most so many slots more.
+    /// Runs on until no job waits or runs, at most so many slots more. No job arrives any more.
     ///
     /// # Errors
     /// When the policy gives no decision.
@@ -171,16 +171,19 @@ impl<'a> Simulation<'a> {
             if self.held.as_ref().is_none_or(JobWork::is_idle) {
                 break;
             }
-            if self.step(recorder)?.is_break() {
+            if self.step(false, recorder)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn step(&mut self, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
+    fn step(&mut self, is_open: bool, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
         let slot = self.scheduler.slot().next();
-        self.workload.arrivals(slot, &mut self.arrived);
+        match is_open {
+            true => self.workload.arrivals(slot, &mut self.arrived),
+            false => self.arrived.clear(),
+        }
         let oracle = match &mut self.yardstick {
             Yardstick::None => None,
             Yardstick::Track(track) => track.at(slot),
