@@ -71,6 +71,12 @@ fn alike_nodes_are_not_told_apart_and_few_jobs_tell_nothing() {
                 1|u|a|2024-01-01T00:00:00|00:10:00|n1|COMPLETED|cpu=1\n2|u|b|2024-01-01T00:00:00|00:10:00|n2|COMPLETED|cpu=1\n";
     Import::open(text.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut cells).unwrap();
     assert!(cells.estimate().is_none(), "no job ran on two nodes");
+    // The same job twice, on two nodes: nobody knows how much its durations scatter.
+    let mut cells = Cells::default();
+    let text = text.replace("|b|", "|a|").replace("00:10:00|n2", "00:20:00|n2");
+    Import::open(text.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut cells).unwrap();
+    let two = cells.estimate().unwrap();
+    assert!(!two.tells() && two.freedom == 0.0, "{}", two.freedom);
 }
 
 #[test]
