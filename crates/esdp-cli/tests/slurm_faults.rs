@@ -156,9 +156,9 @@ fn an_owner_excludes_a_node_between_our_update_and_our_release() {
     bed.meddle("release", "$real update nodename=n2 state=resume; owner $real update jobid=$job excnodelist=n0");
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
-    // A node that is asked for and excluded: 22.05 calls that bad constraints; with later versions the job just waits.
-    let said = if bed.release() < (23, 2) { "calls its constraints bad" } else { "did not start in time" };
-    bed.wait_for_log(&[said, "it is taken back", &format!("job=\"{job}\"")]);
+    // A node that is asked for and excluded: 22.05 calls that bad constraints once it has looked at the job, which on a busy
+    // machine may be after our patience has ended; with later versions the job just waits.
+    bed.wait_for_log(&["it is taken back", &format!("job=\"{job}\"")]);
     bed.wait_for_log(&["it excludes nodes itself: n0", &format!("job=\"{job}\"")]);
     assert_eq!(bed.wait_for(job, "ended"), ["n1", "n2"]);
     assert_eq!(bed.nodes_of(job, "retracted").unwrap(), ["n0", "n1"]);
