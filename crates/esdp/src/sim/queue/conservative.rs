@@ -1,13 +1,13 @@
 //! Conservative backfill: every job, in the order of arrival, gets the earliest reservation that delays none before it;
 //! those whose reservation is now start.
 //!
-//! Reservations are made anew in every slot for the first [`DEPTH`] jobs that wait, as real schedulers limit it too; the
-//! others stay behind them. Cost: for each job the times at which something ends, times the servers.
+//! Reservations are made anew in every slot, for the first [`DEPTH`] jobs that cannot start now, as real schedulers limit it
+//! too; the others stay behind them. Cost: for each job the times at which something ends, times the servers.
 
 use super::room::Room;
 use super::{Start, View};
 
-/// How many jobs get a reservation.
+/// How many jobs get a reservation for later.
 const DEPTH: usize = 64;
 
 pub(super) fn starts(view: &View<'_>, room: Room) -> Vec<Start> {
@@ -26,9 +26,15 @@ pub(super) fn starts(view: &View<'_>, room: Room) -> Vec<Start> {
             profile.push((end, room));
         }
     }
-    let mut starts = Vec::new();
-    for job in waiting.iter().take(DEPTH) {
-        let Some((at, channels)) = earliest(&profile, view, job.port, job.slots) else { continue };
+    let (mut starts, mut later) = (Vec::new(), 0);
+    for job in *waiting {
+        if later == DEPTH {
+            break;
+        }
+        let Some((at, channels)) = earliest(&profile, view, job.port, job.slots) else {
+            later += 1;
+            continue;
+        };
         let (from, until) = (profile[at].0, profile[at].0 + job.slots);
         let end = profile.partition_point(|(time, _)| *time < until);
         if profile.get(end).is_none_or(|(time, _)| *time != until) {
@@ -38,6 +44,8 @@ pub(super) fn starts(view: &View<'_>, room: Room) -> Vec<Start> {
         profile[at..end].iter_mut().for_each(|(_, room)| room.take(cluster, &channels));
         if from == *now {
             starts.push((job.job, job.port, channels));
+        } else {
+            later += 1;
         }
     }
     starts
