@@ -6,15 +6,20 @@ use std::ops::ControlFlow;
 /// Two servers of four cores. Port 0 asks for three cores, port 1 for all four of both servers, port 2 for one; every task
 /// runs at full speed. Jobs come slot by slot, and last as long as `work` says.
 fn setting(arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
+    sized(4, arrivals, work)
+}
+
+/// The same with servers of another size.
+fn sized(cores: u64, arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
     let channels = [3, 4, 1].into_iter().enumerate();
     let channels =
-        channels.flat_map(|(port, cores)| (0..2).map(move |at| ChannelSpec::new(port as u32, at, vec![cores])));
+        channels.flat_map(|(port, asked)| (0..2).map(move |at| ChannelSpec::new(port as u32, at, vec![asked])));
     let cluster = crate::model::Cluster::new(ClusterSpec {
         devices: vec!["cpu".into()],
         servers: vec!["a".into(), "b".into()],
         ports: vec!["three".into(), "whole".into(), "one".into()],
         channels: channels.collect(),
-        capacity: Capacity::per_server(vec![vec![4], vec![4]]),
+        capacity: Capacity::per_server(vec![vec![cores], vec![cores]]),
         gangs: vec![GangSpec::new(0, 1, &[1]), GangSpec::new(1, 2, &[2]), GangSpec::new(2, 1, &[1])],
         ..ClusterSpec::default()
     });
@@ -65,6 +70,17 @@ fn conservative_delays_nobody_who_came_before() {
     let (easy, conservative) = (starts(&other, QueueRule::Easy), starts(&other, QueueRule::Conservative));
     assert_eq!(easy, [(0, 0, 1), (0, 1, 1), (2, 0, 3), (0, 2, 5), (1, 0, 23)]);
     assert_eq!(conservative, [(0, 0, 1), (0, 1, 1), (0, 2, 5), (1, 0, 10), (2, 0, 11)]);
+}
+
+/// However many come at once: only those that have to wait are limited.
+#[test]
+fn whoever_has_room_starts_at_once() {
+    let work = [2.0; 150];
+    let setting = sized(100, &[[0, 0, 150], [0; 3], [0; 3]], [&[], &[], &work]);
+    for rule in [QueueRule::Easy, QueueRule::Conservative] {
+        let starts = starts(&setting, rule);
+        assert!(starts.len() == 150 && starts.iter().all(|start| start.2 == 1), "{starts:?}");
+    }
 }
 
 #[test]
