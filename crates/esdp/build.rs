@@ -26,8 +26,10 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
     paths.sort();
-    let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs" || extension == "toml");
-    let below =
-        |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path].into_iter().filter(is_source).collect() };
+    let is_source =
+        |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs" || extension == "toml");
+    let below = |path: PathBuf| {
+        if path.is_dir() { sources(&path) } else { vec![path].into_iter().filter(is_source).collect() }
+    };
     paths.into_iter().flat_map(below).collect()
 }

@@ -43,8 +43,10 @@ pub(crate) fn guard(command: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|place| format!(" ({}:{})", short(place.file()), place.line()));
         let payload = info.payload();
-        let text =
-            payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let text = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let message = text.unwrap_or("no message");
         let sentence = format!("{message}{}", place.unwrap_or_default());
         if let Ok(mut first) = PANIC.lock() {
@@ -88,7 +90,8 @@ pub(crate) fn usage(answer: &clap::Error) -> anyhow::Result<()> {
         return output::print_help(answer);
     }
     let text = answer.render().to_string();
-    let said = text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
+    let said =
+        text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
     let said = said.collect::<Vec<_>>().join("; ");
     anyhow::bail!("{}; try `--help`", said.trim_start_matches("error: ").trim_end())
 }

@@ -98,9 +98,14 @@ impl Expectation {
     /// With what is accepted.
     pub fn check<'a>(&self, labels: impl IntoIterator<Item = &'a str>, keys: &[&str]) -> anyhow::Result<()> {
         let labels: Vec<&str> = labels.into_iter().collect();
-        for (what, found, accepted) in [("policy", &self.policy, labels.as_slice()), ("number", &self.key, keys)] {
+        for (what, found, accepted) in
+            [("policy", &self.policy, labels.as_slice()), ("number", &self.key, keys)]
+        {
             if !accepted.contains(&found.as_str()) {
-                anyhow::bail!("--expect {self}: unknown {what} `{found}`, expected one of {}", accepted.join(", "));
+                anyhow::bail!(
+                    "--expect {self}: unknown {what} `{found}`, expected one of {}",
+                    accepted.join(", ")
+                );
             }
         }
         Ok(())
@@ -113,9 +118,11 @@ mod tests {
 
     #[test]
     fn thresholds_are_read_and_written() {
-        for text in
-            ["esdp.oracle_ratio_mean>=0.98", "arrivals.rho=0.5:cts.aou_mean>3", "a.b(kappa=0.5).regret_mean<=-1"]
-        {
+        for text in [
+            "esdp.oracle_ratio_mean>=0.98",
+            "arrivals.rho=0.5:cts.aou_mean>3",
+            "a.b(kappa=0.5).regret_mean<=-1",
+        ] {
             assert_eq!(text.parse::<Expectation>().unwrap().to_string(), text);
         }
         let spaced: Expectation = "esdp.aou_mean < 5".parse().unwrap();

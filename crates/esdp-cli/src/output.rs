@@ -60,7 +60,9 @@ pub(crate) fn print_help(help: &clap::Error) -> anyhow::Result<()> {
 
 fn written(outcome: io::Result<()>) -> anyhow::Result<()> {
     match outcome {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("standard output cannot be written"),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("standard output cannot be written")
+        }
         _ => Ok(()),
     }
 }

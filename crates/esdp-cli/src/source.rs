@@ -63,7 +63,13 @@ impl SourceArgs {
     }
 
     /// A preset of the suite, with its slots, policies and number of seeds where the flags say nothing else.
-    pub(crate) fn of_suite(&self, preset: &str, slots: u64, policies: &[&str], seeds: u64) -> anyhow::Result<Scenario> {
+    pub(crate) fn of_suite(
+        &self,
+        preset: &str,
+        slots: u64,
+        policies: &[&str],
+        seeds: u64,
+    ) -> anyhow::Result<Scenario> {
         let mut one = Self { preset: Some(preset.to_owned()), ..self.clone() };
         one.slots.get_or_insert(slots);
         one.seeds.get_or_insert(seeds);
@@ -102,7 +108,9 @@ pub(crate) fn with_policies(scenario: Scenario, names: &[String]) -> anyhow::Res
 }
 
 fn from_file(file: &Path) -> anyhow::Result<Scenario> {
-    let text = std::fs::read_to_string(file).context("cannot be read").with_context(|| file.display().to_string())?;
+    let text = std::fs::read_to_string(file)
+        .context("cannot be read")
+        .with_context(|| file.display().to_string())?;
     Scenario::from_toml(&text).map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
 }
 
@@ -151,7 +159,10 @@ mod tests {
         let slots = refused(SourceArgs { slots: Some(0), ..SourceArgs::default() });
         assert!(slots.starts_with("--slots 0: `slots` is 0, expected a whole number from 1"), "{slots}");
         let seeds = refused(SourceArgs { seeds: Some(0), ..SourceArgs::default() });
-        assert!(seeds.starts_with("--seeds 0: `seeds.count` is 0, expected a whole number from 1"), "{seeds}");
+        assert!(
+            seeds.starts_with("--seeds 0: `seeds.count` is 0, expected a whole number from 1"),
+            "{seeds}"
+        );
         let policy = refused(SourceArgs { policies: vec!["cst".into()], ..SourceArgs::default() });
         assert!(policy.contains("unknown policy `cst`, expected one of"), "{policy}");
         let preset = refused(SourceArgs { preset: Some("nope".into()), ..SourceArgs::default() });
@@ -161,7 +172,8 @@ mod tests {
     #[test]
     fn a_name_stays_below_out() {
         let named = |name: &str| {
-            let scenario = Scenario::preset("default").unwrap().change(|spec| spec.name = name.to_owned()).unwrap();
+            let scenario =
+                Scenario::preset("default").unwrap().change(|spec| spec.name = name.to_owned()).unwrap();
             SourceArgs::default().default_out(&scenario).display().to_string()
         };
         assert_eq!(named("../../etc"), "out/etc");

@@ -15,7 +15,12 @@ fn path(directory: &Path, key: &str) -> PathBuf {
 ///
 /// # Errors
 /// With the file and what the system says.
-pub(crate) fn store(directory: &Path, key: &str, unit: &Unit<'_>, runs: Vec<PolicyRun>) -> anyhow::Result<()> {
+pub(crate) fn store(
+    directory: &Path,
+    key: &str,
+    unit: &Unit<'_>,
+    runs: Vec<PolicyRun>,
+) -> anyhow::Result<()> {
     files::write(&path(directory, key), part::encode(key, unit, runs)?)
 }
 

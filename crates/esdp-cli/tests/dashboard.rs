@@ -67,7 +67,9 @@ fn an_operator_sees_a_service_at_work() {
     // A hidden row of the table is never the first: it is sorted, and only rows in sight are there.
     browser.until(
         "the slow server",
-        &format!("{ROWS}[0]?.textContent.startsWith('a100-3') && {ROWS}[0].cells[1].textContent.includes('Slow')"),
+        &format!(
+            "{ROWS}[0]?.textContent.startsWith('a100-3') && {ROWS}[0].cells[1].textContent.includes('Slow')"
+        ),
     );
     assert!(text(&mut browser, "#tile-slow").contains("a100-3 0."));
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -84,7 +86,11 @@ fn an_operator_sees_a_service_at_work() {
             "the board",
             "!document.getElementById('board').hidden && document.querySelector('.reason') !== null",
         );
-        assert_eq!(browser.ask("document.documentElement.scrollWidth"), width, "{name}: the page is too wide");
+        assert_eq!(
+            browser.ask("document.documentElement.scrollWidth"),
+            width,
+            "{name}: the page is too wide"
+        );
         let ground = browser.ask("getComputedStyle(document.documentElement).backgroundColor");
         assert_eq!(ground == "rgb(18, 21, 27)", dark, "{name}: {ground}");
         assert_accessible(&mut browser, &axe, name);
@@ -92,7 +98,11 @@ fn an_operator_sees_a_service_at_work() {
         assert_no_complaints(&mut browser);
     }
     assert_eq!(service.stop(), Some(0));
-    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "the demonstration leaves nothing behind");
+    assert_eq!(
+        std::fs::read_dir(temporary.path()).unwrap().count(),
+        0,
+        "the demonstration leaves nothing behind"
+    );
 }
 
 /// A job of our own, decided while the page is open, shows up in it.
@@ -109,14 +119,16 @@ fn a_decision_arrives(browser: &mut Browser, service: &Service) {
 }
 
 fn reads_why(browser: &mut Browser) {
-    let started =
-        "[...document.querySelectorAll('#decisions tbody tr')].find((row) => row.cells[2].textContent !== 'nothing')";
+    let started = "[...document.querySelectorAll('#decisions tbody tr')].find((row) => row.cells[2].textContent !== 'nothing')";
     browser.until("a decision that starts something", &format!("Boolean({started})"));
     let slot = browser.ask(&format!(
         "(() => {{ const row = {started}; row.querySelector('button').click(); return row.cells[0].textContent; }})()"
     ));
     let slot = slot.as_str().unwrap();
-    browser.until("the reasons", &format!("document.getElementById('why-title').textContent.endsWith('slot {slot}')"));
+    browser.until(
+        "the reasons",
+        &format!("document.getElementById('why-title').textContent.endsWith('slot {slot}')"),
+    );
     let why = text(browser, "#why-body .reason");
     for part in [" on ", "Expected0.", "Bonus for doubt", "Cost0.000", "Outcomes", "Next best"] {
         assert!(why.contains(part), "{part}: {why}");
@@ -136,8 +148,13 @@ fn filters_and_sorts(browser: &mut Browser) {
     assert_eq!(browser.ask(&names), json!(["cpu-3", "cpu-2", "cpu-1", "cpu-0"]));
     assert_eq!(text(browser, "#shown"), "4 of 18 servers");
     assert_eq!(text(browser, "#servers th[aria-sort=descending]"), "Server");
-    let heat = "[...document.querySelectorAll('#heat tbody tr:not(.gap)')].map((row) => row.cells[0].textContent)";
-    assert_eq!(browser.ask(heat), json!(["cpu-3", "cpu-2", "cpu-1", "cpu-0"]), "the heat map has the same servers");
+    let heat =
+        "[...document.querySelectorAll('#heat tbody tr:not(.gap)')].map((row) => row.cells[0].textContent)";
+    assert_eq!(
+        browser.ask(heat),
+        json!(["cpu-3", "cpu-2", "cpu-1", "cpu-0"]),
+        "the heat map has the same servers"
+    );
     browser.ask(
         "(() => { const search = document.getElementById('search'); search.value = '';
            search.dispatchEvent(new Event('input')); })()",
@@ -204,7 +221,10 @@ fn it_asks_for_a_token_and_comes_back_after_a_crash() {
     service.kill();
     browser.until("the loss", "document.getElementById('link-text').textContent === 'Reconnecting'");
     let mut command = esdp();
-    command.args(["serve", "--listen", &address.to_string(), "--log-level", "warn"]).arg("--data").arg(data.path());
+    command
+        .args(["serve", "--listen", &address.to_string(), "--log-level", "warn"])
+        .arg("--data")
+        .arg(data.path());
     let service = Service::spawn(command).unwrap();
     browser.until("the service", "document.getElementById('link-text').textContent === 'Live'");
     let mut client = service.client();

@@ -14,7 +14,8 @@ const HOSTILE: &str = "</script><img src=x onerror=\"window.hurt=1\">'&\u{0}";
 
 fn lines() -> Figure {
     let slots = || (1..=300).map(|at| f64::from(at) * 10.0);
-    let curve = |level: f64, pace: f64| slots().map(move |slot| (slot, level - level * pace / (pace + slot), 0.05));
+    let curve =
+        |level: f64, pace: f64| slots().map(move |slot| (slot, level - level * pace / (pace + slot), 0.05));
     Figure::new("aou", "Average AOU over time", Axis::new("slot"), Axis::new("average AOU").unit("per slot"))
         .caption("Mean of 10 seeds; bands show one standard error.")
         .with(Series::line("esdp").points(curve(3.0, 40.0)))
@@ -24,14 +25,21 @@ fn lines() -> Figure {
 }
 
 fn report() -> Report {
-    let bars = Figure::new("bars", "AOU by policy", Axis::categories("policy", ["esdp", "cts"]), Axis::new("AOU"))
-        .with(Series::bars("esdp").point(0.0, 3.0, 0.2))
-        .with(Series::bars("cts").point(1.0, 2.9, 0.2));
-    let overhead = Figure::new("time", "Overhead", Axis::new("channels").log(), Axis::new("time").unit("µs").log())
-        .with(Series::line("esdp").points([(10.0, 1.0, 2.0), (100.0, 9.0, 1.0), (1000.0, 80.0, 5.0)]))
-        .with(Series::markers("milp").points([(10.0, 90.0, 5.0), (100.0, f64::NAN, 0.0), (500.0, 9e4, 1e3)]));
+    let bars =
+        Figure::new("bars", "AOU by policy", Axis::categories("policy", ["esdp", "cts"]), Axis::new("AOU"))
+            .with(Series::bars("esdp").point(0.0, 3.0, 0.2))
+            .with(Series::bars("cts").point(1.0, 2.9, 0.2));
+    let overhead =
+        Figure::new("time", "Overhead", Axis::new("channels").log(), Axis::new("time").unit("µs").log())
+            .with(Series::line("esdp").points([(10.0, 1.0, 2.0), (100.0, 9.0, 1.0), (1000.0, 80.0, 5.0)]))
+            .with(Series::markers("milp").points([
+                (10.0, 90.0, 5.0),
+                (100.0, f64::NAN, 0.0),
+                (500.0, 9e4, 1e3),
+            ]));
     let nothing = Figure::new("nothing", "Nothing", Axis::new("x"), Axis::new("y"));
-    let columns = vec![Column::text("Policy"), Column::number("AOU").highest(), Column::number("Regret").lowest()];
+    let columns =
+        vec![Column::text("Policy"), Column::number("AOU").highest(), Column::number("Regret").lowest()];
     let mut table = Table::new("Result after 3,000 slots", columns);
     table.row(vec![Cell::text("esdp"), Cell::mean("9,000", "12", 9000.0), Cell::number("120", 120.0)]);
     table.row(vec![Cell::text(HOSTILE), Cell::mean("8,000", "15", 8000.0), Cell::number("1,120", 1120.0)]);
@@ -62,7 +70,8 @@ fn frame(browser: &mut Browser) -> (f64, f64, f64, f64) {
 
 fn tip(browser: &mut Browser) -> String {
     browser.frame();
-    let text = "(() => { const tip = document.querySelector('.tip'); return tip.hidden ? '' : tip.textContent; })()";
+    let text =
+        "(() => { const tip = document.querySelector('.tip'); return tip.hidden ? '' : tip.textContent; })()";
     browser.ask(text).as_str().expect("a text").to_owned()
 }
 
@@ -111,7 +120,10 @@ fn hovers_and_zooms(browser: &mut Browser, picture: &Path) {
     let (left, top, width, height) = frame(browser);
     browser.mouse("mouseMoved", left + width * 0.6, top + height * 0.5);
     let values = tip(browser);
-    assert!(values.starts_with("slot: 1,") && values.contains("esdp-paper") && values.contains("±"), "{values}");
+    assert!(
+        values.starts_with("slot: 1,") && values.contains("esdp-paper") && values.contains("±"),
+        "{values}"
+    );
     browser.screenshot(picture, false);
     let reset = "document.querySelector('.reset').disabled";
     assert_eq!(browser.ask(reset), true);
@@ -147,7 +159,9 @@ fn answers_to_keys_and_paper(browser: &mut Browser) {
     browser.ask("document.querySelector('.canvas').focus()");
     browser.key("End");
     assert!(tip(browser).starts_with("slot: 3,000"));
-    assert!(browser.ask("document.querySelector('[aria-live]').textContent").as_str().unwrap().contains("oracle"));
+    assert!(
+        browser.ask("document.querySelector('[aria-live]').textContent").as_str().unwrap().contains("oracle")
+    );
     browser.key("+");
     assert_eq!(browser.ask("document.querySelector('.reset').disabled"), false);
     browser.media("print", "light");
@@ -194,12 +208,16 @@ fn list(value: &Value) -> &[Value] {
 fn same_ticks(ticks: &[f64], page: &Value, what: &str) {
     let page: Vec<f64> = list(page).iter().map(|tick| tick.as_f64().expect("a number")).collect();
     let close = |(ours, theirs): (&f64, &f64)| (ours - theirs).abs() <= 1e-12 * ours.abs();
-    assert!(ticks.len() == page.len() && ticks.iter().zip(&page).all(close), "{what}: {ticks:?}, the page {page:?}");
+    assert!(
+        ticks.len() == page.len() && ticks.iter().zip(&page).all(close),
+        "{what}: {ticks:?}, the page {page:?}"
+    );
 }
 
 /// Ranges of every size, sign and width.
 fn linear_ranges() -> Vec<(f64, f64, f64)> {
-    let mut ranges = vec![(0.0, 8000.0, 5.0), (-0.31, 0.29, 5.0), (1e17, 1e17 + 64.0, 5.0), (-1.0, 1e-9, 7.0)];
+    let mut ranges =
+        vec![(0.0, 8000.0, 5.0), (-0.31, 0.29, 5.0), (1e17, 1e17 + 64.0, 5.0), (-1.0, 1e-9, 7.0)];
     for power in -14..15 {
         for (at, factor) in [1.0, 1.7, 2.0, 3.3, 5.0, 9.99].into_iter().enumerate() {
             let size = factor * 10f64.powi(power);
@@ -212,12 +230,14 @@ fn linear_ranges() -> Vec<(f64, f64, f64)> {
 
 fn log_ranges() -> Vec<(f64, f64)> {
     let low = (-9..9).flat_map(|power| [1.0, 1.5, 3.0, 7.0].map(|factor| factor * 10f64.powi(power)));
-    low.flat_map(|low| [1.3, 3.0, 12.0, 99.0, 400.0, 1e5, 3e9, 1e13].map(|ratio| (low, low * ratio))).collect()
+    low.flat_map(|low| [1.3, 3.0, 12.0, 99.0, 400.0, 1e5, 3e9, 1e13].map(|ratio| (low, low * ratio)))
+        .collect()
 }
 
 /// Numbers of every size and sign, and such as lie between two roundings.
 fn numbers() -> Vec<f64> {
-    let mut numbers = vec![0.0, 0.125, 0.375, 2.5, 0.5, 1.125e13, -1.125e13, 12.345, 1_000.5, 9_999.5, 999.95];
+    let mut numbers =
+        vec![0.0, 0.125, 0.375, 2.5, 0.5, 1.125e13, -1.125e13, 12.345, 1_000.5, 9_999.5, 999.95];
     for power in -9..17 {
         for factor in [1.0, 1.25, 1.5, 2.675, 4.5, 5.555, 9.995, 9.999] {
             numbers.extend([factor * 10f64.powi(power), -factor * 10f64.powi(power)]);

@@ -20,8 +20,10 @@ const JOBS: usize = 150;
 /// The arms of a load, by name.
 fn arms(document: &Value, load: f64) -> BTreeMap<&str, &Value> {
     let all = document["arms"].as_array().expect("a list of arms").iter();
-    let chosen: BTreeMap<&str, &Value> =
-        all.filter(|arm| arm["load"] == load).map(|arm| (arm["arm"].as_str().expect("a name"), arm)).collect();
+    let chosen: BTreeMap<&str, &Value> = all
+        .filter(|arm| arm["load"] == load)
+        .map(|arm| (arm["arm"].as_str().expect("a name"), arm))
+        .collect();
     assert_eq!(chosen.keys().copied().collect::<Vec<_>>(), ["placement", "slurm", "weights"]);
     chosen
 }
@@ -96,7 +98,8 @@ fn placement_and_weights_beat_slurm_alone() {
             let (own, alone) = (completion(name), completion("slurm"));
             expect(load > 0.5 || own < alone, format!("{name} takes {own:.2} s, Slurm alone {alone:.2} s"));
             let learned = arms[name]["learned"].as_array().expect("learned speeds");
-            let known: Vec<&Value> = learned.iter().filter(|speed| number(&speed["outcomes"]) >= 10.0).collect();
+            let known: Vec<&Value> =
+                learned.iter().filter(|speed| number(&speed["outcomes"]) >= 10.0).collect();
             assert!(known.len() >= 8, "{name} has learned few speeds well: {}", known.len());
             for speed in known {
                 let (truth, learned) = (number(&speed["true"]), number(&speed["learned"]));
@@ -118,7 +121,9 @@ fn ctrl_c_ends_everything() {
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let mut child = command.spawn().expect("the binary starts");
     let clusters = || std::fs::read_dir(dir.path()).expect("a directory").flatten().map(|entry| entry.path());
-    let jobs = || clusters().filter(|path| path.join("records").read_dir().is_ok_and(|mut all| all.next().is_some()));
+    let jobs = || {
+        clusters().filter(|path| path.join("records").read_dir().is_ok_and(|mut all| all.next().is_some()))
+    };
     wait_for(|| jobs().count() == 2);
     let place = dir.path().to_str().expect("a plain path").to_owned();
     assert!(mentioned(&place) > 10, "the daemons run");
@@ -138,8 +143,10 @@ fn a_crash_of_slurm_itself_is_told_and_the_arms_run_again() {
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let child = command.spawn().expect("the binary starts");
     let place = dir.path().to_str().expect("a plain path").to_owned();
-    let node = || processes().find(|(_, arguments)| arguments.contains(&place) && arguments.ends_with("-N\0n1\0"));
-    let ready = || processes().any(|(_, arguments)| arguments.contains(&place) && arguments.contains("job.sh"));
+    let node =
+        || processes().find(|(_, arguments)| arguments.contains(&place) && arguments.ends_with("-N\0n1\0"));
+    let ready =
+        || processes().any(|(_, arguments)| arguments.contains(&place) && arguments.contains("job.sh"));
     wait_for(|| node().is_some() && ready());
     let (slurmd, _) = node().expect("it runs");
     let killed = std::process::Command::new("kill").args(["-KILL", &slurmd.to_string()]).status();

@@ -56,11 +56,16 @@ fn a_cluster_learns_gets_weights_and_features_and_gets_its_own_back() {
     assert!(slurm(&bed, "watch", &["--once"]).contains("No job has told of its speed yet"));
     teach(&bed);
     let seen = slurm(&bed, "watch", &["--once"]);
-    let share = |node: &str| seen.lines().find(|line| line.contains(node)).map(str::to_owned).unwrap_or_default();
+    let share =
+        |node: &str| seen.lines().find(|line| line.contains(node)).map(str::to_owned).unwrap_or_default();
     assert!(share("n0").contains("100 %") && !share("n1").contains("100 %"), "{seen}");
     let plan = slurm(&bed, "weights", &[]);
     assert!(plan.contains("would be"), "{plan}");
-    assert_eq!((shown(&bed, "n0", "Weight"), shown(&bed, "n1", "Weight")), ("7".to_owned(), "1".to_owned()), "{plan}");
+    assert_eq!(
+        (shown(&bed, "n0", "Weight"), shown(&bed, "n1", "Weight")),
+        ("7".to_owned(), "1".to_owned()),
+        "{plan}"
+    );
     let done = slurm(&bed, "weights", &["--apply"]);
     let (fast, slow) = (shown(&bed, "n0", "Weight"), shown(&bed, "n1", "Weight"));
     assert_eq!(fast, "7", "{done}");
@@ -86,7 +91,10 @@ fn a_cluster_learns_gets_weights_and_features_and_gets_its_own_back() {
 fn the_doctor_says_what_is_there_and_what_is_missing() {
     let bed = Bed::new(2);
     let found = slurm(&bed, "doctor", &[]);
-    assert!(found.contains("2 nodes, 0 of them closed") && found.contains("job_submit.lua holds the jobs"), "{found}");
+    assert!(
+        found.contains("2 nodes, 0 of them closed") && found.contains("job_submit.lua holds the jobs"),
+        "{found}"
+    );
     let other = slurm(&bed, "doctor", &["--partition", "debug"]);
     assert!(other.contains("has no nodes") && other.contains("--partition debug --print-lua"), "{other}");
     assert!(slurm(&bed, "doctor", &["--print-lua"]).contains("function slurm_job_submit"));
@@ -115,6 +123,7 @@ fn a_report_says_what_it_lacks() {
     assert_eq!((words[0], words[2], words[4]), ("start", "end", "2.5"), "{text}");
     let gone = directory.path().join("gone");
     let refused =
-        esdp(&["report", "start", "--job", "1", "--node", "n0", "--dir", gone.to_str().unwrap()], b"").refused();
+        esdp(&["report", "start", "--job", "1", "--node", "n0", "--dir", gone.to_str().unwrap()], b"")
+            .refused();
     assert!(refused.contains("1.n0.report"), "{refused}");
 }

@@ -15,7 +15,9 @@ fn a_node_is_lost_in_the_middle_of_a_job() {
     bed.cluster.kill_node(&nodes[1]);
     bed.wait_for(lost, "learned");
     bed.wait_for_log(&["ended", &format!("job=\"{lost}\""), "NODE_FAIL"]);
-    assert!(bed.lines_of(lost).iter().any(|(event, _, detail)| event == "learned" && detail.starts_with("0 of")));
+    assert!(
+        bed.lines_of(lost).iter().any(|(event, _, detail)| event == "learned" && detail.starts_with("0 of"))
+    );
     // What comes later goes to the nodes that are left.
     let next = bed.submit(&["-N2"], "true");
     let used = bed.wait_for(next, "ended");
@@ -124,7 +126,10 @@ fn an_owner_wants_other_nodes_between_our_update_and_our_release() {
     let mut bed = Bed::new(3);
     bed.scontrol(&["update", "nodename=n2", "state=drain", "reason=test"]);
     // Decided for n0 and n1, since nothing else is open; by the time of the release, the owner wants n1 and n2.
-    bed.meddle("release", "$real update nodename=n2 state=resume; owner $real update jobid=$job nodelist=n1,n2");
+    bed.meddle(
+        "release",
+        "$real update nodename=n2 state=resume; owner $real update jobid=$job nodelist=n1,n2",
+    );
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
     assert_eq!(bed.wait_for(job, "ended"), ["n1", "n2"]);
@@ -153,7 +158,10 @@ fn slurm_refuses_a_list_of_nodes() {
 fn an_owner_excludes_a_node_between_our_update_and_our_release() {
     let mut bed = Bed::new(3);
     bed.scontrol(&["update", "nodename=n2", "state=drain", "reason=test"]);
-    bed.meddle("release", "$real update nodename=n2 state=resume; owner $real update jobid=$job excnodelist=n0");
+    bed.meddle(
+        "release",
+        "$real update nodename=n2 state=resume; owner $real update jobid=$job excnodelist=n0",
+    );
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
     // A node that is asked for and excluded: 22.05 calls that bad constraints once it has looked at the job, which on a busy

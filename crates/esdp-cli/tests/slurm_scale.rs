@@ -19,7 +19,8 @@ fn a_long_queue_is_decided_and_placed() {
     let nodes = jobs / 2;
     let mut bed = Bed::new(nodes);
     // Whole nodes, so that half of the queue cannot start at once.
-    let held: Vec<u64> = (0..jobs).map(|_| bed.submit(&["-N4", "-c4", "--ntasks-per-node=1"], "sleep 1")).collect();
+    let held: Vec<u64> =
+        (0..jobs).map(|_| bed.submit(&["-N4", "-c4", "--ntasks-per-node=1"], "sleep 1")).collect();
     bed.start_driver();
     let decided = |bed: &Bed| bed.ledger().lines().filter(|line| line.contains(",decided,")).count();
     bed.wait("jobs on all nodes", |bed| decided(bed) >= nodes / 4);
@@ -27,7 +28,9 @@ fn a_long_queue_is_decided_and_placed() {
     let log = bed.log();
     let turns = log.lines().filter_map(|line| Some((number(line, "millis")?, number(line, "own")?)));
     let (whole, own) = turns.clone().max_by_key(|&(_, own)| own).expect("a turn");
-    println!("{jobs} held jobs, {nodes} nodes: the longest turn took {whole} ms, {own} ms of them the driver's own");
+    println!(
+        "{jobs} held jobs, {nodes} nodes: the longest turn took {whole} ms, {own} ms of them the driver's own"
+    );
     for line in log.lines().filter(|line| line.contains("decision")).take(4) {
         println!("{line}");
     }

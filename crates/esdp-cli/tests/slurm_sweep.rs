@@ -52,7 +52,9 @@ fn states(cluster: &LocalCluster, job: &str) -> Vec<String> {
 
 /// The files of a result, times aside.
 fn result(out: &Path) -> [String; 3] {
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let read = |name: &str| {
+        std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
     [untimed_csv(&read("sweep.csv")), untimed_json(&read("sweep.json")), read("scenario.toml")]
 }
 
@@ -60,7 +62,8 @@ fn result(out: &Path) -> [String; 3] {
 fn an_array_merges_to_the_bytes_of_one_run_though_a_task_was_ended_halfway() {
     let dir = tempfile::tempdir().expect("a directory");
     let nodes = LocalNode::alike(4, 4, 4000, None);
-    let cluster = LocalCluster::start(&LocalClusterSpec { nodes, ..LocalClusterSpec::at(&dir.path().join("slurm")) });
+    let cluster =
+        LocalCluster::start(&LocalClusterSpec { nodes, ..LocalClusterSpec::at(&dir.path().join("slurm")) });
     let cluster = cluster.expect("the cluster starts");
     let work = dir.path().join("work");
     std::fs::create_dir(&work).expect("a directory");
@@ -73,7 +76,9 @@ fn an_array_merges_to_the_bytes_of_one_run_though_a_task_was_ended_halfway() {
     wait_for(|| parts(2) > 0);
     // To the task's script alone, as the warning before its time limit is.
     output(cluster.command("scancel").args(["--batch", "--signal=TERM", &format!("{job}_2")]));
-    wait_for(|| states(&cluster, &job).iter().all(|state| !["PENDING", "RUNNING", "COMPLETING"].contains(&&**state)));
+    wait_for(|| {
+        states(&cluster, &job).iter().all(|state| !["PENDING", "RUNNING", "COMPLETING"].contains(&&**state))
+    });
     assert_eq!(states(&cluster, &job), ["COMPLETED", "COMPLETED", "FAILED", "COMPLETED"]);
     let left = parts(2);
     assert!((1..40).contains(&left), "ended halfway: {left} of 40 parts");

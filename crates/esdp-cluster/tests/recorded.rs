@@ -72,7 +72,10 @@ fn rest_of_24_11() {
         assert!(find(&jobs, &format!("5_{task}")).is_held(), "{task}");
     }
     let running = find(&jobs, "6");
-    assert_eq!((running.state, &running.nodes[..]), (State::Running, &["n0".to_owned(), "n1".to_owned()][..]));
+    assert_eq!(
+        (running.state, &running.nodes[..]),
+        (State::Running, &["n0".to_owned(), "n1".to_owned()][..])
+    );
     assert!(running.exclusive);
     assert_eq!(find(&jobs, "7").state, State::Ended(End::Failed));
     let nodes = node::read(&recorded("nodes-24.11-rest.json")).unwrap();
@@ -94,7 +97,8 @@ fn nodes_of_all_versions() {
     assert_eq!(old.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n1", "n2", "n3"]);
     assert!(old.iter().all(|node| node.closed.is_none() && node.features == ["fast"] && node.weight == 1));
     assert_eq!(old[0].capacity, amounts(&[("cpu", 8), ("gpu", 2), ("gpu:a100", 2), ("mem", 4000)]));
-    let find = |nodes: &[SlurmNode], name: &str| nodes.iter().find(|node| node.name == name).cloned().unwrap();
+    let find =
+        |nodes: &[SlurmNode], name: &str| nodes.iter().find(|node| node.name == name).cloned().unwrap();
     // Both ways of asking tell the same.
     let (new, grouped) = (recorded("nodes-24.11.json"), recorded("sinfo-24.11.json"));
     let (new, grouped) = (node::read(&new).unwrap(), node::read(&grouped).unwrap());

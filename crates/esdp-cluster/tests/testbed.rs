@@ -75,7 +75,11 @@ fn two_clusters_run_jobs_of_several_users_and_leave_nothing_behind() {
         let seen = seen.to_str().expect("a plain path");
         let script = format!("srun sh -c 'id -un > {seen}/$SLURM_JOB_ID.$SLURMD_NODENAME; sleep 1000'");
         let jobs = ["daemon", "bin"].map(|user| {
-            submit(cluster, &["--uid", user, "-N2", "--ntasks-per-node=1", "-c2", "--gres=gpu:a100:1"], &script)
+            submit(
+                cluster,
+                &["--uid", user, "-N2", "--ntasks-per-node=1", "-c2", "--gres=gpu:a100:1"],
+                &script,
+            )
         });
         for (job, user) in jobs.iter().zip(["daemon", "bin"]) {
             for node in ["n0", "n1"] {
@@ -85,12 +89,17 @@ fn two_clusters_run_jobs_of_several_users_and_leave_nothing_behind() {
         }
     }
     let running = |tag: &str| output(Command::new("sh").args(["-c", &format!("pgrep -fc '{tag}' || true")]));
-    let tags = clusters.each_ref().map(|cluster| format!("^/bin/sh -c id -un > {}/seen", cluster.dir().display()));
+    let tags =
+        clusters.each_ref().map(|cluster| format!("^/bin/sh -c id -un > {}/seen", cluster.dir().display()));
     let [first, second] = clusters;
     drop(first);
     assert_eq!(daemons(dirs[0].path()), 0, "processes are left");
     assert_eq!(running(&tags[0]), "0");
-    assert_eq!(output(second.command("squeue").args(["--noheader", "--format=%t"])), "R\nR", "the other goes on");
+    assert_eq!(
+        output(second.command("squeue").args(["--noheader", "--format=%t"])),
+        "R\nR",
+        "the other goes on"
+    );
     drop(second);
     assert_eq!(daemons(dirs[1].path()), 0, "processes are left");
 }
@@ -101,7 +110,9 @@ fn nodes_die_and_come_back_and_the_controller_restarts() {
     let mut cluster = LocalCluster::start(&spec(dir.path())).expect("the cluster starts");
     let doomed = submit(&cluster, &["-w", "n1", "-N1"], "exec sleep 1000");
     let other = submit(&cluster, &["-w", "n2", "-N1"], "exec sleep 3");
-    wait_for("both run", || [&doomed, &other].iter().all(|job| show(&cluster, job).contains("JobState=RUNNING")));
+    wait_for("both run", || {
+        [&doomed, &other].iter().all(|job| show(&cluster, job).contains("JobState=RUNNING"))
+    });
     cluster.kill_node("n1");
     cluster.restart_controller().expect("it restarts");
     wait_for("the job is lost", || show(&cluster, &doomed).contains("JobState=NODE_FAIL"));

@@ -62,7 +62,9 @@ impl Contender {
     pub(crate) fn simulation<'a>(&self, setting: &'a Setting) -> Result<Simulation<'a>, RunError> {
         match &self.made {
             Recipe::Described(spec) => Ok(Simulation::new(setting, spec)?),
-            Recipe::Own(make) => Ok(Simulation::with_policy(setting, make(setting.cluster(), setting.seed()))),
+            Recipe::Own(make) => {
+                Ok(Simulation::with_policy(setting, make(setting.cluster(), setting.seed())))
+            }
             Recipe::Queue(rule) => Simulation::with_rule(setting, rule.clone()).map_err(RunError::Rule),
         }
     }
@@ -76,6 +78,9 @@ impl From<&LabelledPolicy> for Contender {
 
 impl fmt::Debug for Contender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Contender").field("label", &self.label).field("spec", &self.spec()).finish_non_exhaustive()
+        f.debug_struct("Contender")
+            .field("label", &self.label)
+            .field("spec", &self.spec())
+            .finish_non_exhaustive()
     }
 }

@@ -51,7 +51,9 @@ mod runner;
 pub mod sweep;
 
 pub use contender::Contender;
-pub use engine::{Cancel, Finished, MakeSink, Options, PolicyRun, SlotSink, Thinning, Unit, each, run, simulate, work};
+pub use engine::{
+    Cancel, Finished, MakeSink, Options, PolicyRun, SlotSink, Thinning, Unit, each, run, simulate, work,
+};
 pub use error::{Failure, RunError, SweepError};
 pub use outcome::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
 pub use runner::Runner;

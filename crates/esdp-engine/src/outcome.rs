@@ -151,7 +151,9 @@ impl PolicyOutcome {
 /// The seeds in words: `0 to 9`, or a list.
 pub fn seeds_in_words(seeds: &[u64]) -> String {
     match seeds {
-        [first, .., last] if seeds.windows(2).all(|pair| pair[0] + 1 == pair[1]) => format!("{first} to {last}"),
+        [first, .., last] if seeds.windows(2).all(|pair| pair[0] + 1 == pair[1]) => {
+            format!("{first} to {last}")
+        }
         _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     }
 }

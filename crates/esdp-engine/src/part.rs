@@ -32,7 +32,8 @@ pub fn key(scenario: &Scenario) -> u128 {
 }
 
 fn key_of(build: &str, scenario: &Scenario) -> u128 {
-    let seedless = scenario.change(|spec| spec.seeds = SeedTable::list([0])).map(|scenario| scenario.to_toml());
+    let seedless =
+        scenario.change(|spec| spec.seeds = SeedTable::list([0])).map(|scenario| scenario.to_toml());
     // Every scenario takes a list of seeds; were that to change, all seeds would count.
     let text = seedless.unwrap_or_else(|_| scenario.to_toml());
     hash([build.as_bytes(), text.as_bytes()])
@@ -47,8 +48,11 @@ fn sum(entries: &[Entry]) -> serde_json::Result<String> {
 /// # Errors
 /// When a number has no JSON; there is none such.
 pub fn encode(key: &str, unit: &Unit<'_>, runs: Vec<PolicyRun>) -> serde_json::Result<String> {
-    let entry =
-        |(label, run): (&str, PolicyRun)| Entry { label: label.to_owned(), summary: run.summary, series: run.series };
+    let entry = |(label, run): (&str, PolicyRun)| Entry {
+        label: label.to_owned(),
+        summary: run.summary,
+        series: run.series,
+    };
     let policies: Vec<Entry> = unit.policies.iter().map(Contender::label).zip(runs).map(entry).collect();
     let part = Part { key: key.to_owned(), sum: sum(&policies)?, policies };
     Ok(serde_json::to_string(&part)? + "\n")

@@ -167,7 +167,8 @@ impl Row {
     /// The numbers in the order of the [`columns`](Row::columns); a device that is not there is empty.
     pub fn cells(&self, devices: usize) -> impl Iterator<Item = String> {
         // Written as the shortest text that reads back as the same number.
-        let numbers = self.numbers().map(|number| number.map(|number| number.to_string()).unwrap_or_default());
+        let numbers =
+            self.numbers().map(|number| number.map(|number| number.to_string()).unwrap_or_default());
         let device = |at: usize| self.utilisation.get(at).map(f64::to_string).unwrap_or_default();
         let (before, after) = numbers.split_at(BEFORE_DEVICES);
         let all: Vec<String> =

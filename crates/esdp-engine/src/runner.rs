@@ -69,7 +69,8 @@ impl Runner {
     pub fn run(&self) -> Result<RunResults, RunError> {
         let policies = self.contenders(&self.scenario)?;
         let options = Options { jobs: self.threads, ..Options::default() };
-        let outcome = simulate(&self.scenario, &policies, self.scenario.slots(), self.scenario.seeds(), &options)?;
+        let outcome =
+            simulate(&self.scenario, &policies, self.scenario.slots(), self.scenario.seeds(), &options)?;
         Ok(RunResults::new(self.scenario.clone(), outcome))
     }
 
@@ -134,8 +135,12 @@ mod tests {
     #[test]
     fn a_sweep_is_many_runs() {
         let results = runner().sweep(vec!["slots=10,30".parse().unwrap()]).unwrap();
-        let mine: Vec<f64> =
-            results.rows().iter().filter(|line| line.row.name == "mine").map(|line| line.row.aou_mean).collect();
+        let mine: Vec<f64> = results
+            .rows()
+            .iter()
+            .filter(|line| line.row.name == "mine")
+            .map(|line| line.row.aou_mean)
+            .collect();
         assert_eq!(mine.len(), 2);
         assert_eq!(mine[1], runner().run().unwrap().rows()[2].aou_mean);
         assert!(results.is_complete() && results.report().render().contains("mine"));

@@ -12,7 +12,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         for spec in PolicySpec::all() {
             let mut scheduler = setting(cluster).scheduler(&spec)?;
             live(&mut scheduler);
-            std::fs::write(corpus.join(format!("{kind}-{}", spec.name())), scheduler.checkpoint().to_text()?)?;
+            std::fs::write(
+                corpus.join(format!("{kind}-{}", spec.name())),
+                scheduler.checkpoint().to_text()?,
+            )?;
         }
     }
     Ok(())

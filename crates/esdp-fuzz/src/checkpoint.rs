@@ -87,8 +87,11 @@ pub fn live(scheduler: &mut Scheduler) -> Vec<String> {
         let slot = scheduler.slot();
         decided.push(format!("{slot:?} {channels:?}"));
         for (position, &channel) in channels.iter().enumerate() {
-            let outcome = if position == 1 { Outcome::Censored } else { Outcome::Ran(at as f64 / SLOTS as f64) };
-            scheduler.observe(&Observation { slot, channel, outcome }).expect("an outcome of what was decided");
+            let outcome =
+                if position == 1 { Outcome::Censored } else { Outcome::Ran(at as f64 / SLOTS as f64) };
+            scheduler
+                .observe(&Observation { slot, channel, outcome })
+                .expect("an outcome of what was decided");
         }
     }
     decided

@@ -22,16 +22,25 @@ pub mod trace;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every kind of input.
-pub const TARGETS: [Target; 4] =
-    [("solve", solve::hold), ("scenario", scenario::hold), ("trace", trace::hold), ("checkpoint", checkpoint::hold)];
+pub const TARGETS: [Target; 4] = [
+    ("solve", solve::hold),
+    ("scenario", scenario::hold),
+    ("trace", trace::hold),
+    ("checkpoint", checkpoint::hold),
+];
 
 /// An error as a user reads it: one sentence of bounded length, which says nothing of how the program is made.
 fn sentence(text: &str) {
     assert!(!text.is_empty() && !text.contains('\n'), "not one sentence: {text:?}");
     assert!(text.chars().count() < 1000, "a sentence of {} characters", text.chars().count());
-    for inner in
-        ["untagged enum", "variant identifier", "string only", "value was too large", "number overflowed", "as i128"]
-    {
+    for inner in [
+        "untagged enum",
+        "variant identifier",
+        "string only",
+        "value was too large",
+        "number overflowed",
+        "as i128",
+    ] {
         assert!(!text.contains(inner), "the reader's own words: {text}");
     }
 }

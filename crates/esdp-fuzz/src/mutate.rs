@@ -72,7 +72,11 @@ impl Mutator {
         let inputs: Vec<Vec<u8>> = corpus.iter().map(|(_, bytes)| bytes.clone()).collect();
         let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let split = |input: &Vec<u8>| {
-            input.split(|byte| !in_word(byte)).filter(|word| word.len() > 1).map(<[u8]>::to_vec).collect::<Vec<_>>()
+            input
+                .split(|byte| !in_word(byte))
+                .filter(|word| word.len() > 1)
+                .map(<[u8]>::to_vec)
+                .collect::<Vec<_>>()
         };
         let mut words: Vec<Vec<u8>> = inputs.iter().flat_map(split).collect();
         words.sort();
@@ -141,7 +145,9 @@ impl Mutator {
 
 /// The number that starts at or after a place, or the place itself.
 fn number_at(input: &[u8], at: usize) -> (usize, usize) {
-    let Some(from) = input[at..].iter().position(u8::is_ascii_digit).map(|start| at + start) else { return (at, at) };
+    let Some(from) = input[at..].iter().position(u8::is_ascii_digit).map(|start| at + start) else {
+        return (at, at);
+    };
     let in_number = |byte: &u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
     (from, from + input[from..].iter().take_while(|byte| in_number(byte)).count())
 }
@@ -159,7 +165,8 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_inputs() {
-        let corpus = [("a".to_owned(), b"slots = 12".to_vec()), ("b".to_owned(), b"[graph]\nports = 3".to_vec())];
+        let corpus =
+            [("a".to_owned(), b"slots = 12".to_vec()), ("b".to_owned(), b"[graph]\nports = 3".to_vec())];
         let made = |seed: u64| {
             let mut mutator = Mutator::new(&corpus, seed);
             (0..50).map(|_| mutator.input()).collect::<Vec<_>>()

@@ -58,7 +58,8 @@ fn keeps_rooms(input: &Input, answer: &Answer) -> bool {
     for placed in answer.placements() {
         let channel = (0..origins.len())
             .find(|&e| {
-                (origins[e].job, origins[e].task, instance.server[e]) == (placed.job, placed.task, placed.server)
+                (origins[e].job, origins[e].task, instance.server[e])
+                    == (placed.job, placed.task, placed.server)
             })
             .expect("a channel of the input");
         for device in 0..devices {
@@ -70,7 +71,8 @@ fn keeps_rooms(input: &Input, answer: &Answer) -> bool {
     let fits = server.iter().zip(&instance.server_capacity).all(|(&used, &room)| used <= u128::from(room));
     let whole = instance.jobs.iter().enumerate().all(|(job, gang)| {
         let of_job = groups.iter().filter(|&(&g, _)| instance.groups[g as usize].job as usize == job);
-        let copies = of_job.clone().map(|(&g, &n)| n.div_ceil(u64::from(instance.groups[g as usize].count))).max();
+        let copies =
+            of_job.clone().map(|(&g, &n)| n.div_ceil(u64::from(instance.groups[g as usize].count))).max();
         let (copies, tasks) = (copies.unwrap_or(0), of_job.map(|(_, &n)| n).sum::<u64>());
         copies <= u64::from(gang.copies) && tasks >= copies * u64::from(gang.minimum)
     });

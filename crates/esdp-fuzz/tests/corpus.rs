@@ -31,7 +31,8 @@ fn kept_and_mutants(target: Target) {
     for (name, input) in &corpus {
         hold(target, input, name);
     }
-    let seed = std::env::var("ESDP_FUZZ_SEED").map_or(14, |text| text.parse().expect("ESDP_FUZZ_SEED: a whole number"));
+    let seed = std::env::var("ESDP_FUZZ_SEED")
+        .map_or(14, |text| text.parse().expect("ESDP_FUZZ_SEED: a whole number"));
     let mut mutator = Mutator::new(&corpus, seed);
     for number in 0..tries() {
         hold(target, &mutator.input(), &format!("mutant {number} of seed {seed}"));
@@ -71,6 +72,10 @@ fn kinds_corpora_and_targets_are_the_same() {
     assert_eq!(folders, names);
     for name in names {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fuzz/fuzz_targets/{name}.rs"));
-        assert!(std::fs::read_to_string(file).expect("a target").contains(&format!("esdp_fuzz::{name}::hold(data)")));
+        assert!(
+            std::fs::read_to_string(file)
+                .expect("a target")
+                .contains(&format!("esdp_fuzz::{name}::hold(data)"))
+        );
     }
 }

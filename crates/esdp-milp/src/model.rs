@@ -75,8 +75,9 @@ impl Scaled {
         };
         let matters = |e: usize| (mean[e] > 0.0 || width[e] > 0.0 || needed(e)) && problem.most(e) > 0;
         let channels: Vec<u32> = (0..problem.len() as u32).filter(|&e| matters(e as usize)).collect();
-        let largest =
-            |term: &dyn Fn(usize) -> f64| channels.iter().map(|&e| term(e as usize)).fold(f64::MIN_POSITIVE, f64::max);
+        let largest = |term: &dyn Fn(usize) -> f64| {
+            channels.iter().map(|&e| term(e as usize)).fold(f64::MIN_POSITIVE, f64::max)
+        };
         let width_unit = largest(&|e| width[e]);
         let unit = largest(&|e| mean[e].abs().max(width[e].sqrt()));
         let scale = |list: &[f64], by: f64| channels.iter().map(|&e| list[e as usize] / by).collect();
@@ -154,8 +155,11 @@ fn binding_rows(problem: &Problem<'_>, channels: &[u32]) -> Option<Vec<Row>> {
                 columns.push(column);
             }
         }
-        groups
-            .extend(of.into_iter().enumerate().map(|(server, columns)| (columns, servers.row(server as u32, devices))));
+        groups.extend(
+            of.into_iter()
+                .enumerate()
+                .map(|(server, columns)| (columns, servers.row(server as u32, devices))),
+        );
     }
     let mut rows = Vec::new();
     for (columns, capacity) in groups {
@@ -169,7 +173,8 @@ fn binding_rows(problem: &Problem<'_>, channels: &[u32]) -> Option<Vec<Row>> {
             if total > EXACT {
                 return None;
             }
-            let terms = columns.iter().map(|&column| (column, request(column) as f64)).filter(|term| term.1 > 0.0);
+            let terms =
+                columns.iter().map(|&column| (column, request(column) as f64)).filter(|term| term.1 > 0.0);
             rows.push(Row { terms: terms.collect(), capacity: capacity as f64 });
         }
     }
@@ -183,7 +188,11 @@ fn jobs(problem: &Problem<'_>, channels: &[u32]) -> Vec<Job> {
     for (column, &channel) in channels.iter().enumerate() {
         columns[gangs.group[channel as usize] as usize].push(column);
     }
-    let job = |job: &Gang| Job { minimum: f64::from(job.minimum), copies: f64::from(job.copies), groups: Vec::new() };
+    let job = |job: &Gang| Job {
+        minimum: f64::from(job.minimum),
+        copies: f64::from(job.copies),
+        groups: Vec::new(),
+    };
     let mut jobs: Vec<Job> = gangs.jobs.iter().map(job).collect();
     for (group, columns) in gangs.groups.iter().zip(columns) {
         let (count, minimum) = (f64::from(group.count), f64::from(group.minimum));
@@ -228,7 +237,11 @@ impl<'a> Model<'a> {
                 }
                 for &column in columns {
                     // Follows from the row above for whole numbers only.
-                    lp.add_constraint([(x[column], 1.0), (running, -scaled.most[column])], ComparisonOp::Le, 0.0);
+                    lp.add_constraint(
+                        [(x[column], 1.0), (running, -scaled.most[column])],
+                        ComparisonOp::Le,
+                        0.0,
+                    );
                 }
             }
             let tasks = job.groups.iter().flat_map(|group| &group.columns).map(|&column| (x[column], 1.0));

@@ -16,7 +16,8 @@ fn agree(instance: &Instance) {
 
 /// The solver works in units of the largest term.
 pub(crate) fn tolerance(instance: &Instance) -> f64 {
-    let terms = instance.mean.iter().map(|mean| mean.abs()).chain(instance.width.iter().map(|width| width.sqrt()));
+    let terms =
+        instance.mean.iter().map(|mean| mean.abs()).chain(instance.width.iter().map(|width| width.sqrt()));
     1e-8 * terms.fold(f64::MIN_POSITIVE, f64::max)
 }
 

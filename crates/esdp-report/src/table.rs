@@ -22,14 +22,16 @@ impl TextTable {
     /// The table as text.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let wide =
-            |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let wide = |column: usize| {
+            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        };
         let widths: Vec<usize> = (0..columns).map(|column| wide(column).unwrap_or(0)).collect();
         let mut text = String::new();
         for row in &self.rows {
             let mut line = String::new();
             for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                let padded = if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+                let padded =
+                    if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
                 line.push_str(&padded);
             }
             text.push_str(line.trim_end());

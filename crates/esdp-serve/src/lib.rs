@@ -153,7 +153,11 @@ pub fn run_with(
     serve(settings, ready, Some(Box::new(driver)))
 }
 
-fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr), driver: Option<Driver>) -> Result<(), ServeError> {
+fn serve(
+    settings: &Settings,
+    ready: impl FnOnce(SocketAddr),
+    driver: Option<Driver>,
+) -> Result<(), ServeError> {
     std::fs::create_dir_all(&settings.data).map_err(io_error(settings.data.display().to_string()))?;
     raise_file_limit();
     let _lock = DataLock::take(&settings.data)?;
@@ -186,12 +190,14 @@ fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr), driver: Option<Dri
     };
     let policy = policy_maker(&settings.policy, settings.seed)?;
     let started = Instant::now();
-    let (engine, thread) = Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
+    let (engine, thread) =
+        Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
     tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(), "state loaded");
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
-    let app = http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let app =
+        http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
@@ -275,7 +281,8 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let (mut terminated, mut interrupted) =
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         Ok(async move {
             tokio::select! {
                 _ = terminated.recv() => {}

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use text::Page;
 
 /// The upper ends of the buckets of all times, in seconds.
-const BUCKETS: [f64; 14] = [1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1.0, 5.0];
+const BUCKETS: [f64; 14] =
+    [1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1.0, 5.0];
 
 /// Times, counted by bucket.
 #[derive(Debug, Default)]
@@ -131,12 +132,31 @@ impl Metrics {
             "Estimated utility lost to exploring or a lack of room.",
             self.regret(),
         );
-        page.histogram("esdp_journal_lag_seconds", "From the arrival of a request to its durable answer.", &self.lag);
+        page.histogram(
+            "esdp_journal_lag_seconds",
+            "From the arrival of a request to its durable answer.",
+            &self.lag,
+        );
         page.histogram("esdp_journal_commit_seconds", "Time to commit a batch.", &self.commit);
-        page.one("esdp_journal_queue_requests", "gauge", "Requests that wait for the journal.", count(&self.queue));
-        page.one("esdp_journal_degraded", "gauge", "1 while the journal cannot be written.", count(&self.degraded));
+        page.one(
+            "esdp_journal_queue_requests",
+            "gauge",
+            "Requests that wait for the journal.",
+            count(&self.queue),
+        );
+        page.one(
+            "esdp_journal_degraded",
+            "gauge",
+            "1 while the journal cannot be written.",
+            count(&self.degraded),
+        );
         if let Some(bytes) = memory() {
-            page.one("process_resident_memory_bytes", "gauge", "Resident memory of the process.", bytes as f64);
+            page.one(
+                "process_resident_memory_bytes",
+                "gauge",
+                "Resident memory of the process.",
+                bytes as f64,
+            );
         }
         page.one("esdp_http_connections", "gauge", "Open connections.", count(&self.connections));
         page.family("esdp_http_requests_total", "counter", "Requests by class of status.");
@@ -162,7 +182,12 @@ pub fn memory() -> Option<u64> {
 fn state(page: &mut Page, view: &View) {
     let (explored, all) = view.exploration;
     let ratio = if all > 0 { explored as f64 / all as f64 } else { 0.0 };
-    page.one("esdp_exploration_ratio", "gauge", "Share of exploration among the tasks started lately.", ratio);
+    page.one(
+        "esdp_exploration_ratio",
+        "gauge",
+        "Share of exploration among the tasks started lately.",
+        ratio,
+    );
     page.one("esdp_slot", "gauge", "The last slot.", view.slot as f64);
     page.one("esdp_jobs_running", "gauge", "Jobs that run.", view.running as f64);
     page.family("esdp_jobs_waiting", "gauge", "Jobs that wait, by reason.");
@@ -181,8 +206,18 @@ fn state(page: &mut Page, view: &View) {
     let since = view.sequence.saturating_sub(view.snapshot) as f64;
     page.one("esdp_journal_events_since_snapshot", "gauge", "Events that a restart replays.", since);
     page.one("esdp_database_bytes", "gauge", "Size of the database.", view.database_bytes as f64);
-    page.one("esdp_advice_compared_total", "counter", "Tasks compared with advice.", view.advice.compared as f64);
-    page.one("esdp_advice_gain", "gauge", "What advice would have been worth, in net utility.", view.advice.gain);
+    page.one(
+        "esdp_advice_compared_total",
+        "counter",
+        "Tasks compared with advice.",
+        view.advice.compared as f64,
+    );
+    page.one(
+        "esdp_advice_gain",
+        "gauge",
+        "What advice would have been worth, in net utility.",
+        view.advice.gain,
+    );
     page.family("esdp_advice_gain_bound", "gauge", "The ends of its 95 % interval.");
     page.sample("esdp_advice_gain_bound", &[("bound", "low")], view.advice.interval.0);
     page.sample("esdp_advice_gain_bound", &[("bound", "high")], view.advice.interval.1);
@@ -198,7 +233,8 @@ fn state(page: &mut Page, view: &View) {
     page.family("esdp_channel_speed_bound", "gauge", "The ends of its confidence interval.");
     for (row, (low, high)) in tried().filter_map(|row| Some((row, row.interval?))) {
         for (bound, value) in [("low", low), ("high", high)] {
-            let labels = [("port", &*row.port), ("group", &row.group), ("server", &row.server), ("bound", bound)];
+            let labels =
+                [("port", &*row.port), ("group", &row.group), ("server", &row.server), ("bound", bound)];
             page.sample("esdp_channel_speed_bound", &labels, value);
         }
     }

@@ -151,8 +151,10 @@ impl SettingsFile {
         limits.connections = self.max_connections.unwrap_or(limits.connections);
         limits.body = self.max_body_bytes.unwrap_or(limits.body);
         if let Some(seconds) = self.request_seconds {
-            let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| *time >= Duration::from_millis(10));
-            let time = time.ok_or_else(|| format!("`request_seconds` is {seconds}, expected at least 0.01"))?;
+            let time =
+                Duration::try_from_secs_f64(seconds).ok().filter(|time| *time >= Duration::from_millis(10));
+            let time =
+                time.ok_or_else(|| format!("`request_seconds` is {seconds}, expected at least 0.01"))?;
             (limits.body_time, limits.head_time) = (time, time);
         }
         if !(1..=1 << 20).contains(&limits.connections) {

@@ -61,8 +61,13 @@ impl Trust {
     ///
     /// # Errors
     /// When the host's name cannot be one.
-    pub fn secure(&self, host: &str, stream: TcpStream) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
-        let refused = |error: &dyn Display| io::Error::new(io::ErrorKind::InvalidInput, format!("{host}: {error}"));
+    pub fn secure(
+        &self,
+        host: &str,
+        stream: TcpStream,
+    ) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+        let refused =
+            |error: &dyn Display| io::Error::new(io::ErrorKind::InvalidInput, format!("{host}: {error}"));
         let name = ServerName::try_from(host.to_owned()).map_err(|error| refused(&error))?;
         let connection = ClientConnection::new(Arc::clone(&self.0), name).map_err(|error| refused(&error))?;
         Ok(StreamOwned::new(connection, stream))

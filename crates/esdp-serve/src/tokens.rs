@@ -56,8 +56,12 @@ fn path(directory: &Path) -> PathBuf {
 
 fn read(directory: &Path) -> io::Result<TokenFile> {
     match fs::read(path(directory)) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(TokenFile { version: 1, tokens: Vec::new() }),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(TokenFile { version: 1, tokens: Vec::new() })
+        }
         Err(error) => Err(error),
     }
 }
@@ -185,7 +189,10 @@ mod tests {
         let operator = create(dir.path(), "ops", Role::Operator).unwrap();
         assert!(create(dir.path(), "ops", Role::Reader).is_err());
         let tokens = Tokens::new(dir.path());
-        assert_eq!((tokens.role(&reader), tokens.role(&operator)), (Some(Role::Reader), Some(Role::Operator)));
+        assert_eq!(
+            (tokens.role(&reader), tokens.role(&operator)),
+            (Some(Role::Reader), Some(Role::Operator))
+        );
         assert_eq!(tokens.role(&reader[..reader.len() - 1]), None);
         assert_eq!(tokens.role(""), None);
         let text = fs::read_to_string(path(dir.path())).unwrap();

@@ -14,7 +14,8 @@ fn sqlite_passes_the_kit() {
 fn a_clock_may_go_back() {
     let data = tempfile::tempdir().unwrap();
     let mut storage = Sqlite::open(data.path()).unwrap();
-    let frame = |sequence, at| Frame { sequence, at, events: vec![Event::Ended { job: sequence.to_string() }] };
+    let frame =
+        |sequence, at| Frame { sequence, at, events: vec![Event::Ended { job: sequence.to_string() }] };
     for (sequence, at) in [(1, 5000), (2, 9000), (3, 10), (4, 0)] {
         storage.commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![] }).unwrap();
     }

@@ -33,7 +33,8 @@ fn tls(address: SocketAddr, trust: bool) -> StreamOwned<ClientConnection, TcpStr
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let config = config.with_root_certificates(roots).with_no_client_auth();
-    let connection = ClientConnection::new(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
+    let connection =
+        ClientConnection::new(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
     StreamOwned::new(connection, TcpStream::connect(address).unwrap())
 }
 

@@ -122,7 +122,11 @@ fn main() {
         let started = Instant::now();
         work();
         let seconds = started.elapsed().as_secs_f64();
-        println!("{name:<28} {:>6.2} M rows/s   {seconds:>6.2} s   peak {}", rows as f64 / seconds / 1e6, peak());
+        println!(
+            "{name:<28} {:>6.2} M rows/s   {seconds:>6.2} s   peak {}",
+            rows as f64 / seconds / 1e6,
+            peak()
+        );
     };
     println!("{rows} rows of batch_task");
     measure("making the rows", &mut || {

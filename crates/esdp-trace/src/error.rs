@@ -47,7 +47,9 @@ pub enum TraceError {
         message: String,
     },
     /// The first lines look like no known format.
-    #[error("line 1, column 1: the format is not recognised (it starts with `{start}`), name one of: {accepted}")]
+    #[error(
+        "line 1, column 1: the format is not recognised (it starts with `{start}`), name one of: {accepted}"
+    )]
     Unknown {
         /// How it starts.
         start: String,

@@ -15,12 +15,17 @@ use crate::summary::TraceSummary;
 pub fn hold(format: Option<Format>, bytes: &[u8]) {
     let read = |strict: bool| {
         let (mut ledger, mut summary) = (Ledger::new(strict), TraceSummary::default());
-        let outcome = Import::open(bytes, format).and_then(|mut import| import.stream(&mut ledger, &mut summary));
+        let outcome =
+            Import::open(bytes, format).and_then(|mut import| import.stream(&mut ledger, &mut summary));
         (outcome, ledger, summary)
     };
     let (outcome, ledger, mut summary) = read(false);
     let reasons = |fate: Fate| {
-        ledger.reasons().filter(|(reason, _)| reason.fate() == fate).map(|(_, tally)| tally.count).sum::<u64>()
+        ledger
+            .reasons()
+            .filter(|(reason, _)| reason.fate() == fate)
+            .map(|(_, tally)| tally.count)
+            .sum::<u64>()
     };
     assert!(ledger.skipped <= reasons(Fate::Skipped), "every skipped row has a reason");
     assert!(ledger.repaired <= reasons(Fate::Repaired), "every repaired row has a reason");
@@ -30,7 +35,9 @@ pub fn hold(format: Option<Format>, bytes: &[u8]) {
     }
     match &outcome {
         // One row may leave its account open when reading ends in it.
-        Ok(()) => assert!(ledger.rows() <= bytes.len().max(1) as u64 * 1100, "no more rows than bytes, unpacked"),
+        Ok(()) => {
+            assert!(ledger.rows() <= bytes.len().max(1) as u64 * 1100, "no more rows than bytes, unpacked")
+        }
         Err(error) => placed(error),
     }
     let told = summary.finish();

@@ -60,7 +60,8 @@ fn name(before: &str, rest: &str, left: &mut usize, each: &mut dyn FnMut(&str)) 
     }
     for range in ranges() {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let numbers = from.parse::<u64>().ok().zip(to.parse::<u64>().ok()).filter(|(first, last)| first <= last);
+        let numbers =
+            from.parse::<u64>().ok().zip(to.parse::<u64>().ok()).filter(|(first, last)| first <= last);
         let numbers = numbers.filter(|_| from.len() <= MOST_DIGITS);
         let Some((first, last)) = numbers else {
             name(&format!("{before}{head}{range}"), tail, left, each);

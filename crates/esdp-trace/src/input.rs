@@ -21,7 +21,10 @@ pub const BUFFER: usize = 1 << 18;
 pub fn plain<'r>(mut input: impl BufRead + 'r) -> Result<Box<dyn BufRead + 'r>, TraceError> {
     let start = input.fill_buf().map_err(|cause| TraceError::Read { line: 1, cause })?;
     if start.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(BufReader::with_capacity(BUFFER, Members(Some(Part::Member(GzDecoder::new(input)))))));
+        return Ok(Box::new(BufReader::with_capacity(
+            BUFFER,
+            Members(Some(Part::Member(GzDecoder::new(input)))),
+        )));
     }
     Ok(Box::new(input))
 }
@@ -42,7 +45,11 @@ impl<R: BufRead> Read for Members<R> {
                 None => return Ok(0),
                 Some(Part::Member(mut member)) => {
                     let read = member.read(bytes)?;
-                    self.0 = Some(if read > 0 { Part::Member(member) } else { Part::Between(member.into_inner()) });
+                    self.0 = Some(if read > 0 {
+                        Part::Member(member)
+                    } else {
+                        Part::Between(member.into_inner())
+                    });
                     if read > 0 || bytes.is_empty() {
                         return Ok(read);
                     }

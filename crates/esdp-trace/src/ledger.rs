@@ -287,7 +287,10 @@ impl Ledger {
 
     /// The reasons that came, in the order of [`REASONS`].
     pub fn reasons(&self) -> impl Iterator<Item = (Reason, &Tally)> {
-        REASONS.into_iter().map(|reason| (reason, &self.tallies[reason as usize])).filter(|(_, tally)| tally.count > 0)
+        REASONS
+            .into_iter()
+            .map(|reason| (reason, &self.tallies[reason as usize]))
+            .filter(|(_, tally)| tally.count > 0)
     }
 
     pub(crate) fn open_row(&mut self, line: u64) {

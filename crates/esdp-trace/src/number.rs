@@ -4,7 +4,8 @@
 //! division rounds it as the standard parser would, at a few nanoseconds. Everything else (exponents, more
 //! digits) goes to the standard parser. Not a number, infinities and hexadecimals are refused.
 
-const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+const TENS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 /// The largest magnitude that any column may have.
 pub(crate) const LARGEST: f64 = 1e12;
@@ -39,7 +40,9 @@ pub(crate) fn parse(field: &[u8]) -> Option<f64> {
 
 fn slow(field: &[u8]) -> Option<f64> {
     // "inf", "nan" and their like are words, not numbers.
-    if !field.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E')) || field.len() > 64 {
+    if !field.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
+        || field.len() > 64
+    {
         return None;
     }
     std::str::from_utf8(field).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())
@@ -52,7 +55,9 @@ mod tests {
 
     #[test]
     fn words_are_no_numbers() {
-        for text in ["", "-", ".", "+.", "1.2.3", "nan", "inf", "-inf", "1e999", "0x10", "1_000", " 1", "1,5", "--1"] {
+        for text in
+            ["", "-", ".", "+.", "1.2.3", "nan", "inf", "-inf", "1e999", "0x10", "1_000", " 1", "1,5", "--1"]
+        {
             assert_eq!(parse(text.as_bytes()), None, "{text:?}");
         }
         assert_eq!(parse(b"-1"), Some(-1.0));

@@ -84,7 +84,10 @@ fn by_header(line: &[u8]) -> Option<Format> {
         (whole || named >= 3 && 2 * named >= all).then(|| (whole, named * 1000 / all + named))
     };
     let known = FORMATS.into_iter().filter(|format| *format != Format::Sacct);
-    known.filter_map(|format| Some((rank(format)?, format))).max_by_key(|(rank, _)| *rank).map(|(_, format)| format)
+    known
+        .filter_map(|format| Some((rank(format)?, format)))
+        .max_by_key(|(rank, _)| *rank)
+        .map(|(_, format)| format)
 }
 
 /// Names of columns, whatever they are: several words, and not one number.
@@ -114,7 +117,8 @@ fn by_rows(lines: &[&[u8]]) -> Option<Format> {
     if 2 * (comments + jobs) > lines.len() {
         return Some(Format::Swf);
     }
-    let votes = SHAPES.iter().map(|(format, shape)| (rows.iter().filter(|line| fits(line, shape)).count(), format));
+    let votes =
+        SHAPES.iter().map(|(format, shape)| (rows.iter().filter(|line| fits(line, shape)).count(), format));
     // The first of equals: shapes are ordered from the narrow to the wide.
     let best = votes.rev().max_by_key(|(votes, _)| *votes)?;
     (best.0 > 0 && 2 * best.0 >= rows.len()).then_some(*best.1)

@@ -332,9 +332,14 @@ pub(crate) fn read<R: Rows>(
 }
 
 /// The places of the columns, if these fields are their names.
-fn header<R: Rows>(fields: &Fields, number: u64, line: &[u8]) -> Result<Option<Vec<Option<usize>>>, TraceError> {
-    let found =
-        |name: &&str| fields.of(line).position(|field| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
+fn header<R: Rows>(
+    fields: &Fields,
+    number: u64,
+    line: &[u8],
+) -> Result<Option<Vec<Option<usize>>>, TraceError> {
+    let found = |name: &&str| {
+        fields.of(line).position(|field| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+    };
     let places: Vec<Option<usize>> = R::COLUMNS.iter().map(found).collect();
     let named = places.iter().flatten().count();
     if named < 2.max(R::REQUIRED.div_ceil(2)) {
@@ -358,7 +363,9 @@ mod tests {
     fn split(line: &str) -> Option<Vec<String>> {
         let mut fields = Fields::default();
         let whole = fields.split(line.as_bytes(), b',');
-        whole.then(|| fields.of(line.as_bytes()).map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+        whole.then(|| {
+            fields.of(line.as_bytes()).map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+        })
     }
 
     #[test]

@@ -24,9 +24,13 @@ impl Read for Rows {
             let n = self.next;
             self.next += 1;
             let (start, cpu, memory) = (1 + n / 20 % 3600, 50 + 50 * (n % 2), 1 + n % 7);
-            self.buffer =
-                format!("M1,{},j_{},1,Terminated,{start},{},{cpu}.0,0.{memory}\n", 1 + n % 9, n / 3, start + n % 90)
-                    .into_bytes();
+            self.buffer = format!(
+                "M1,{},j_{},1,Terminated,{start},{},{cpu}.0,0.{memory}\n",
+                1 + n % 9,
+                n / 3,
+                start + n % 90
+            )
+            .into_bytes();
             self.at = 0;
         }
         let length = out.len().min(self.buffer.len() - self.at);

@@ -1,6 +1,8 @@
 //! Every format and its traps, on small files written for the purpose.
 
-use esdp_trace::{Format, Import, Ledger, Machine, Reason, Sink, Source, Speed, Task, TaskInstance, TraceError};
+use esdp_trace::{
+    Format, Import, Ledger, Machine, Reason, Sink, Source, Speed, Task, TaskInstance, TraceError,
+};
 
 /// Events as short texts.
 #[derive(Default)]
@@ -24,19 +26,23 @@ impl Sink for Heard {
         ));
     }
     fn instance(&mut self, i: &TaskInstance<'_>) {
-        self.0.push(format!("instance {}/{} @{} {:?} on {}", i.job, i.task, i.arrival, i.duration, i.machine));
+        self.0
+            .push(format!("instance {}/{} @{} {:?} on {}", i.job, i.task, i.arrival, i.duration, i.machine));
     }
     fn speed(&mut self, s: &Speed<'_>) {
         let (job, server, kind, devices, beside) = (s.job, s.server, s.kind, s.devices, s.beside);
-        self.0
-            .push(format!("speed {job} x{devices} on {server} ({kind}) beside [{beside}] @{:?} {:.3}", s.at, s.value));
+        self.0.push(format!(
+            "speed {job} x{devices} on {server} ({kind}) beside [{beside}] @{:?} {:.3}",
+            s.at, s.value
+        ));
     }
 }
 
 /// What a text holds, read in the format that it is sniffed as.
 fn read(text: &str, expected: Format) -> (Vec<String>, Ledger) {
     let (mut told, mut ledger) = (Heard::default(), Ledger::new(false));
-    let mut import = Import::open(text.as_bytes(), None).unwrap_or_else(|error| panic!("{expected}: {error}"));
+    let mut import =
+        Import::open(text.as_bytes(), None).unwrap_or_else(|error| panic!("{expected}: {error}"));
     assert_eq!(import.format(), expected);
     import.stream(&mut ledger, &mut told).unwrap();
     // Naming the format gives the same.
@@ -47,8 +53,9 @@ fn read(text: &str, expected: Format) -> (Vec<String>, Ledger) {
 }
 
 fn strict(text: &str, format: Format) -> String {
-    let error =
-        Import::open(text.as_bytes(), Some(format)).unwrap().stream(&mut Ledger::new(true), &mut Heard::default());
+    let error = Import::open(text.as_bytes(), Some(format))
+        .unwrap()
+        .stream(&mut Ledger::new(true), &mut Heard::default());
     error.unwrap_err().to_string()
 }
 
@@ -107,15 +114,17 @@ fn alibaba_tasks() {
 fn a_header_may_be_there_and_may_change_the_order() {
     let columns = "task_name,instance_num,job_name,task_type,status,start_time,end_time,plan_cpu,plan_mem\n";
     let (plain, _) = read(TASKS, Format::AlibabaTasks);
-    let (told, ledger) = read(&format!("\u{feff}{columns}{}", TASKS.replace('\n', "\r\n")), Format::AlibabaTasks);
+    let (told, ledger) =
+        read(&format!("\u{feff}{columns}{}", TASKS.replace('\n', "\r\n")), Format::AlibabaTasks);
     assert_eq!((told, ledger.rows()), (plain, 8));
     let swapped = "job_name,task_name,status,plan_cpu,plan_mem,task_type,instance_num,end_time,start_time,extra\n\
                    j_1,M1,Terminated,50,0.2,1,2,160,100,x\n";
     let (told, _) = read(swapped, Format::AlibabaTasks);
     assert_eq!(told, ["task j_1/M1 @100 Some(60.0) x2 [cpu=0.5 mem-share=0.2] "]);
     let missing = "task_name,instance_num,job_name,task_type,status,start_time,end_time,plan_cpu\n";
-    let outcome =
-        Import::open(missing.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut Heard::default());
+    let outcome = Import::open(missing.as_bytes(), None)
+        .unwrap()
+        .stream(&mut Ledger::new(false), &mut Heard::default());
     let error = outcome.unwrap_err();
     assert!(matches!(error, TraceError::Header { missing: "plan_mem", .. }), "{error}");
     assert!(
@@ -140,7 +149,8 @@ fn alibaba_machines_and_instances() {
 
 #[test]
 fn the_hour_sample() {
-    let text = "0,j_1,R23_22,268,50.0,0.3,9\n5,j_2,M1,0,100.0,0.2,1\n4,j_3,M1,7,100.0,0.2,\n6,j_4,M1,7,,0.2,1\n";
+    let text =
+        "0,j_1,R23_22,268,50.0,0.3,9\n5,j_2,M1,0,100.0,0.2,1\n4,j_3,M1,7,100.0,0.2,\n6,j_4,M1,7,,0.2,1\n";
     let (told, ledger) = read(text, Format::HourTasks);
     assert_eq!(told.len(), 3);
     assert_eq!(told[1], "task j_2/M1 @5 Some(0.5) x1 [cpu=1 mem-share=0.2] ");
@@ -155,10 +165,12 @@ fn the_hour_sample() {
 fn gpu_traces() {
     let (told, _) = read("7399a7,P100,64,512,2\n75c536,CPU,96,512,0\n", Format::Gpu2020Machines);
     assert_eq!(told[0], "machine 7399a7 [cpu=64 mem=512 gpu=2] |P100");
-    let text =
-        "sn,cpu_milli,memory_mib,gpu,model\nnode-0,32000,262144,0,\nnode-1,64000,524288,2,P100\nnode-2,,1,1,T4\n";
+    let text = "sn,cpu_milli,memory_mib,gpu,model\nnode-0,32000,262144,0,\nnode-1,64000,524288,2,P100\nnode-2,,1,1,T4\n";
     let (told, ledger) = read(text, Format::Gpu2023Nodes);
-    assert_eq!(told, ["machine node-0 [cpu=32 mem=256 gpu=0] |", "machine node-1 [cpu=64 mem=512 gpu=2] |P100"]);
+    assert_eq!(
+        told,
+        ["machine node-0 [cpu=32 mem=256 gpu=0] |", "machine node-1 [cpu=64 mem=512 gpu=2] |P100"]
+    );
     assert_eq!(counts(&ledger), [2, 0, 1, 0]);
     let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
                 pod-0,12000,16384,1,460,,LS,Running,0,100,0\n\
@@ -167,7 +179,8 @@ fn gpu_traces() {
     assert_eq!(told[0], "task pod-0/ @0 Some(100.0) x1 [cpu=12 mem=16 gpu=0.46] ");
     assert_eq!(told[1], "task pod-1/ @10 Some(0.5) x1 [cpu=6 mem=12 gpu=2] V100M16|V100M32");
     assert_eq!(counts(&ledger), [1, 1, 0, 0]);
-    let (told, _) = read(",worker,gpu,time,batch_time_norm\n0,0,25,1,500\n1,1,25,1,400\n", Format::Gpu2020Minibatch);
+    let (told, _) =
+        read(",worker,gpu,time,batch_time_norm\n0,0,25,1,500\n1,1,25,1,400\n", Format::Gpu2020Minibatch);
     assert_eq!(told[1], "speed mini-batch x25 on 1 (worker) beside [] @Some(1.0) 2.500");
 }
 
@@ -207,8 +220,9 @@ fn batsim() {
     assert_eq!((told.len(), counts(&ledger)), (4, [1, 2, 1, 0]));
     assert_eq!((ledger.count(Reason::NoProfile), ledger.count(Reason::OutOfOrder)), (2, 1));
     let refused = |text: &str| {
-        let outcome =
-            Import::open(text.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut Heard::default());
+        let outcome = Import::open(text.as_bytes(), None)
+            .unwrap()
+            .stream(&mut Ledger::new(false), &mut Heard::default());
         outcome.unwrap_err().to_string()
     };
     assert_eq!(refused("{\"jobs\": [\n{]"), "line 2, column 2: key must be a string");
@@ -237,7 +251,10 @@ fn slurm_accounting() {
         104|2024-01-02T03:04:06|INVALID|FAILED|cpu=1||cpu\n";
     let (told, ledger) = read(text, Format::Sacct);
     assert_eq!(told, ["task 100/ @1704164645 Some(93784.0) x1 [cpu=4 mem=16 gpu=2] gpu",]);
-    assert_eq!((counts(&ledger), ledger.count(Reason::JobStep), ledger.count(Reason::NeverRan)), ([1, 0, 2, 4], 2, 2));
+    assert_eq!(
+        (counts(&ledger), ledger.count(Reason::JobStep), ledger.count(Reason::NeverRan)),
+        ([1, 0, 2, 4], 2, 2)
+    );
     let text = "JobID|Submit|Start|End|ReqCPUS\n1|2024-01-02T00:00:00|2024-01-02T00:00:05|2024-01-02T00:01:05|8\n\
                 2|2024-01-02T00:00:01|2024-01-02T00:00:05|Unknown|8\n";
     let (told, ledger) = read(text, Format::Sacct);
@@ -347,7 +364,9 @@ fn what_is_no_trace_is_refused() {
     }
     assert!(refused(b"1.5,2,3,4,5\n2.5,3,4,5,6\n").contains("not recognised"), "five numbers are nothing");
     assert_eq!(
-        refused(b"       JobID    JobName  Partition    Account\n------------ ---------- ---------- ----------\n"),
+        refused(
+            b"       JobID    JobName  Partition    Account\n------------ ---------- ---------- ----------\n"
+        ),
         "line 1, column 1: this looks like `sacct` without --parsable2, which cuts fields off: add -P"
     );
     // The usage of machines has nine columns too, and is no list of tasks.
@@ -356,8 +375,10 @@ fn what_is_no_trace_is_refused() {
 
 #[test]
 fn a_long_line_is_skipped_and_the_next_one_read() {
-    let text =
-        format!("M1,2,j_1,1,Terminated,100,160,50,0.2\n{}\nM1,1,j_2,1,Terminated,100,160,50,0.2\n", "x".repeat(70_000));
+    let text = format!(
+        "M1,2,j_1,1,Terminated,100,160,50,0.2\n{}\nM1,1,j_2,1,Terminated,100,160,50,0.2\n",
+        "x".repeat(70_000)
+    );
     let (told, ledger) = read(&text, Format::AlibabaTasks);
     assert_eq!((told.len(), ledger.count(Reason::LongLine), ledger.rows()), (2, 1, 3));
 }

@@ -52,8 +52,11 @@ fn the_day_has_its_shape() {
     let (_, told) = told(Generator { seconds: 24 * 3600, ..Generator::new(5) });
     let curve = told.tasks.unwrap().jobs.curve;
     let mean = |from: f64, to: f64| {
-        let points: Vec<f64> =
-            curve.iter().filter(|(at, _)| (from * 3600.0..to * 3600.0).contains(at)).map(|(_, y)| *y).collect();
+        let points: Vec<f64> = curve
+            .iter()
+            .filter(|(at, _)| (from * 3600.0..to * 3600.0).contains(at))
+            .map(|(_, y)| *y)
+            .collect();
         points.iter().sum::<f64>() / points.len() as f64
     };
     let (evening, night) = (mean(7.0, 12.0), mean(15.0, 22.0));
@@ -123,7 +126,9 @@ fn a_longer_trace_starts_with_a_shorter_one_and_seeds_differ() {
     let text = |seed: u64, seconds: u64, instances: u64| {
         let mut bytes = Vec::new();
         let mut writer = TaskWriter::new(&mut bytes);
-        Generator { seed, seconds, instances, machines: 3 }.stream(&mut Ledger::new(true), &mut writer).unwrap();
+        Generator { seed, seconds, instances, machines: 3 }
+            .stream(&mut Ledger::new(true), &mut writer)
+            .unwrap();
         writer.finish().unwrap();
         String::from_utf8(bytes).unwrap()
     };

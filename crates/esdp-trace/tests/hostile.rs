@@ -16,7 +16,9 @@ fn valid(format: Format) -> Vec<u8> {
         Format::HourTasks => {
             let mut bytes = Vec::new();
             let mut writer = TaskWriter::new(&mut bytes);
-            Generator { seconds: 20, ..Generator::new(1) }.stream(&mut Ledger::new(true), &mut writer).unwrap();
+            Generator { seconds: 20, ..Generator::new(1) }
+                .stream(&mut Ledger::new(true), &mut writer)
+                .unwrap();
             writer.finish().unwrap();
             return bytes;
         }
@@ -49,7 +51,9 @@ fn valid(format: Format) -> Vec<u8> {
         Format::NodeTable => "name,cpu,mem,gpu,kind,labels\na,64,256,4,A100,fast\nb,64,256,,,\n",
         Format::GavelIsolated => "worker,job,sf,thr\nk80,ResNet-18 (batch size 16),1,4.795\n",
         Format::GavelColocated => "worker,job1,sf1,job2,sf2,t1,t2\nk80,A,1,B,1,2.5,3.0\n",
-        Format::AzureNoise => "test,sku,value,runtime,starttime,VM_id\nredis,B8ms,440.5,30,2023-05-29 06:00:46.920,0\n",
+        Format::AzureNoise => {
+            "test,sku,value,runtime,starttime,VM_id\nredis,B8ms,440.5,30,2023-05-29 06:00:46.920,0\n"
+        }
         Format::SpeedTable => "job,server,speed\nbert,a100,2.5\n",
         Format::Philly => "timestamp,duration,num_gpus,gpu_time,cluster\n100,60,8,480,6214e9\n",
     };
@@ -75,8 +79,18 @@ fn mutate(mut bytes: Vec<u8>, changes: &[(u16, u8, u8)]) -> Vec<u8> {
             2 => bytes.insert(at, byte),
             _ => {
                 // What breaks parsers: separators, quotes, signs, huge numbers.
-                const NASTY: [&[u8]; 10] =
-                    [b",", b"\"", b"-", b"\n", b"|", b"99999999999999999999", b"1e308", b"nan", b"\0", b"\xff"];
+                const NASTY: [&[u8]; 10] = [
+                    b",",
+                    b"\"",
+                    b"-",
+                    b"\n",
+                    b"|",
+                    b"99999999999999999999",
+                    b"1e308",
+                    b"nan",
+                    b"\0",
+                    b"\xff",
+                ];
                 let nasty = NASTY[byte as usize % NASTY.len()];
                 bytes.splice(at..at, nasty.iter().copied());
             }

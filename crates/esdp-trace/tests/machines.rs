@@ -7,14 +7,16 @@ struct Told(Vec<String>);
 
 impl Sink for Told {
     fn machine(&mut self, m: &Machine<'_>) {
-        let amounts: Vec<String> = m.capacity.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
+        let amounts: Vec<String> =
+            m.capacity.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
         self.0.push(format!("{}: {} {}|{}", m.name, amounts.join(", "), m.domain, m.kind));
     }
 }
 
 fn read(text: &str, expected: Format) -> (Vec<String>, Ledger) {
     let (mut told, mut ledger) = (Told::default(), Ledger::new(false));
-    let mut import = Import::open(text.as_bytes(), None).unwrap_or_else(|error| panic!("{expected}: {error}"));
+    let mut import =
+        Import::open(text.as_bytes(), None).unwrap_or_else(|error| panic!("{expected}: {error}"));
     assert_eq!(import.format(), expected);
     import.stream(&mut ledger, &mut told).unwrap();
     (told.0, ledger)
@@ -70,7 +72,8 @@ fn kubernetes_hands_out_what_is_allocatable() {
 
 #[test]
 fn a_plain_table_has_what_it_has() {
-    let (told, _) = read("name,kind,cpu,mem,gpu,labels\na,A100,64,256,4,\nb,,32,128,0,old\n", Format::NodeTable);
+    let (told, _) =
+        read("name,kind,cpu,mem,gpu,labels\na,A100,64,256,4,\nb,,32,128,0,old\n", Format::NodeTable);
     assert_eq!(told, ["a: cpu 64, mem 256, gpu 4 |A100", "b: cpu 32, mem 128, gpu 0 |old"]);
     // Without a column nothing is known of it, which is not the same as none.
     assert_eq!(read("name,cpu\na,64\n", Format::NodeTable).0, ["a: cpu 64 |"]);

@@ -55,7 +55,10 @@ fn alibaba_machines() {
     let Some(folder) = data() else { return };
     let (_, told, ledgers) = read(&folder, &[("alibaba2018/machine_meta.csv.gz", Format::AlibabaMachines)]);
     let machines = told.machines.unwrap();
-    assert_eq!((machines.records, machines.count, machines.distinct_shapes, machines.domains), (17_592, 4_034, 1, 20));
+    assert_eq!(
+        (machines.records, machines.count, machines.distinct_shapes, machines.domains),
+        (17_592, 4_034, 1, 20)
+    );
     assert_eq!(machines.shapes[0].capacity, [96.0, 100.0]);
     assert_eq!((ledgers[0].clean, ledgers[0].count(Reason::NoDomain)), (17_592, 34));
 }
@@ -63,7 +66,8 @@ fn alibaba_machines() {
 #[test]
 fn alibaba_tasks_and_their_traps() {
     let Some(folder) = data() else { return };
-    let (_, told, ledgers) = read(&folder, &[("alibaba2018/batch_task_selected_dags.csv.gz", Format::AlibabaTasks)]);
+    let (_, told, ledgers) =
+        read(&folder, &[("alibaba2018/batch_task_selected_dags.csv.gz", Format::AlibabaTasks)]);
     let ledger = &ledgers[0];
     assert_eq!(ledger.rows(), 55_874);
     let expected = [
@@ -90,7 +94,10 @@ fn the_hour_sample() {
         ("alibaba2018/hour_instances_min00_08.csv.gz", Format::HourInstances),
     ];
     let (mut summary, told, ledgers) = read(&folder, &files);
-    assert_eq!((ledgers[0].rows(), ledgers[0].count(Reason::ZeroDuration), ledgers[0].skipped), (28_435, 1_364, 0));
+    assert_eq!(
+        (ledgers[0].rows(), ledgers[0].count(Reason::ZeroDuration), ledgers[0].skipped),
+        (28_435, 1_364, 0)
+    );
     assert_eq!((ledgers[1].rows(), ledgers[1].count(Reason::ZeroDuration)), (401_548, 5_361));
     let tasks = told.tasks.unwrap();
     assert_eq!((tasks.count, tasks.jobs.count, tasks.distinct_requests), (28_435, 7_320, 77));
@@ -115,9 +122,11 @@ fn the_hour_sample() {
     // 3.0 over all instances; the first 64 of each task leave out most of the largest tasks.
     within("relative speed, p99", speed.p99, 2.1, 3.2);
     // The paper's way: which of the eight ports has a job in a slot of one second.
-    let mut draft =
-        Draft::new(Plan { window: Window { slots: 1800, ..Window::default() }, ..Plan::default() }, &mut summary)
-            .unwrap();
+    let mut draft = Draft::new(
+        Plan { window: Window { slots: 1800, ..Window::default() }, ..Plan::default() },
+        &mut summary,
+    )
+    .unwrap();
     open(&folder, files[0].0).stream(&mut Ledger::new(false), &mut draft).unwrap();
     let busy = draft.finish().unwrap().busy;
     let exact = [0.6472, 0.5922, 0.6106, 0.4583, 0.4183, 0.2711, 0.2561, 0.2667];
@@ -149,14 +158,18 @@ fn workloads_of_other_simulators() {
     let tasks = told.tasks.unwrap();
     assert_eq!((tasks.count, tasks.distinct_requests, told.machines.unwrap().total[0]), (18_239, 8, 128.0));
     assert_eq!((ledgers[0].count(Reason::ZeroDuration), ledgers[0].repaired), (173, 173));
-    let (_, told, ledgers) = read(&folder, &[("batsim/example_workload_hpc_seed1_jobs250.json", Format::Batsim)]);
+    let (_, told, ledgers) =
+        read(&folder, &[("batsim/example_workload_hpc_seed1_jobs250.json", Format::Batsim)]);
     assert_eq!((told.tasks.unwrap().count, ledgers[0].clean), (250, 250));
 }
 
 #[test]
 fn measured_speeds() {
     let Some(folder) = data() else { return };
-    let files = [("gavel/isolated.csv.gz", Format::GavelIsolated), ("gavel/colocated.csv.gz", Format::GavelColocated)];
+    let files = [
+        ("gavel/isolated.csv.gz", Format::GavelIsolated),
+        ("gavel/colocated.csv.gz", Format::GavelColocated),
+    ];
     let (_, told, ledgers) = read(&folder, &files);
     assert_eq!((ledgers[0].clean, ledgers[1].clean), (492, 10_338));
     let speeds = told.speeds.unwrap();
@@ -189,6 +202,8 @@ fn samples(folder: &Path, file: &str) -> BTreeMap<(String, String), usize> {
         }
     }
     let mut samples = Samples::default();
-    open(folder, file).stream(&mut Ledger::new(true), &mut samples).unwrap_or_else(|error| panic!("{file}: {error}"));
+    open(folder, file)
+        .stream(&mut Ledger::new(true), &mut samples)
+        .unwrap_or_else(|error| panic!("{file}: {error}"));
     samples.0
 }

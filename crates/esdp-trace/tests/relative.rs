@@ -61,8 +61,9 @@ fn speeds_are_the_same_in_the_same_file_and_draws_are_around_them() {
 fn alike_nodes_are_not_told_apart_and_few_jobs_tell_nothing() {
     let alike = estimate(&Week { spread: 0.0, ..Week::new(1) }.make());
     // The two models of GPU differ by design; processors do not.
-    let apart =
-        |node: &&esdp_trace::relative::NodeSpeed| node.name.starts_with("cpu") && (node.low > 1.0 || node.high < 1.0);
+    let apart = |node: &&esdp_trace::relative::NodeSpeed| {
+        node.name.starts_with("cpu") && (node.low > 1.0 || node.high < 1.0)
+    };
     assert!(alike.nodes.iter().filter(apart).count() <= 3);
     let short = estimate(&Week { seconds: 4 * 3600, names: 300, load: 0.2, ..Week::new(2) }.make());
     assert!(!short.tells(), "{} against {}", short.typical_error, short.spread);

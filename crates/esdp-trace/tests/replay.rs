@@ -2,7 +2,9 @@
 
 use esdp::model::{PortId, ServerId};
 use esdp::scenario::LabelledPolicy;
-use esdp_trace::replay::{MachineSource, Noise, Played, RelativeSpeeds, Replay, ReplayError, ReplayPlan, in_words};
+use esdp_trace::replay::{
+    MachineSource, Noise, Played, RelativeSpeeds, Replay, ReplayError, ReplayPlan, in_words,
+};
 use esdp_trace::summary::TraceSummary;
 use esdp_trace::{Import, Ledger, Source};
 
@@ -116,9 +118,15 @@ fn accounting_tells_partitions_nodes_waiting_and_states() {
     assert_eq!(played.machines, MachineSource::Table);
     let ids: Vec<&str> = played.jobs.iter().map(|job| job.id.as_str()).collect();
     assert_eq!(ids, ["1", "2", "3", "4", "7"], "5 waits, 6 is of unknown length");
-    assert!(played.notes.iter().any(|note| note.starts_with("1 jobs of unknown length")), "{:?}", played.notes);
+    assert!(
+        played.notes.iter().any(|note| note.starts_with("1 jobs of unknown length")),
+        "{:?}",
+        played.notes
+    );
     assert!(played.notes.iter().any(|note| note.starts_with("1 jobs failed")), "{:?}", played.notes);
-    let of = |words: &str| played.types.iter().find(|kind| kind.words == words).unwrap_or_else(|| panic!("{words}"));
+    let of = |words: &str| {
+        played.types.iter().find(|kind| kind.words == words).unwrap_or_else(|| panic!("{words}"))
+    };
     // Where jobs of a partition ran is where its jobs may run.
     assert_eq!(of("cpu 8, mem 32, gpu 1 in gpu").servers, [0, 1]);
     assert_eq!(of("cpu 4, mem 8 in cpu").servers, [2, 3]);
@@ -148,7 +156,8 @@ fn without_a_table_the_named_nodes_are_the_machines() {
 
 #[test]
 fn slot_and_window_come_from_the_trace() {
-    let line = |at: u32| format!("M1,1,j_{at},1,Terminated,{},{},50,0.2\n", 100 + 600 * at, 100 + 600 * at + 3600);
+    let line =
+        |at: u32| format!("M1,1,j_{at},1,Terminated,{},{},50,0.2\n", 100 + 600 * at, 100 + 600 * at + 3600);
     let tasks: String = (0..500).map(line).collect();
     let played = build(&[&tasks, NODES], ReplayPlan::default()).unwrap();
     // A twentieth of an hour is 180 s; 500 jobs every 600 s.
@@ -162,7 +171,12 @@ fn load_is_reached_by_leaving_jobs_out() {
     let tasks: String = (0..4000).map(line).collect();
     let half = ReplayPlan { slots: Some(100), load: Some(0.5), ..plan() };
     let played = build(&[&tasks, NODES], half.clone()).unwrap();
-    assert!((played.load - 0.5).abs() < 0.1 && played.jobs.len() < played.tasks, "{} {}", played.load, played.tasks);
+    assert!(
+        (played.load - 0.5).abs() < 0.1 && played.jobs.len() < played.tasks,
+        "{} {}",
+        played.load,
+        played.tasks
+    );
     assert_eq!(played.jobs, build(&[&tasks, NODES], half).unwrap().jobs);
     assert_eq!(build(&[&tasks, NODES], ReplayPlan { slots: Some(100), ..plan() }).unwrap().jobs.len(), 4000);
 }
@@ -186,7 +200,9 @@ fn what_cannot_be_played_is_told_with_what_would() {
     let empty = refused(&[TASKS, NODES], ReplayPlan { start: Some(300.0), slots: Some(3), ..plan() });
     assert!(empty.contains("between 5 min and 5.5 min") && empty.contains("try --start 0"), "{empty}");
     assert!(refused(&[TASKS, NODES], ReplayPlan { slot: Some(-1.0), ..plan() }).contains("`slot` is -1"));
-    assert!(refused(&[TASKS, NODES], ReplayPlan { load: Some(f64::NAN), ..plan() }).contains("`load` is NaN"));
+    assert!(
+        refused(&[TASKS, NODES], ReplayPlan { load: Some(f64::NAN), ..plan() }).contains("`load` is NaN")
+    );
     assert!(refused(&[TASKS, NODES], ReplayPlan { servers: Some(9), ..plan() }).contains("at most the 3"));
     let small = "sn,cpu_milli,memory_mib,gpu,model\nn-0,100,262144,2,V100\nn-1,100,262144,2,V100\n";
     assert!(refused(&[TASKS, small], plan()).contains("no server has room"));

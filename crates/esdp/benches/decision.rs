@@ -25,12 +25,20 @@ impl fmt::Display for Size {
     }
 }
 
-const ALL: [Size; 7] =
-    [Size(32, 2), Size(32, 6), Size(32, 12), Size(32, 30), Size(128, 40), Size(1_000, 200), Size(10_000, 2_000)];
+const ALL: [Size; 7] = [
+    Size(32, 2),
+    Size(32, 6),
+    Size(32, 12),
+    Size(32, 30),
+    Size(128, 40),
+    Size(1_000, 200),
+    Size(10_000, 2_000),
+];
 /// Where the paper's table is small enough for more than one sample a minute.
 const PAPER: [Size; 3] = [Size(32, 2), Size(32, 6), Size(32, 12)];
 /// Where a solve by branch and bound takes less than a second.
-const MILP: [Size; 6] = [Size(32, 2), Size(32, 6), Size(32, 12), Size(32, 30), Size(128, 40), Size(1_000, 200)];
+const MILP: [Size; 6] =
+    [Size(32, 2), Size(32, 6), Size(32, 12), Size(32, 30), Size(128, 40), Size(1_000, 200)];
 
 const KEPT: usize = 32;
 

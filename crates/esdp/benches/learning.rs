@@ -19,7 +19,8 @@ const CHOSEN: u64 = 6;
 /// A cluster whose servers are of four kinds.
 fn cluster(channels: usize) -> Cluster {
     let servers = channels / 4;
-    let recipe = RandomCluster { servers, channels: ChannelCount::Exactly(channels), ..RandomCluster::default() };
+    let recipe =
+        RandomCluster { servers, channels: ChannelCount::Exactly(channels), ..RandomCluster::default() };
     let mut spec = recipe.draw(0).expect("a valid recipe");
     spec.labels = (0..servers).map(|server| vec![format!("kind-{}", server % 4)]).collect();
     Cluster::new(spec).expect("a valid cluster")

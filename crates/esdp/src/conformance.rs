@@ -119,7 +119,11 @@ impl<'a> Suite<'a> {
                 let mut copy = self.scheduler(cluster);
                 copy.restore(Checkpoint::from_text(&text).expect("a state that can be read"))
                     .expect("a state of its own");
-                assert_eq!(copy.checkpoint(), original.scheduler.checkpoint(), "a restored state is another one");
+                assert_eq!(
+                    copy.checkpoint(),
+                    original.scheduler.checkpoint(),
+                    "a restored state is another one"
+                );
                 copies.push(Life { scheduler: copy, waiting: original.waiting.clone(), weighed: false });
             }
             let expected = original.step();
@@ -196,9 +200,9 @@ pub fn cluster(capacity: Capacity) -> Arc<Cluster> {
 }
 
 fn spec(capacity: Capacity) -> ClusterSpec {
-    let channels = (0..PORTS as u32 * SERVERS)
-        .filter(|pair| pair % 5 < 3)
-        .map(|pair| ChannelSpec::new(pair / 6, pair % 6, vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)]));
+    let channels = (0..PORTS as u32 * SERVERS).filter(|pair| pair % 5 < 3).map(|pair| {
+        ChannelSpec::new(pair / 6, pair % 6, vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)])
+    });
     let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
     ClusterSpec {
         devices: names("device", 2),
@@ -215,7 +219,8 @@ fn spec(capacity: Capacity) -> ClusterSpec {
 fn gangs(capacity: Capacity) -> Arc<Cluster> {
     let mut spec = spec(capacity);
     for (port, minimum, tasks) in [(0, 2, [2, 1]), (2, 1, [1, 2])] {
-        let own: Vec<ChannelSpec> = spec.channels.iter().filter(|channel| channel.port == port).cloned().collect();
+        let own: Vec<ChannelSpec> =
+            spec.channels.iter().filter(|channel| channel.port == port).cloned().collect();
         spec.channels.extend(own.into_iter().map(|channel| ChannelSpec { task: 1, ..channel }));
         let mut gang = GangSpec::new(port, minimum, &tasks);
         if port == 0 {
@@ -268,7 +273,9 @@ impl Script {
     fn arrivals(slot: u64) -> Arrivals {
         let mut rng = Self::rng(slot, 0);
         let busy = !slot.is_multiple_of(17);
-        Arrivals::new((0..PORTS).map(|_| if busy { [0, 1, 1, 1, 2, 3][rng.random_range(0..6)] } else { 0 }).collect())
+        Arrivals::new(
+            (0..PORTS).map(|_| if busy { [0, 1, 1, 1, 2, 3][rng.random_range(0..6)] } else { 0 }).collect(),
+        )
     }
 
     /// All of the cluster, or what a random share leaves of each entry, or nothing.
@@ -328,14 +335,20 @@ impl Life {
     /// When there is no decision.
     pub fn step(&mut self) -> Vec<ChannelId> {
         let slot = self.scheduler.slot().next();
-        let (arrivals, free) = (Script::arrivals(slot.0), Script::free(slot.0, self.scheduler.cluster().capacity()));
+        let (arrivals, free) =
+            (Script::arrivals(slot.0), Script::free(slot.0, self.scheduler.cluster().capacity()));
         let (mut closed, mut weights) = (Vec::new(), Vec::new());
         if self.weighed {
             let mut rng = Script::rng(slot.0, 1 << 40);
             closed.extend((0..SERVERS).map(ServerId).filter(|_| rng.random_bool(0.1)));
             weights.extend((0..PORTS).map(|_| rng.random_range(0.2..5.0)));
         }
-        let input = SlotInput { free: free.as_ref(), closed: &closed, weights: &weights, ..SlotInput::new(&arrivals) };
+        let input = SlotInput {
+            free: free.as_ref(),
+            closed: &closed,
+            weights: &weights,
+            ..SlotInput::new(&arrivals)
+        };
         let decision = self.scheduler.decide_at(slot, &input);
         let chosen = decision.unwrap_or_else(|error| panic!("no decision: {error}")).channels().to_vec();
         self.scheduler.commit(slot, &chosen);

@@ -51,7 +51,9 @@ impl Solver for First {
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         solution.chosen.clear();
-        solution.chosen.extend((0..problem.len() as u32).find(|&channel| problem.fits_alone(channel as usize)));
+        solution
+            .chosen
+            .extend((0..problem.len() as u32).find(|&channel| problem.fits_alone(channel as usize)));
         Ok(())
     }
 }

@@ -121,14 +121,26 @@ fn many_duplicates() {
 
 #[test]
 fn many_servers() {
-    check("servers", &Fleet { servers: 100_000, capacity: 4, jobs: 100_000, tasks: 1, copies: 1, reach: 1 }.instance());
-    check("sparse", &Fleet { servers: 20_000, capacity: 4, jobs: 1_000, tasks: 8, copies: 1, reach: 50 }.instance());
+    check(
+        "servers",
+        &Fleet { servers: 100_000, capacity: 4, jobs: 100_000, tasks: 1, copies: 1, reach: 1 }.instance(),
+    );
+    check(
+        "sparse",
+        &Fleet { servers: 20_000, capacity: 4, jobs: 1_000, tasks: 8, copies: 1, reach: 50 }.instance(),
+    );
 }
 
 #[test]
 fn many_jobs_on_few_servers() {
-    check("one server", &Fleet { servers: 1, capacity: 40, jobs: 2_000, tasks: 2, copies: 1, reach: 1 }.instance());
-    check("two servers", &Fleet { servers: 2, capacity: 40, jobs: 8_000, tasks: 2, copies: 1, reach: 2 }.instance());
+    check(
+        "one server",
+        &Fleet { servers: 1, capacity: 40, jobs: 2_000, tasks: 2, copies: 1, reach: 1 }.instance(),
+    );
+    check(
+        "two servers",
+        &Fleet { servers: 2, capacity: 40, jobs: 8_000, tasks: 2, copies: 1, reach: 2 }.instance(),
+    );
 }
 
 #[test]

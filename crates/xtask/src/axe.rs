@@ -28,7 +28,9 @@ pub(crate) fn require() -> Result<OsString, Failure> {
     if script.is_file() {
         return Ok(script.into_os_string());
     }
-    println!("axe-core is not installed: installing it with npm, in target/tools, for the test of the dashboard");
+    println!(
+        "axe-core is not installed: installing it with npm, in target/tools, for the test of the dashboard"
+    );
     if !has_npm() && is_root() && Path::new("/usr/bin/apt-get").exists() {
         // The lists of packages may be old or, in a container, missing.
         let _ = run(apt(&["update", "--quiet=2"]));

@@ -10,8 +10,8 @@ use crate::Failure;
 pub(crate) fn workspace_root() -> PathBuf {
     // Cargo sets the variable for whatever it runs. Asking at run time keeps a binary that was
     // built in another checkout (a shared target folder) from testing that other checkout.
-    let xtask =
-        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     xtask.ancestors().nth(2).map_or_else(|| xtask.clone(), PathBuf::from)
 }
 
@@ -67,7 +67,11 @@ pub(crate) fn answers(program: &str) -> bool {
 fn display(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str());
-    std::iter::once(name).chain(command.get_args()).map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    std::iter::once(name)
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub(crate) fn advisories(args: &[String]) -> Result<(), Failure> {
         return Err(Failure::Usage("usage: cargo xtask advisories".to_owned()));
     }
     let deny = find_or_build()?;
-    fetch(&deny).map_err(|cause| Failure::Check(format!("the database of advisories cannot be reached: {cause}")))?;
+    fetch(&deny)
+        .map_err(|cause| Failure::Check(format!("the database of advisories cannot be reached: {cause}")))?;
     known_vulnerabilities(&deny)
 }
 

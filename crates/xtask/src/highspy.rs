@@ -25,7 +25,9 @@ pub(crate) fn require() -> Result<OsString, Failure> {
     if has_package(&python) {
         return Ok(python);
     }
-    println!("highspy is not installed: installing it with pip, in target/tools, to compare answers with HiGHS");
+    println!(
+        "highspy is not installed: installing it with pip, in target/tools, to compare answers with HiGHS"
+    );
     pip::install(&home, "highspy").map_err(|_| Failure::Check(ask()))?;
     if has_package(&python) { Ok(python) } else { Err(Failure::Check(ask())) }
 }

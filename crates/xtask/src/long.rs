@@ -93,7 +93,16 @@ impl Long {
         let mut command = cargo();
         // Fuzzing looks for overflow too; a service is measured as it is shipped.
         let profile = if self.package == CLI { "release" } else { CHECKED };
-        command.args(["test", "--locked", "--profile", profile, "--package", self.package, "--test", self.test]);
+        command.args([
+            "test",
+            "--locked",
+            "--profile",
+            profile,
+            "--package",
+            self.package,
+            "--test",
+            self.test,
+        ]);
         command.args(["--", "--nocapture", "--test-threads", "1", self.module]);
         command.env(self.variable, count.to_string());
         if self.name == "schema" {
@@ -125,7 +134,9 @@ mod tests {
         let read = |args: &[&str]| LONG[0].count(&args.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(read(&[]).unwrap(), 1000);
         assert_eq!(read(&["--times", "7"]).unwrap(), 7);
-        assert!(read(&["--times", "x"]).is_err() && read(&["7"]).is_err() && read(&["--requests", "7"]).is_err());
+        assert!(
+            read(&["--times", "x"]).is_err() && read(&["7"]).is_err() && read(&["--requests", "7"]).is_err()
+        );
         assert!(main("test", &[]).is_none());
     }
 }

@@ -1,7 +1,11 @@
 //! The project's own chores. `cargo xtask test` is the one test command: what passes here
 //! passes everywhere, because `.ci/run` and the hosted workflow call it and nothing else.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through these two streams")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool speaks through these two streams"
+)]
 
 mod apt;
 mod axe;
@@ -84,8 +88,11 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
-        None => Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned())),
-        Some(name) => long::main(name, &args[1..])
-            .unwrap_or_else(|| Err(Failure::Usage(format!("unknown command `{name}`: see `cargo xtask --help`")))),
+        None => {
+            Err(Failure::Usage("no command given: try `cargo xtask test` or `cargo xtask --help`".to_owned()))
+        }
+        Some(name) => long::main(name, &args[1..]).unwrap_or_else(|| {
+            Err(Failure::Usage(format!("unknown command `{name}`: see `cargo xtask --help`")))
+        }),
     }
 }

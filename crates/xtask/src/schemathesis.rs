@@ -23,7 +23,9 @@ pub(crate) fn require() -> Result<OsString, Failure> {
     let home = workspace_root().join("target").join("tools").join(format!("schemathesis-{VERSION}"));
     let program = home.join("bin").join("schemathesis");
     if !program.is_file() {
-        println!("schemathesis is not installed: installing it with pip, in target/tools, for the test of the service");
+        println!(
+            "schemathesis is not installed: installing it with pip, in target/tools, for the test of the service"
+        );
         pip::install(&home, &format!("schemathesis=={VERSION}")).map_err(|_| Failure::Check(ask()))?;
     }
     if program.is_file() { Ok(program.into_os_string()) } else { Err(Failure::Check(ask())) }

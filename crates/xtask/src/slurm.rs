@@ -16,7 +16,8 @@ pub(crate) const SLURM: Needed = Needed {
 /// Not by running them: daemons are not on every user's search path.
 fn is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect();
+    let places: Vec<PathBuf> =
+        std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect();
     let there = |program: &str| places.iter().any(|place| place.join(program).is_file());
     ["slurmctld", "slurmd", "munged", "sbatch"].into_iter().all(there)
 }

@@ -56,7 +56,8 @@ enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 7] = [Self::Fmt, Self::Clippy, Self::Test, Self::Checked, Self::Doctest, Self::Doc, Self::Deny];
+    const ALL: [Self; 7] =
+        [Self::Fmt, Self::Clippy, Self::Test, Self::Checked, Self::Doctest, Self::Doc, Self::Deny];
 
     fn name(self) -> &'static str {
         match self {
@@ -170,7 +171,10 @@ fn chosen(args: &[String]) -> Result<Vec<Step>, Failure> {
             return Err(Failure::Usage(format!("unknown step `{arg}`: the steps are {names}")));
         }
     }
-    Ok(Step::ALL.into_iter().filter(|step| args.is_empty() || args.iter().any(|arg| arg == step.name())).collect())
+    Ok(Step::ALL
+        .into_iter()
+        .filter(|step| args.is_empty() || args.iter().any(|arg| arg == step.name()))
+        .collect())
 }
 
 fn cargo_with(args: &[&str]) -> Result<(), Failure> {

@@ -37,12 +37,16 @@ pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("unknown test `{name}`: the tests are {names}")));
     }
     if !is_root() {
-        return Err(Failure::Check("cargo xtask slurm-trixie needs root, for debootstrap and chroot".to_owned()));
+        return Err(Failure::Check(
+            "cargo xtask slurm-trixie needs root, for debootstrap and chroot".to_owned(),
+        ));
     }
     let here = workspace_root();
     let root = here.join("target/trixie");
     install(&root)?;
-    for (package, test) in TESTS.into_iter().filter(|(_, test)| args.is_empty() || args.iter().any(|arg| arg == test)) {
+    for (package, test) in
+        TESTS.into_iter().filter(|(_, test)| args.is_empty() || args.iter().any(|arg| arg == test))
+    {
         let binary = build(package, test)?;
         println!("== {test} on trixie");
         run(within(&here, &root, &here.join("crates").join(package), &binary))?;
@@ -52,7 +56,8 @@ pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
 
 fn install(root: &Path) -> Result<(), Failure> {
     // The last package to be configured leaves this behind.
-    if root.join("usr/sbin/slurmrestd").is_file() && root.join("var/lib/dpkg/info/slurmrestd.list").is_file() {
+    if root.join("usr/sbin/slurmrestd").is_file() && root.join("var/lib/dpkg/info/slurmrestd.list").is_file()
+    {
         return Ok(());
     }
     DEBOOTSTRAP.require()?;
@@ -69,7 +74,8 @@ fn mirror() -> Result<String, Failure> {
     command.args(["indextargets", "--format", "$(SUITE) $(REPO_URI)", "Created-By: Packages"]);
     let answer = command.output().map_err(|error| Failure::Check(format!("apt-get: {error}")))?;
     let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-    chosen(&text).ok_or_else(|| Failure::Check("apt has no mirror of Debian: run `apt-get update` first".to_owned()))
+    chosen(&text)
+        .ok_or_else(|| Failure::Check("apt has no mirror of Debian: run `apt-get update` first".to_owned()))
 }
 
 /// The first that has a whole release: updates and security are elsewhere, perhaps.
@@ -96,8 +102,12 @@ fn build(package: &str, test: &str) -> Result<PathBuf, Failure> {
     command.arg("--message-format=json-render-diagnostics");
     let output = command.output().map_err(|error| Failure::Check(format!("cargo: {error}")))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let failed =
-        || Failure::Check(format!("{package}: {test} was not built: {}", String::from_utf8_lossy(&output.stderr)));
+    let failed = || {
+        Failure::Check(format!(
+            "{package}: {test} was not built: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ))
+    };
     executable(&text, test).ok_or_else(failed)
 }
 

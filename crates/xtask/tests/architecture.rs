@@ -32,8 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// is here.
 const WITHOUT_IO: [&str; 2] = ["esdp", "esdp-trace"];
 /// What hands them over to clippy.
-const DENIED: &str =
-    "#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]";
+const DENIED: &str = "#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]";
 /// Items that hold state for the whole process, and functions that need somebody to drive them.
 const FORBIDDEN_WORDS: [&str; 2] = ["async", "static"];
 
@@ -72,10 +71,16 @@ fn libraries_without_io_are_held_by_clippy() {
         assert!(text.contains(DENIED), "crates/{krate}/src/lib.rs does not deny what clippy.toml lists");
         // An `allow` further down would undo it.
         let allows = |(_, text): &&(PathBuf, String)| text.contains("clippy::disallowed");
-        assert_eq!(files.iter().filter(allows).count(), 1, "crates/{krate}: only lib.rs speaks of `disallowed`");
+        assert_eq!(
+            files.iter().filter(allows).count(),
+            1,
+            "crates/{krate}: only lib.rs speaks of `disallowed`"
+        );
     }
     let list = std::fs::read_to_string(workspace_root().join("clippy.toml")).unwrap();
-    for name in ["std::fs::File", "std::time::Instant", "std::thread::spawn", "std::sync::OnceLock", "std::println"] {
+    for name in
+        ["std::fs::File", "std::time::Instant", "std::thread::spawn", "std::sync::OnceLock", "std::println"]
+    {
         assert!(list.contains(&format!("\"{name}\"")), "clippy.toml lacks {name}");
     }
 }
@@ -85,7 +90,9 @@ fn libraries_without_io_are_held_by_clippy() {
 #[test]
 fn solvers_use_no_mathematics_of_the_platform() {
     let solver = |(file, _): &&(PathBuf, String)| file.starts_with("solver");
-    assert_none(source_files("esdp").iter().filter(solver).flat_map(|(file, text)| platform_mathematics(file, text)));
+    assert_none(
+        source_files("esdp").iter().filter(solver).flat_map(|(file, text)| platform_mathematics(file, text)),
+    );
 }
 
 #[test]
@@ -224,7 +231,10 @@ fn strays(krate: &str, manifest: &str) -> Vec<String> {
             let table = line.ends_with(&format!("dependencies.{name}]"));
             let renamed = line.contains(&format!("package = \"{name}\""));
             if krate != *home && (key || table || renamed) {
-                found.push(format!("crates/{krate}/Cargo.toml:{}: `{name}` belongs to {home} only", number + 1));
+                found.push(format!(
+                    "crates/{krate}/Cargo.toml:{}: `{name}` belongs to {home} only",
+                    number + 1
+                ));
             }
         }
     }
@@ -246,7 +256,10 @@ fn module_path(file: &Path) -> Vec<String> {
 fn source_files(krate: &str) -> Vec<(PathBuf, String)> {
     let files = rust_files(&workspace_root().join("crates").join(krate).join("src"));
     // A folder that moved must not pass as a folder without faults.
-    assert!(files.iter().any(|(file, _)| file == Path::new("lib.rs")), "{krate} is not where this test looks for it");
+    assert!(
+        files.iter().any(|(file, _)| file == Path::new("lib.rs")),
+        "{krate} is not where this test looks for it"
+    );
     files
 }
 
@@ -337,12 +350,17 @@ fn globals_are_caught_and_what_is_none_is_let_through() {
 #[test]
 fn mathematics_of_the_platform_is_caught() {
     let found = |text: &str| platform_mathematics(Path::new("solver/exact.rs"), text);
-    for text in ["fn f(x: f64) -> f64 { x.exp() }", "fn f(x: f64) -> f64 { f64::powf(x, 0.5) }", "\n(1.0 + x).ln()"] {
+    for text in
+        ["fn f(x: f64) -> f64 { x.exp() }", "fn f(x: f64) -> f64 { f64::powf(x, 0.5) }", "\n(1.0 + x).ln()"]
+    {
         assert_eq!(found(text).len(), 1, "{text}");
     }
-    for text in
-        ["libm::exp(x)", "x.sqrt() + x.powi(2) + x.exponent()", "// x.ln()", "#[cfg(test)]\nmod tests { x.ln(); }"]
-    {
+    for text in [
+        "libm::exp(x)",
+        "x.sqrt() + x.powi(2) + x.exponent()",
+        "// x.ln()",
+        "#[cfg(test)]\nmod tests { x.ln(); }",
+    ] {
         assert_eq!(found(text), Vec::<String>::new(), "{text}");
     }
 }

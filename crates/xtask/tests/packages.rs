@@ -21,7 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("esdp-fuzz", &["esdp", "esdp-cli", "esdp-trace"]),
     ("esdp-serve", &["esdp"]),
     ("esdp-cluster", &["esdp", "esdp-serve"]),
-    ("esdp-cli", &["esdp", "esdp-cluster", "esdp-engine", "esdp-milp", "esdp-report", "esdp-serve", "esdp-trace"]),
+    (
+        "esdp-cli",
+        &["esdp", "esdp-cluster", "esdp-engine", "esdp-milp", "esdp-report", "esdp-serve", "esdp-trace"],
+    ),
 ];
 
 #[test]
@@ -39,8 +42,11 @@ fn crates_use_those_below_them() {
 /// The crates of this workspace among a manifest's dependencies, those for tests aside.
 fn own_dependencies(manifest: &str) -> Vec<&str> {
     let section = manifest.split("\n[").find_map(|section| section.strip_prefix("dependencies]"));
-    let names =
-        section.unwrap_or_default().lines().filter_map(|line| line.split_once([' ', '.'])).map(|(name, _)| name);
+    let names = section
+        .unwrap_or_default()
+        .lines()
+        .filter_map(|line| line.split_once([' ', '.']))
+        .map(|(name, _)| name);
     names.filter(|name| name.starts_with("esdp")).collect()
 }
 
@@ -60,7 +66,8 @@ fn what_sources_include_is_in_the_package() {
         let files = packaged(&name);
         assert!(files.iter().any(|file| file.starts_with("src")), "{name}: the package has no sources");
         for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
-            let text = std::fs::read_to_string(workspace_root().join("crates").join(&name).join(file)).unwrap();
+            let text =
+                std::fs::read_to_string(workspace_root().join("crates").join(&name).join(file)).unwrap();
             faults.extend(missing(file, &text, &files).map(|fault| format!("crates/{name}/{fault}")));
         }
     }
@@ -74,7 +81,8 @@ fn workspace_root() -> PathBuf {
 
 /// The folders of the crates, whose names are those of the crates; but for this one, which stays in the project.
 fn crates() -> Vec<String> {
-    let folders = std::fs::read_dir(workspace_root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders =
+        std::fs::read_dir(workspace_root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let folders = folders.filter(|folder| folder.join("Cargo.toml").is_file());
     let names = folders.map(|folder| folder.file_name().unwrap().to_string_lossy().into_owned());
     let names: Vec<String> = names.filter(|name| name != "xtask").collect();
@@ -96,7 +104,11 @@ fn packaged(name: &str) -> BTreeSet<PathBuf> {
 }
 
 /// What a source includes and the package lacks.
-fn missing<'a>(file: &'a Path, text: &'a str, files: &'a BTreeSet<PathBuf>) -> impl Iterator<Item = String> + 'a {
+fn missing<'a>(
+    file: &'a Path,
+    text: &'a str,
+    files: &'a BTreeSet<PathBuf>,
+) -> impl Iterator<Item = String> + 'a {
     included(text)
         .filter(move |(name, whole)| {
             let path = normal(&file.with_file_name(name));

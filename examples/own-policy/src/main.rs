@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut runner = Runner::new(scenario).policies(["oracle", "esdp"])?.slots(2000)?.seeds(0, 5)?;
     for tries in [1, 5, 20] {
         let label = format!("explore {tries}");
-        runner = runner.policy(label, move |cluster, _seed| Box::new(ExploreThenCommit::policy(cluster, tries)));
+        runner =
+            runner.policy(label, move |cluster, _seed| Box::new(ExploreThenCommit::policy(cluster, tries)));
     }
 
     let results = runner.run()?;

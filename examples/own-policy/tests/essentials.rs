@@ -2,8 +2,8 @@
 
 use esdp::conformance::Suite;
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterDescription, ClusterSpec, JobShape, Observation,
-    Outcome, PortId, PortSpec, ServerSpec, Slot, TaskGroupSpec,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterDescription, ClusterSpec, JobShape,
+    Observation, Outcome, PortId, PortSpec, ServerSpec, Slot, TaskGroupSpec,
 };
 use esdp::policy::Policy;
 use esdp::scheduler::{Scheduler, SlotInput};
@@ -19,8 +19,9 @@ fn clusters() -> Vec<Arc<Cluster>> {
         Capacity::cluster_wide(vec![5, 6]).with_servers(servers()).unwrap(),
     ];
     let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
-    let channel =
-        |pair: u32| ChannelSpec::new(pair / 4, pair % 4, vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)]);
+    let channel = |pair: u32| {
+        ChannelSpec::new(pair / 4, pair % 4, vec![u64::from(1 + pair % 2), u64::from(1 + pair % 3)])
+    };
     let cluster = |capacity| ClusterSpec {
         devices: names("device", 2),
         servers: names("server", 4),

@@ -3,9 +3,11 @@
 /// The lines of a source between `// begin: NAME` and `// end: NAME`, without their common indent.
 fn quoted(source: &str, name: &str) -> String {
     let (begin, end) = (format!("// begin: {name}"), format!("// end: {name}"));
-    let lines = source.lines().skip_while(|line| line.trim() != begin).skip(1).take_while(|line| line.trim() != end);
+    let lines =
+        source.lines().skip_while(|line| line.trim() != begin).skip(1).take_while(|line| line.trim() != end);
     let lines: Vec<&str> = lines.collect();
-    let indent = lines.iter().filter(|line| !line.is_empty()).map(|line| line.len() - line.trim_start().len()).min();
+    let indent =
+        lines.iter().filter(|line| !line.is_empty()).map(|line| line.len() - line.trim_start().len()).min();
     let indent = indent.unwrap_or_else(|| panic!("there are no lines {name}"));
     lines.iter().map(|line| line.get(indent..).unwrap_or_default().to_owned() + "\n").collect()
 }

@@ -98,7 +98,13 @@ impl LivePlan {
         for channel in 0..self.ports * self.servers {
             let (port, server) = (port_name(channel % self.ports), server_name(channel / self.ports));
             let report = SpeedReport::Rate(50.0 + (channel * 7919 % 1000) as f64 / 30.0);
-            live.apply(&Event::Observed { id: channel.to_string(), port, group: "task".into(), server, report });
+            live.apply(&Event::Observed {
+                id: channel.to_string(),
+                port,
+                group: "task".into(),
+                server,
+                report,
+            });
         }
         let (mut micros, mut slot) = (Vec::new(), 1);
         while micros.len() < self.outcomes {
@@ -198,13 +204,16 @@ fn best<T, E>(run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
 pub(super) fn size(text: &str) -> Result<(usize, usize), String> {
     match plan::size(text) {
         Ok(Size::Gangs { ports, servers }) => Ok((ports, servers)),
-        _ => Err(format!("expected PORTSxSERVERS, such as 100x1000, with a product of 1 to {}", plan::LARGEST)),
+        _ => {
+            Err(format!("expected PORTSxSERVERS, such as 100x1000, with a product of 1 to {}", plan::LARGEST))
+        }
     }
 }
 
 impl LiveReport {
     pub(super) fn table(&self) -> String {
-        let mut text = format!("The live core at {} channels, one thread, best of {REPEATS}\n\n", self.channels);
+        let mut text =
+            format!("The live core at {} channels, one thread, best of {REPEATS}\n\n", self.channels);
         let heads = ["policy", "outcome p50", "outcome p99", "snapshot", "size", "restore"];
         let mut rows = TextTable::new(&heads);
         for figures in &self.policies {

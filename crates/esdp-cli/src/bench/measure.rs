@@ -116,7 +116,8 @@ pub(super) fn measure(case: &Case, seed: u64, mut tick: impl FnMut()) -> anyhow:
     let policy = case.index.policy(case.size);
     let calls = Arc::new(Mutex::new(Vec::new()));
     let solver = Timed { inner: Exact::default(), calls: Arc::clone(&calls) };
-    let stride = case.slots.div_ceil((SAMPLED_CHANNELS / case.size.channels().max(1)).clamp(1, SAMPLE) as u64);
+    let stride =
+        case.slots.div_ceil((SAMPLED_CHANNELS / case.size.channels().max(1)).clamp(1, SAMPLE) as u64);
     let mut sample = Vec::new();
     trajectory(&setting, &policy, Box::new(solver), case.slots, |slot, problem| {
         tick();

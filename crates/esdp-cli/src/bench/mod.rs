@@ -231,7 +231,8 @@ fn learned(args: &BenchArgs, report: &mut Report) -> anyhow::Result<()> {
     let sizes = if args.sizes.is_empty() { plan::SIZES.to_vec() } else { args.sizes.clone() };
     let rival_time = args.time();
     let plan = Plan { sizes, slots: args.slots, quick: args.quick, seed: args.seed, rival_time };
-    let highs = || Highs::start().map(|highs| highs.with_time_limit(rival_time)).map_err(|error| error.to_string());
+    let highs =
+        || Highs::start().map(|highs| highs.with_time_limit(rival_time)).map_err(|error| error.to_string());
     let mut field = Field {
         paper: args.asks(RivalName::Paper),
         milp: args.asks(RivalName::Milp),

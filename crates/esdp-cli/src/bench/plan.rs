@@ -85,7 +85,9 @@ impl Index {
     pub(super) fn policy(self, size: Size) -> PolicySpec {
         let estimator = if matches!(size, Size::Gangs { .. }) { Estimator::Pooled } else { Estimator::Means };
         match self {
-            Index::Optimistic => PolicySpec::EsdpIndex(EsdpIndexSpec { estimator, ..EsdpIndexSpec::default() }),
+            Index::Optimistic => {
+                PolicySpec::EsdpIndex(EsdpIndexSpec { estimator, ..EsdpIndexSpec::default() })
+            }
             Index::Linear => PolicySpec::Cucb(CucbSpec { estimator, ..CucbSpec::default() }),
         }
     }
@@ -169,8 +171,9 @@ impl Plan {
 pub(super) fn size(text: &str) -> Result<Size, String> {
     let channels = text.split_once(':').and_then(|(e, c)| Some((e.parse().ok()?, c.parse().ok()?)));
     let gangs = text.split_once('x').and_then(|(l, r)| Some((l.parse().ok()?, r.parse().ok()?)));
-    let fits =
-        |ports: usize, servers: usize| ports.checked_mul(servers).is_some_and(|all| (1..=LARGEST).contains(&all));
+    let fits = |ports: usize, servers: usize| {
+        ports.checked_mul(servers).is_some_and(|all| (1..=LARGEST).contains(&all))
+    };
     match (channels, gangs) {
         (Some((channels, capacity)), _) if (1..=LARGEST).contains(&channels) => {
             Ok(Size::Channels { channels, capacity })
@@ -192,9 +195,20 @@ mod tests {
         for known in SIZES {
             assert_eq!(size(&known.to_string()), Ok(known));
         }
-        for bad in
-            ["", "32", "32:", ":6", "0:6", "32:-1", "32:6:1", "1e9:1", "99999999999:1", "8x", "0x4", "9999999x99"]
-        {
+        for bad in [
+            "",
+            "32",
+            "32:",
+            ":6",
+            "0:6",
+            "32:-1",
+            "32:6:1",
+            "1e9:1",
+            "99999999999:1",
+            "8x",
+            "0x4",
+            "9999999x99",
+        ] {
             assert!(size(bad).is_err(), "{bad}");
         }
     }

@@ -46,7 +46,15 @@ impl Report {
             Size::Gangs { .. } => None,
         };
         let channels = size.channels();
-        self.cases.push(CaseReport { size: size.to_string(), channels, capacity, index, slots, exact, rivals });
+        self.cases.push(CaseReport {
+            size: size.to_string(),
+            channels,
+            capacity,
+            index,
+            slots,
+            exact,
+            rivals,
+        });
     }
 
     pub(super) fn add_family(&mut self, family: FamilyReport) {
@@ -100,8 +108,10 @@ impl Report {
             let exact = &case.exact;
             let times = [exact.p50_us, exact.p99_us, exact.max_us].map(time);
             let gaps = [exact.median_gap, exact.largest_gap].map(gap);
-            let memory = exact.peak_memory_bytes.map_or("-".to_owned(), |bytes| format!("{} MB", bytes / 1_000_000));
-            let proved = if exact.decisions > 0 { table::percent(exact.proved_share) } else { "-".to_owned() };
+            let memory =
+                exact.peak_memory_bytes.map_or("-".to_owned(), |bytes| format!("{} MB", bytes / 1_000_000));
+            let proved =
+                if exact.decisions > 0 { table::percent(exact.proved_share) } else { "-".to_owned() };
             let first = [case.size.clone(), case.slots.to_string()];
             table.row(first.into_iter().chain(times).chain([proved]).chain(gaps).chain([memory]));
         }
@@ -130,7 +140,8 @@ impl Report {
     fn notes(&self) -> String {
         let mut text = String::new();
         for name in rivals::NAMES {
-            let figures = || self.cases.iter().flat_map(|case| case.rivals.iter().map(move |rival| (case, rival)));
+            let figures =
+                || self.cases.iter().flat_map(|case| case.rivals.iter().map(move |rival| (case, rival)));
             let figures = || figures().filter(|(_, rival)| rival.name == name);
             if let Some(cause) = figures().find_map(|(_, rival)| rival.refusal.as_ref()) {
                 let sizes = places(figures().filter(|(_, rival)| rival.refused > 0), |_| String::new());
@@ -138,7 +149,8 @@ impl Report {
             }
             if figures().any(|(_, rival)| rival.unfinished > 0) {
                 let stopped = figures().filter(|(_, rival)| rival.unfinished > 0);
-                let sizes = places(stopped, |rival| format!(" ({} of {})", rival.unfinished, rival.decisions));
+                let sizes =
+                    places(stopped, |rival| format!(" ({} of {})", rival.unfinished, rival.decisions));
                 text.push_str(&format!("\n{name} was stopped by the time limit at{sizes}\n"));
             }
         }
@@ -174,7 +186,8 @@ fn places<'a>(
     cases: impl Iterator<Item = (&'a CaseReport, &'a RivalFigures)>,
     remark: impl Fn(&RivalFigures) -> String,
 ) -> String {
-    let mut words: Vec<String> = cases.map(|(case, rival)| format!("{}{}", case.size.clone(), remark(rival))).collect();
+    let mut words: Vec<String> =
+        cases.map(|(case, rival)| format!("{}{}", case.size.clone(), remark(rival))).collect();
     words.dedup();
     let mut text = String::new();
     for line in words.chunks(4) {

@@ -114,8 +114,10 @@ fn race(rival: &mut dyn Rival, run: &Measured, time: Duration) -> RivalFigures {
                 seen.push((sampled, micros));
                 gaps.push(if solution.bound.is_finite() { solution.gap() } else { 1.0 });
                 if rival.finished(&solution) {
-                    let relative = (solution.value - sampled.value).abs() / sampled.value.abs().max(f64::MIN_POSITIVE);
-                    figures.largest_difference = Some(figures.largest_difference.unwrap_or(0.0).max(relative));
+                    let relative =
+                        (solution.value - sampled.value).abs() / sampled.value.abs().max(f64::MIN_POSITIVE);
+                    figures.largest_difference =
+                        Some(figures.largest_difference.unwrap_or(0.0).max(relative));
                 } else {
                     figures.unfinished += 1;
                 }

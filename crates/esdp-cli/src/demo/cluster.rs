@@ -30,10 +30,42 @@ struct Port {
 }
 
 const PORTS: [Port; 4] = [
-    Port { name: "train", tasks: 4, cores: 8, gpus: 2, unit: 160.0, rate: 0.44, speeds: [0.80, 0.70, 0.68, 0.0] },
-    Port { name: "finetune", tasks: 2, cores: 6, gpus: 1, unit: 48.0, rate: 0.9, speeds: [0.78, 0.70, 0.69, 0.0] },
-    Port { name: "inference", tasks: 1, cores: 4, gpus: 1, unit: 900.0, rate: 1.6, speeds: [0.74, 0.70, 0.72, 0.0] },
-    Port { name: "etl", tasks: 1, cores: 12, gpus: 0, unit: 5200.0, rate: 1.5, speeds: [0.70, 0.69, 0.68, 0.70] },
+    Port {
+        name: "train",
+        tasks: 4,
+        cores: 8,
+        gpus: 2,
+        unit: 160.0,
+        rate: 0.44,
+        speeds: [0.80, 0.70, 0.68, 0.0],
+    },
+    Port {
+        name: "finetune",
+        tasks: 2,
+        cores: 6,
+        gpus: 1,
+        unit: 48.0,
+        rate: 0.9,
+        speeds: [0.78, 0.70, 0.69, 0.0],
+    },
+    Port {
+        name: "inference",
+        tasks: 1,
+        cores: 4,
+        gpus: 1,
+        unit: 900.0,
+        rate: 1.6,
+        speeds: [0.74, 0.70, 0.72, 0.0],
+    },
+    Port {
+        name: "etl",
+        tasks: 1,
+        cores: 12,
+        gpus: 0,
+        unit: 5200.0,
+        rate: 1.5,
+        speeds: [0.70, 0.69, 0.68, 0.70],
+    },
 ];
 
 /// The cluster by names.
@@ -56,7 +88,12 @@ pub(super) fn described() -> ClusterDescription {
         PortSpec { reference: Some(port.unit), channels, ..spec }
     };
     let devices = vec!["cpu".to_owned(), "gpu".to_owned()];
-    ClusterDescription { devices, servers, ports: PORTS.iter().map(port).collect(), ..ClusterDescription::default() }
+    ClusterDescription {
+        devices,
+        servers,
+        ports: PORTS.iter().map(port).collect(),
+        ..ClusterDescription::default()
+    }
 }
 
 /// Speeds at a utility of 1.
@@ -70,7 +107,9 @@ pub(super) fn setting() -> Setting {
     let kind = |server: &ServerSpec| match server.name.as_str() {
         // A kind of its own.
         SLOW => KINDS.len(),
-        name => KINDS.iter().position(|kind| name.starts_with(kind.0)).expect("servers are named by their kind"),
+        name => {
+            KINDS.iter().position(|kind| name.starts_with(kind.0)).expect("servers are named by their kind")
+        }
     };
     let slow = KINDS.iter().position(|kind| SLOW.starts_with(kind.0)).expect("the slow one is of a kind");
     let row = |port: &Port| {
@@ -85,9 +124,11 @@ pub(super) fn setting() -> Setting {
         deviation: 0.12,
         ..SpeedSpec::default()
     };
-    let arrivals = ArrivalSpec::Poisson { rate: Rates::Each(PORTS.iter().map(|port| port.rate).collect()), most: 8 };
+    let arrivals =
+        ArrivalSpec::Poisson { rate: Rates::Each(PORTS.iter().map(|port| port.rate).collect()), most: 8 };
     let cluster = described.cluster().expect("the cluster fits together");
-    let setting = Setting::build(cluster, arrivals, &speeds, Delay::default(), SEED).expect("the numbers are in range");
+    let setting =
+        Setting::build(cluster, arrivals, &speeds, Delay::default(), SEED).expect("the numbers are in range");
     setting.with_held_jobs(HeldSpec::Drawn(4.0, 12.0)).expect("the work is in range")
 }
 

@@ -121,7 +121,9 @@ fn open(url: &str) {
         command
     } else {
         // Without a screen, xdg-open would look for a browser in the terminal and take it over.
-        if ["DISPLAY", "WAYLAND_DISPLAY"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()))
+        if ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()))
         {
             return;
         }

@@ -40,7 +40,10 @@ impl Growing {
     /// Opens what the path stands for.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         if is_stdout(path) {
-            return Ok(Self { file: io::stdout().as_fd().try_clone_to_owned()?.into(), place: Place::Stdout });
+            return Ok(Self {
+                file: io::stdout().as_fd().try_clone_to_owned()?.into(),
+                place: Place::Stdout,
+            });
         }
         let special = fs::metadata(path).is_ok_and(|there| !there.is_file());
         if special || is_descriptor(path) {
@@ -146,7 +149,8 @@ pub(super) fn directory_locked(path: &Path) -> io::Result<File> {
 pub(super) fn tidy(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if !name.as_encoded_bytes().starts_with(b".") || !name.as_encoded_bytes().ends_with(SUFFIX.as_bytes()) {
+        if !name.as_encoded_bytes().starts_with(b".") || !name.as_encoded_bytes().ends_with(SUFFIX.as_bytes())
+        {
             continue;
         }
         let path = entry.path();

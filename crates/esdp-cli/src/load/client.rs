@@ -27,7 +27,11 @@ impl Target {
     ///
     /// # Errors
     /// When it is anything else.
-    pub(crate) fn parse(url: &str, token: Option<String>, certificate: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn parse(
+        url: &str,
+        token: Option<String>,
+        certificate: Option<&Path>,
+    ) -> anyhow::Result<Self> {
         let expected = "expected http://HOST:PORT or https://HOST:PORT";
         let (secure, host) = match url.split_once("://") {
             Some(("http", host)) => (false, host),
@@ -41,7 +45,8 @@ impl Target {
         }
         let port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let host = if port { host.to_owned() } else { format!("{host}:{}", if secure { 443 } else { 80 }) };
-        if let Some(token) = token.as_ref().filter(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        if let Some(token) = token.as_ref().filter(|token| !token.bytes().all(|byte| byte.is_ascii_graphic()))
+        {
             bail!("a token of {} characters has some that no token has", token.chars().count());
         }
         let tls = match (secure, certificate) {
@@ -74,7 +79,11 @@ impl Answer {
     /// What the service says is wrong.
     pub(crate) fn complaint(&self) -> String {
         let message = self.json().ok().and_then(|value| value["message"].as_str().map(str::to_owned));
-        format!("status {}: {}", self.status, message.unwrap_or_else(|| self.body.chars().take(200).collect()))
+        format!(
+            "status {}: {}",
+            self.status,
+            message.unwrap_or_else(|| self.body.chars().take(200).collect())
+        )
     }
 }
 
@@ -185,7 +194,8 @@ fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
             _ => {}
         }
     }
-    let length = length.filter(|&length| length <= LONGEST).ok_or_else(|| broken("an answer without a length"))?;
+    let length =
+        length.filter(|&length| length <= LONGEST).ok_or_else(|| broken("an answer without a length"))?;
     let mut bytes = vec![0; length];
     stream.read_exact(&mut bytes)?;
     let body = String::from_utf8(bytes).map_err(|_| broken("an answer that is not UTF-8"))?;
@@ -197,7 +207,9 @@ pub(crate) fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => text.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                text.push(char::from(byte))
+            }
             byte => text.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -210,8 +222,9 @@ mod tests {
 
     #[test]
     fn targets_are_hosts_with_a_port() {
-        let host =
-            |url: &str| Target::parse(url, None, None).map(|target| target.host).map_err(|error| error.to_string());
+        let host = |url: &str| {
+            Target::parse(url, None, None).map(|target| target.host).map_err(|error| error.to_string())
+        };
         assert_eq!(host("http://127.0.0.1:7070/").as_deref(), Ok("127.0.0.1:7070"));
         assert_eq!(host("localhost:7070").as_deref(), Ok("localhost:7070"));
         assert_eq!(host("http://node").as_deref(), Ok("node:80"));

@@ -56,7 +56,11 @@ impl Footprint {
         let Ok(status) = self.client.ask("GET", "/v1/status", None) else { return };
         let megabytes = |key: &str| status[key].as_f64().map(|bytes| bytes / MEGABYTE);
         let database = megabytes("database_bytes").unwrap_or_default();
-        self.samples.push(Sample { seconds: elapsed.as_secs_f64(), memory: megabytes("memory_bytes"), database });
+        self.samples.push(Sample {
+            seconds: elapsed.as_secs_f64(),
+            memory: megabytes("memory_bytes"),
+            database,
+        });
     }
 
     /// The ranges of memory and database after the first quarter of the run.

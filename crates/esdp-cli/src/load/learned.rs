@@ -55,7 +55,8 @@ pub(crate) fn compare(setting: &Setting, slot: u64, answer: &Value) -> anyhow::R
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
         let number = |value: &Value| value.as_f64().unwrap_or_default();
         let key = ChannelKey { port: text("port"), group: text("group"), server: text("server") };
-        let channel = *at.get(&key).with_context(|| format!("{} on {} is not simulated", key.port, key.server))?;
+        let channel =
+            *at.get(&key).with_context(|| format!("{} on {} is not simulated", key.port, key.server))?;
         let (mean, outcomes) = (means[channel.index()], number(&row["count"]));
         if outcomes <= 0.0 {
             continue;
@@ -64,7 +65,15 @@ pub(crate) fn compare(setting: &Setting, slot: u64, answer: &Value) -> anyhow::R
         let holds = |interval: &Vec<Value>| number(&interval[0]) <= speed && speed <= number(&interval[1]);
         let held = row["interval"].as_array().filter(|_| row["unit"] == "utility").map(holds);
         let ChannelKey { port, group, server } = key;
-        list.push(Compared { port, group, server, truth: mean, learned: number(&row["estimate"]), outcomes, held });
+        list.push(Compared {
+            port,
+            group,
+            server,
+            truth: mean,
+            learned: number(&row["estimate"]),
+            outcomes,
+            held,
+        });
     }
     list.sort_by(|a, b| b.outcomes.total_cmp(&a.outcomes));
     let outcomes: f64 = list.iter().map(|one| one.outcomes).sum();
@@ -84,8 +93,10 @@ pub(crate) fn compare(setting: &Setting, slot: u64, answer: &Value) -> anyhow::R
 impl Learned {
     /// For people.
     pub(crate) fn render(&self) -> String {
-        let mut text =
-            format!("learned: {} of {} channels tried, {:.0} outcomes", self.tried, self.channels, self.outcomes);
+        let mut text = format!(
+            "learned: {} of {} channels tried, {:.0} outcomes",
+            self.tried, self.channels, self.outcomes
+        );
         if let Some(error) = self.mean_error {
             text += &format!("; estimates are {error:.3} off on average, weighted by outcomes");
         }
@@ -96,7 +107,8 @@ impl Learned {
         let mut table = TextTable::new(&["channel", "true", "learned", "outcomes"]);
         for one in self.list.iter().take(SHOWN) {
             let name = format!("{} on {}", one.port, one.server);
-            let figures = [format!("{:.3}", one.truth), format!("{:.3}", one.learned), format!("{:.0}", one.outcomes)];
+            let figures =
+                [format!("{:.3}", one.truth), format!("{:.3}", one.learned), format!("{:.0}", one.outcomes)];
             table.row([name].into_iter().chain(figures));
         }
         text + &table.render()

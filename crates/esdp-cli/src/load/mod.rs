@@ -115,8 +115,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let seed = scenario.seeds()[0];
     let setting = scenario.setting(seed)?;
     let run = run_name();
-    let players =
-        (0..args.clients).map(|number| Player::new(&setting, &target, &format!("{run}{number}-"), args.batch));
+    let players = (0..args.clients)
+        .map(|number| Player::new(&setting, &target, &format!("{run}{number}-"), args.batch));
     let mut players = players.collect::<anyhow::Result<Vec<Player>>>()?;
     let described = players[0].describe();
     players[0].describe_to_service(&described, args.replace)?;
@@ -134,7 +134,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
             footprint.sample(started.elapsed());
             std::thread::sleep(Duration::from_millis(20));
         }
-        let join = |thread: std::thread::ScopedJoinHandle<'_, anyhow::Result<u64>>| thread.join().expect("no panic");
+        let join =
+            |thread: std::thread::ScopedJoinHandle<'_, anyhow::Result<u64>>| thread.join().expect("no panic");
         let mut outcomes: Vec<_> = threads.into_iter().map(join).collect();
         outcomes.extend(reports.map(|thread| thread.join().expect("no panic").map(|()| 0)));
         (footprint, outcomes)

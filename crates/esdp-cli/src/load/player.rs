@@ -94,10 +94,15 @@ impl Player {
     ///
     /// # Errors
     /// When the service has another cluster, or does not decide.
-    pub(crate) fn describe_to_service(&mut self, described: &ClusterDescription, replace: bool) -> anyhow::Result<()> {
+    pub(crate) fn describe_to_service(
+        &mut self,
+        described: &ClusterDescription,
+        replace: bool,
+    ) -> anyhow::Result<()> {
         let cluster = serde_json::to_string(&ClusterWire::of(described))?;
         let known = self.client.send("GET", "/v1/cluster", None).context("the service does not answer")?;
-        let same = || -> anyhow::Result<bool> { Ok(known.json()? == serde_json::from_str::<Value>(&cluster)?) };
+        let same =
+            || -> anyhow::Result<bool> { Ok(known.json()? == serde_json::from_str::<Value>(&cluster)?) };
         match known.status {
             404 => {}
             200 if replace || same()? => {}
@@ -128,7 +133,8 @@ impl Player {
         let answers = match &slots[..] {
             [one] => vec![self.send(Kind::Slot, "POST", "/v1/slots", Some(&one.to_string()))?],
             _ => {
-                let answer = self.send(Kind::Slot, "POST", "/v1/slots", Some(&Value::Array(slots).to_string()))?;
+                let answer =
+                    self.send(Kind::Slot, "POST", "/v1/slots", Some(&Value::Array(slots).to_string()))?;
                 answer["slots"].as_array().context("an answer without `slots`")?.clone()
             }
         };
@@ -163,7 +169,11 @@ impl Player {
         let mut ended: Vec<String> = std::mem::take(&mut self.last);
         for event in self.clusters[at].poll()? {
             match event {
-                Event::Reported { ticket, tasks: WhichTasks::One(task), report: SpeedReport::Utility(utility) } => {
+                Event::Reported {
+                    ticket,
+                    tasks: WhichTasks::One(task),
+                    report: SpeedReport::Utility(utility),
+                } => {
                     reports.push(self.report(TicketName { ticket, first: Some(task) }, utility));
                 }
                 Event::Ended { job } | Event::Cancelled { job } => {
@@ -205,10 +215,12 @@ impl Player {
     fn starts(&mut self, answer: &Value) -> anyhow::Result<Vec<Start>> {
         let mut starts: Vec<Start> = Vec::new();
         for placement in answer["placements"].as_array().into_iter().flatten() {
-            let text = |key: &str| placement[key].as_str().with_context(|| format!("a placement without `{key}`"));
+            let text =
+                |key: &str| placement[key].as_str().with_context(|| format!("a placement without `{key}`"));
             let name = text("job")?;
             let (Some(port), Some(job)) = (self.ports.get(name), self.own_name(name)) else { continue };
-            let ticket = text("ticket")?.parse::<TicketName>().map_err(|error| anyhow::anyhow!(error.message))?;
+            let ticket =
+                text("ticket")?.parse::<TicketName>().map_err(|error| anyhow::anyhow!(error.message))?;
             let place = Placement {
                 group: text("group")?.to_owned(),
                 server: text("server")?.to_owned(),

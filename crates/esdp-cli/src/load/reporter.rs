@@ -38,17 +38,25 @@ impl Reporter {
     ///
     /// # Errors
     /// When the service refuses a report or does not answer.
-    pub(super) fn report(&mut self, rate: f64, started: Instant, duration: f64, cancel: &Cancel) -> anyhow::Result<()> {
+    pub(super) fn report(
+        &mut self,
+        rate: f64,
+        started: Instant,
+        duration: f64,
+        cancel: &Cancel,
+    ) -> anyhow::Result<()> {
         for list in 0.. {
             let due = (list * LIST) as f64 / rate;
             if due >= duration || started.elapsed().as_secs_f64() >= duration || cancel.is_set() {
                 break;
             }
             std::thread::sleep(Duration::from_secs_f64(due).saturating_sub(started.elapsed()));
-            let outcomes: Vec<Value> = (list * LIST..(list + 1) * LIST).map(|number| self.outcome(number)).collect();
+            let outcomes: Vec<Value> =
+                (list * LIST..(list + 1) * LIST).map(|number| self.outcome(number)).collect();
             let body = Value::Array(outcomes).to_string();
             let sent = Instant::now();
-            let answer = self.client.send("POST", "/v1/observations", Some(&body)).context("POST /v1/observations")?;
+            let answer =
+                self.client.send("POST", "/v1/observations", Some(&body)).context("POST /v1/observations")?;
             let accepted = answer.json().ok().and_then(|answer| answer["accepted"].as_u64());
             if answer.status != 200 || accepted != Some(LIST) {
                 self.tally.count(Kind::Outcomes, Err(answer.complaint()));

@@ -116,7 +116,10 @@ mod tests {
     #[test]
     fn percentiles_are_times_that_were_measured() {
         let times: Vec<f64> = (1..=200).map(f64::from).collect();
-        assert_eq!([0.5, 0.95, 0.99, 1.0].map(|share| percentile(&times, share)), [100.0, 190.0, 198.0, 200.0]);
+        assert_eq!(
+            [0.5, 0.95, 0.99, 1.0].map(|share| percentile(&times, share)),
+            [100.0, 190.0, 198.0, 200.0]
+        );
         assert_eq!(percentile(&[7.0], 0.5), 7.0);
         assert_eq!(percentile(&[], 0.5), 0.0);
     }

@@ -36,7 +36,10 @@ impl Check {
         let Self { jobs, mean_off_percent, median_job_off_percent, late, late_by_s } = self;
         let late = match late {
             0 => "every job had room when it started".to_owned(),
-            late => format!("{late} found no room when they started, and were {} late on average", time(*late_by_s)),
+            late => format!(
+                "{late} found no room when they started, and were {} late on average",
+                time(*late_by_s)
+            ),
         };
         format!(
             "The log played again, {jobs} jobs when and where they ran: mean completion is {mean_off_percent:+.1} % off, \
@@ -57,8 +60,9 @@ impl Recorder for All {
 
 /// Plays the log again; none where it does not tell when and where jobs ran.
 pub(super) fn check(played: &Played, answers: &Answers, seed: u64) -> anyhow::Result<Option<Check>> {
-    let placed =
-        |logged: &Option<esdp_trace::replay::Logged>| logged.as_ref().is_some_and(|log| !log.servers.is_empty());
+    let placed = |logged: &Option<esdp_trace::replay::Logged>| {
+        logged.as_ref().is_some_and(|log| !log.servers.is_empty())
+    };
     let told = played.jobs.iter().filter(|job| placed(&job.logged)).count();
     if (told as f64) < ENOUGH * played.jobs.len() as f64 {
         return Ok(None);
@@ -79,15 +83,17 @@ pub(super) fn check(played: &Played, answers: &Answers, seed: u64) -> anyhow::Re
     let setting = scenario.setting(seed)?;
     let mut simulation = Simulation::with_rule(&setting, QueueRule::Logged(Arc::new(log)))?;
     let mut all = All::default();
-    let whole =
-        simulation.run(scenario.slots(), &mut all).and_then(|_| simulation.drain(20 * scenario.slots(), &mut all));
+    let whole = simulation
+        .run(scenario.slots(), &mut all)
+        .and_then(|_| simulation.drain(20 * scenario.slots(), &mut all));
     let _: ControlFlow<()> = whole.context("the log cannot be played again")?;
     let (mut model, mut truth, mut offs, mut late) = (0.0, 0.0, Vec::new(), Vec::new());
     for done in &all.0 {
         let job = &played.jobs[numbers[done.port.index()][done.number as usize]];
         let Some(logged) = job.logged.as_ref().filter(|log| !log.servers.is_empty()) else { continue };
         let completion = logged.start + job.duration - job.arrival;
-        let found = done.waited() as f64 * slot + ((done.finished.0 - done.started.0 + 1) as f64 - done.spare) * slot;
+        let found =
+            done.waited() as f64 * slot + ((done.finished.0 - done.started.0 + 1) as f64 - done.spare) * slot;
         model += found;
         truth += completion;
         offs.push((found / completion.max(1e-9) - 1.0).abs());

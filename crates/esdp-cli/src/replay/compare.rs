@@ -58,7 +58,8 @@ impl Compared {
         let times: Vec<Vec<Vec<f64>>> =
             (0..policies).map(|policy| runs.iter().map(|seed| completion(&seed[policy])).collect()).collect();
         let rows = (0..policies).map(|policy| numbers(played, runs, policy, &same)).collect();
-        let against = |policy: usize| (0..policies).map(|other| gain(&times[policy], &times[other])).collect();
+        let against =
+            |policy: usize| (0..policies).map(|other| gain(&times[policy], &times[other])).collect();
         Self { jobs: same.len(), rows, gains: (0..policies).map(against).collect() }
     }
 
@@ -70,13 +71,15 @@ impl Compared {
 
 fn numbers(played: &Played, runs: &[Vec<Run>], policy: usize, same: &[usize]) -> Numbers {
     let own: Vec<&Run> = runs.iter().map(|seed| &seed[policy]).collect();
-    let done = || own.iter().flat_map(|run| same.iter().filter_map(|job| Some((*job, run.done[*job].as_ref()?))));
+    let done =
+        || own.iter().flat_map(|run| same.iter().filter_map(|job| Some((*job, run.done[*job].as_ref()?))));
     let count = done().count().max(1) as f64;
     let mut waits: Vec<f64> = done().map(|(_, done)| done.waited).collect();
     waits.sort_by(f64::total_cmp);
     let at = ((waits.len() as f64 * 0.99) as usize).min(waits.len().saturating_sub(1));
-    let slowdown =
-        |(job, done): (usize, &super::play::Done)| (done.completion() / played.jobs[job].duration.max(BOUND)).max(1.0);
+    let slowdown = |(job, done): (usize, &super::play::Done)| {
+        (done.completion() / played.jobs[job].duration.max(BOUND)).max(1.0)
+    };
     let finished = |run: &&Run| run.done.iter().flatten().count() as f64;
     Numbers {
         completion: done().map(|(_, done)| done.completion()).sum::<f64>() / count,
@@ -106,8 +109,8 @@ fn gain(own: &[Vec<f64>], other: &[Vec<f64>]) -> Gain {
     };
     let left: Vec<f64> = (0..STRETCHES).map(without).collect();
     let mean = left.iter().sum::<f64>() / STRETCHES as f64;
-    let jackknife =
-        left.iter().map(|value| (value - mean).powi(2)).sum::<f64>() * (STRETCHES - 1) as f64 / STRETCHES as f64;
+    let jackknife = left.iter().map(|value| (value - mean).powi(2)).sum::<f64>() * (STRETCHES - 1) as f64
+        / STRETCHES as f64;
     let by_seed: Vec<f64> =
         own.iter().zip(other).map(|(own, other)| percent(own.iter().sum(), other.iter().sum())).collect();
     let (n, mean) = (by_seed.len() as f64, by_seed.iter().sum::<f64>() / by_seed.len() as f64);

@@ -36,8 +36,8 @@ pub(super) fn figures(played: &Played, runs: &Runs) -> Vec<Figure> {
         Series::line(name).points((0..points).map(|point| (hours(point), mean(point), 0.0)))
     };
     let axis = || Axis::new("time since the start").unit("hours");
-    let mut queue =
-        Figure::new("queue", "Jobs that wait", axis(), Axis::new("jobs").including(0.0)).caption("Mean over seeds.");
+    let mut queue = Figure::new("queue", "Jobs that wait", axis(), Axis::new("jobs").including(0.0))
+        .caption("Mean over seeds.");
     for (policy, label) in runs.labels.iter().enumerate() {
         queue = queue.with(over_time(label, &|run, point| run.queue[point], policy));
     }
@@ -102,7 +102,8 @@ fn chart(played: &Played, label: &str, run: &Run) -> Figure {
     for (kind, sort) in played.types.iter().enumerate() {
         let mut series = Series::line(&sort.words);
         let mut strokes: Vec<(f64, f64, u32)> = Vec::new();
-        for (job, done) in played.jobs.iter().zip(&run.done).take(CHARTED).filter(|(job, _)| job.kind == kind) {
+        for (job, done) in played.jobs.iter().zip(&run.done).take(CHARTED).filter(|(job, _)| job.kind == kind)
+        {
             let Some(done) = done else { continue };
             debug_assert!(job.duration > 0.0);
             strokes.extend(done.servers.iter().map(|server| (done.start, done.start + done.ran, *server)));

@@ -41,7 +41,8 @@ pub(super) fn render(played: &Played, runs: &Runs) -> String {
             for (label, run) in runs.labels.iter().zip(policies) {
                 for (job, done) in played.jobs.iter().zip(&run.done) {
                     let Some(done) = done else { continue };
-                    let names = done.servers.iter().map(|server| played.servers[*server as usize].name.as_str());
+                    let names =
+                        done.servers.iter().map(|server| played.servers[*server as usize].name.as_str());
                     let arrived = done.start - done.waited;
                     text += &csv::line([
                         job.id.clone(),

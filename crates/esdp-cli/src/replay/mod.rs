@@ -155,9 +155,12 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     }
     if runs.seeds.len() < seeds.len() {
         let (done, out) = (runs.seeds.len(), out.display());
-        return Err(End::Interrupted(format!("{done} of {} seeds are done, and in {out}", seeds.len())).into());
+        return Err(
+            End::Interrupted(format!("{done} of {} seeds are done, and in {out}", seeds.len())).into()
+        );
     }
-    let unmet: Vec<String> = args.expect.iter().filter_map(|expectation| told.complaint(expectation)).collect();
+    let unmet: Vec<String> =
+        args.expect.iter().filter_map(|expectation| told.complaint(expectation)).collect();
     if unmet.is_empty() { Ok(()) } else { Err(End::Unmet(unmet).into()) }
 }
 

@@ -14,9 +14,12 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
         .meta("Servers", played.servers.len().to_string())
         .meta("Slot", time(played.window.slot));
     let mut first = Section::new("The answer");
-    for (head, sentences) in
-        [("Assumed", &told.assumed), ("Measured", &told.measured), ("Gained", &told.gained), ("How sure", &told.sure)]
-    {
+    for (head, sentences) in [
+        ("Assumed", &told.assumed),
+        ("Measured", &told.measured),
+        ("Gained", &told.gained),
+        ("How sure", &told.sure),
+    ] {
         if !sentences.is_empty() {
             first = first.text(format!("{head}: {}", sentences.join(" ")));
         }
@@ -27,7 +30,8 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
             name => format!("The same {} jobs; fastest over slowest server: {name}", compared.jobs),
         };
         let against = format!("Against {}", told.labels[told.base]);
-        let columns = ["Completion", &against, "95 % interval", "Wait", "Wait p99", "Bounded slowdown", "Busy"];
+        let columns =
+            ["Completion", &against, "95 % interval", "Wait", "Wait p99", "Bounded slowdown", "Busy"];
         let columns = columns.map(Column::number).into_iter();
         let mut table = Table::new(caption, [Column::text("Policy")].into_iter().chain(columns).collect());
         for (at, label) in told.labels.iter().enumerate() {
@@ -55,13 +59,15 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
         first = first.table(table);
     }
     report = report.section(first);
-    let pictures = figures.iter().fold(Section::new("Pictures"), |section, figure| section.figure(figure.clone()));
+    let pictures =
+        figures.iter().fold(Section::new("Pictures"), |section, figure| section.figure(figure.clone()));
     report.section(pictures).section(places(played, runs)).section(jobs(played)).render()
 }
 
 /// Who ran where: by job type and kind of server, for each policy.
 fn places(played: &Played, runs: &Runs) -> Section {
-    let mut section = Section::new("Who ran where").text("Shares of the tasks of a type by kind of server, all seeds.");
+    let mut section =
+        Section::new("Who ran where").text("Shares of the tasks of a type by kind of server, all seeds.");
     let Some(answer) = runs.runs.last() else { return section };
     for (policy, label) in runs.labels.iter().enumerate() {
         let columns = [Column::text("Job type")].into_iter().chain(runs.kinds.iter().map(Column::number));
@@ -87,7 +93,8 @@ fn places(played: &Played, runs: &Runs) -> Section {
 }
 
 fn jobs(played: &Played) -> Section {
-    let columns = vec![Column::text("Job type"), Column::number("Jobs"), Column::number("Servers that may run it")];
+    let columns =
+        vec![Column::text("Job type"), Column::number("Jobs"), Column::number("Servers that may run it")];
     let mut table = Table::new("Job types", columns);
     for sort in &played.types {
         let cells = [sort.words.clone(), sort.jobs.to_string(), sort.servers.len().to_string()];

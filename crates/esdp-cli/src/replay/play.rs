@@ -38,8 +38,8 @@ impl Contenders {
                 "easy" => list.push(Contender::queue(name, QueueRule::Easy)),
                 "conservative" => list.push(Contender::queue(name, QueueRule::Conservative)),
                 _ => {
-                    let policy =
-                        LabelledPolicy::named(name).context("--policies (queues are `easy` and `conservative`)")?;
+                    let policy = LabelledPolicy::named(name)
+                        .context("--policies (queues are `easy` and `conservative`)")?;
                     list.push(Contender::from(&policy));
                     policies.push(policy);
                 }
@@ -146,7 +146,8 @@ pub(super) fn play(
     outcome?;
     let whole = whole.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut found = std::mem::take(&mut *shared.runs.lock().unwrap_or_else(PoisonError::into_inner));
-    let complete = |at: usize| (0..answers.list.len()).all(|answer| whole.contains(&(answer * seeds.len() + at)));
+    let complete =
+        |at: usize| (0..answers.list.len()).all(|answer| whole.contains(&(answer * seeds.len() + at)));
     let done: Vec<usize> = (0..seeds.len()).filter(|at| complete(*at)).collect();
     if done.is_empty() {
         return Err(End::Interrupted("no seed was complete, so nothing was written".to_owned()).into());
@@ -155,7 +156,8 @@ pub(super) fn play(
         let take = |policy| found.remove(&(answer * seeds.len() + at, policy)).unwrap_or_default();
         (0..contenders.list.len()).map(take).collect()
     };
-    let runs = (0..answers.list.len()).map(|answer| done.iter().map(|at| of(answer, *at)).collect()).collect();
+    let runs =
+        (0..answers.list.len()).map(|answer| done.iter().map(|at| of(answer, *at)).collect()).collect();
     Ok(Runs {
         labels: contenders.labels().map(str::to_owned).collect(),
         seeds: done.iter().map(|at| seeds[*at]).collect(),
@@ -248,16 +250,22 @@ impl Recorder for Watching {
                 let kind = self.shared.kind[record.cluster.channel(*channel).server.index()];
                 let from = point * row + kind * self.devices;
                 let used = &mut self.used[from..from + self.devices];
-                used.iter_mut().zip(record.cluster.request(*channel)).for_each(|(used, units)| *used += *units as f64);
+                used.iter_mut()
+                    .zip(record.cluster.request(*channel))
+                    .for_each(|(used, units)| *used += *units as f64);
             }
             let ports = 0..record.present.ports();
-            let waits = |port: usize| record.present.jobs(PortId::at(port)).saturating_sub(record.started[port]);
+            let waits =
+                |port: usize| record.present.jobs(PortId::at(port)).saturating_sub(record.started[port]);
             self.waiting[point] += ports.map(waits).map(f64::from).sum::<f64>();
         }
         let slot = self.shared.slot;
         for job in record.finished {
-            let Some(number) = self.shared.numbers[job.port.index()].get(job.number as usize) else { continue };
-            let servers = job.channels.iter().map(|channel| record.cluster.channel(*channel).server.0).collect();
+            let Some(number) = self.shared.numbers[job.port.index()].get(job.number as usize) else {
+                continue;
+            };
+            let servers =
+                job.channels.iter().map(|channel| record.cluster.channel(*channel).server.0).collect();
             self.run.done[*number] = Some(Done {
                 start: (job.started.0 - 1) as f64 * slot,
                 waited: job.waited() as f64 * slot,
@@ -289,7 +297,8 @@ impl SlotSink for Watching {
             let there: f64 = (0..kinds).map(|kind| self.capacity[kind * devices + device]).sum();
             share(used, there * slots as f64)
         };
-        self.run.busy = (0..points).map(|point| (0..kinds).map(|kind| busiest(point, kind)).collect()).collect();
+        self.run.busy =
+            (0..points).map(|point| (0..kinds).map(|kind| busiest(point, kind)).collect()).collect();
         self.run.queue = self.waiting.iter().zip(&lengths).map(|(sum, slots)| share(*sum, *slots)).collect();
         self.run.utilisation = (0..devices).map(whole).fold(0.0, f64::max);
         let mut runs = self.shared.runs.lock().unwrap_or_else(PoisonError::into_inner);

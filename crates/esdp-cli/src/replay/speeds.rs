@@ -40,7 +40,9 @@ pub(super) struct Answers {
 pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     let (mut assumed, mut measured) = (Vec::new(), Vec::new());
     if alone {
-        assumed.push("There are no files: the trace is generated, and nothing here is about your cluster.".to_owned());
+        assumed.push(
+            "There are no files: the trace is generated, and nothing here is about your cluster.".to_owned(),
+        );
     }
     let told = played.nodes.as_ref().filter(|nodes| nodes.tells());
     let sources = match (&played.table, told) {
@@ -63,10 +65,9 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
             vec![if mapping.dealt { Source::Borrowed } else { Source::Table }]
         }
         (None, Some(nodes)) => {
-            let (slow, fast) = nodes
-                .nodes
-                .iter()
-                .fold((f64::INFINITY, 0.0_f64), |(slow, fast), node| (slow.min(node.speed), fast.max(node.speed)));
+            let (slow, fast) = nodes.nodes.iter().fold((f64::INFINITY, 0.0_f64), |(slow, fast), node| {
+                (slow.min(node.speed), fast.max(node.speed))
+            });
             measured.push(format!(
                 "Node speeds are estimated from {} of {} jobs: the same user's job of the same name and shape on \
                  different nodes. {} nodes run from {slow:.2} to {fast:.2} of their mean; the same job on the same \
@@ -86,7 +87,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
             let missing = played.servers.len()
                 - played.by_node(nodes, &vec![2.0; nodes.nodes.len()]).iter().filter(|s| **s == 2.0).count();
             if missing > 0 {
-                assumed.push(format!("{missing} servers ran no job that tells: they are taken to be average."));
+                assumed
+                    .push(format!("{missing} servers ran no job that tells: they are taken to be average."));
             }
             vec![Source::Accounting]
         }
@@ -97,7 +99,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                     nodes.used,
                     100.0 * nodes.typical_error
                 ),
-                None => "your files do not say it (NodeList and JobName of sacct would, or a speed table)".to_owned(),
+                None => "your files do not say it (NodeList and JobName of sacct would, or a speed table)"
+                    .to_owned(),
             };
             assumed.push(format!(
                 "NOBODY KNOWS HOW FAST YOUR SERVERS ARE: {why}. So the answer is a range: the fastest server is taken to \

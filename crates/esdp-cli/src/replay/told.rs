@@ -81,7 +81,8 @@ impl Told {
     fn gains(&self, answers: &Answers) -> Vec<String> {
         let base = &self.labels[self.base];
         let learner = |label: &&String| {
-            !["oracle", "conservative", "first-fit", "lwtf", "hauf", "lcf", "random"].contains(&label.as_str())
+            !["oracle", "conservative", "first-fit", "lwtf", "hauf", "lcf", "random"]
+                .contains(&label.as_str())
                 && *label != base
         };
         let mut sentences = Vec::new();
@@ -109,8 +110,10 @@ impl Told {
                     _ => gain,
                 }
             });
-            sentences
-                .push(format!("{label}: mean completion against `{base}`: {}.", each.collect::<Vec<_>>().join("; ")));
+            sentences.push(format!(
+                "{label}: mean completion against `{base}`: {}.",
+                each.collect::<Vec<_>>().join("; ")
+            ));
         }
         sentences
     }
@@ -123,7 +126,8 @@ impl Told {
                 played.jobs.len()
             ));
         }
-        let mut jobs: Vec<String> = self.answers.iter().map(|(_, compared)| compared.jobs.to_string()).collect();
+        let mut jobs: Vec<String> =
+            self.answers.iter().map(|(_, compared)| compared.jobs.to_string()).collect();
         jobs.dedup();
         sentences.push(format!(
             "Intervals are of 95 %, paired over the same {} jobs that all have done, seed{} {}.",
@@ -148,7 +152,9 @@ impl Told {
             ),
         }
         match answers.list[0].source {
-            Source::Assumed(_) => sentences.push("The gain depends on speeds that nobody measured.".to_owned()),
+            Source::Assumed(_) => {
+                sentences.push("The gain depends on speeds that nobody measured.".to_owned())
+            }
             Source::Borrowed => sentences.push("The speeds were measured on other jobs.".to_owned()),
             Source::Table | Source::Accounting => {}
         }
@@ -167,7 +173,11 @@ impl Told {
         text += &list("Assumed", &self.assumed);
         text += &list("Measured", &self.measured);
         for (name, compared) in &self.answers {
-            text += &if name.is_empty() { "\n".to_owned() } else { format!("\nFastest over slowest server: {name}\n") };
+            text += &if name.is_empty() {
+                "\n".to_owned()
+            } else {
+                format!("\nFastest over slowest server: {name}\n")
+            };
             text += &self.table(compared);
         }
         text += &list("Gained", &self.gained);
@@ -176,8 +186,16 @@ impl Told {
 
     fn table(&self, compared: &Compared) -> String {
         let against = format!("against {}", self.labels[self.base]);
-        let mut table =
-            TextTable::new(&["", "completion", &against, "95 % interval", "wait", "wait p99", "slowdown", "busy"]);
+        let mut table = TextTable::new(&[
+            "",
+            "completion",
+            &against,
+            "95 % interval",
+            "wait",
+            "wait p99",
+            "slowdown",
+            "busy",
+        ]);
         for (at, label) in self.labels.iter().enumerate() {
             let row = &compared.rows[at];
             let gain = compared.gain(at, self.base);
@@ -256,17 +274,28 @@ impl Told {
 
     /// For spreadsheets.
     pub(super) fn csv(&self) -> String {
-        let mut text = csv::line(["speeds", "policy"].into_iter().chain(KEYS).chain(["gain_low", "gain_high"]));
+        let mut text =
+            csv::line(["speeds", "policy"].into_iter().chain(KEYS).chain(["gain_low", "gain_high"]));
         for (name, compared) in &self.answers {
             for (at, label) in self.labels.iter().enumerate() {
                 let row = &compared.rows[at];
                 let gain = compared.gain(at, self.base);
-                let numbers =
-                    [row.completion, row.wait, row.wait_p99, row.slowdown, row.utilisation, row.finished, gain.percent];
-                let ends = gain
-                    .interval
-                    .map_or([String::new(), String::new()], |(low, high)| [low.to_string(), high.to_string()]);
-                let cells = [name.clone(), label.clone()].into_iter().chain(numbers.map(|n| n.to_string())).chain(ends);
+                let numbers = [
+                    row.completion,
+                    row.wait,
+                    row.wait_p99,
+                    row.slowdown,
+                    row.utilisation,
+                    row.finished,
+                    gain.percent,
+                ];
+                let ends = gain.interval.map_or([String::new(), String::new()], |(low, high)| {
+                    [low.to_string(), high.to_string()]
+                });
+                let cells = [name.clone(), label.clone()]
+                    .into_iter()
+                    .chain(numbers.map(|n| n.to_string()))
+                    .chain(ends);
                 text += &csv::line(cells);
             }
         }

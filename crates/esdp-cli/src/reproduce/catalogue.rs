@@ -24,9 +24,24 @@ pub(super) const FIGURES: [Entry; 14] = [
         sources: &[Source::Time, Source::Literal],
         draw: draw::aou,
     },
-    Entry { name: "ratio", caption: "The ratio between the AOUs", sources: &[Source::Time], draw: draw::ratio },
-    Entry { name: "average", caption: "The average AOU vs. time slots", sources: &[Source::Time], draw: draw::average },
-    Entry { name: "overhead", caption: "Computation overheads", sources: &[Source::Overhead], draw: draw::overhead },
+    Entry {
+        name: "ratio",
+        caption: "The ratio between the AOUs",
+        sources: &[Source::Time],
+        draw: draw::ratio,
+    },
+    Entry {
+        name: "average",
+        caption: "The average AOU vs. time slots",
+        sources: &[Source::Time],
+        draw: draw::average,
+    },
+    Entry {
+        name: "overhead",
+        caption: "Computation overheads",
+        sources: &[Source::Overhead],
+        draw: draw::overhead,
+    },
     Entry {
         name: "solution-space",
         caption: "AOU vs. the solution space",
@@ -92,7 +107,10 @@ mod tests {
         assert_eq!(names(&[]).unwrap().len(), FIGURES.len());
         assert_eq!(names(&["g", "aou"]).unwrap(), ["aou", "g"]);
         let refused = names(&["fig7"]).unwrap_err().to_string();
-        assert!(refused.starts_with("unknown figure `fig7`, expected one or several of aou, ratio"), "{refused}");
+        assert!(
+            refused.starts_with("unknown figure `fig7`, expected one or several of aou, ratio"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -13,7 +13,11 @@ const OVER_TIME: [f64; 3] = [200.0, 1000.0, 5000.0];
 pub(super) fn aou(evidence: &Evidence) -> Vec<Figure> {
     let one = |source, id: &str, title: &str| {
         let run = evidence.single(source)?;
-        Some(curves(Figure::new(id, title, Axis::new("slot"), Axis::new("AOU").including(0.0)), run, |point| point.aou))
+        Some(curves(
+            Figure::new(id, title, Axis::new("slot"), Axis::new("AOU").including(0.0)),
+            run,
+            |point| point.aou,
+        ))
     };
     let figures = [
         one(Source::Time, "aou", "AOU over time"),
@@ -28,7 +32,8 @@ pub(super) fn ratio(evidence: &Evidence) -> Vec<Figure> {
     let mut figure = Figure::new("ratio", "Ratio between the AOUs", Axis::new("slot"), y).caption(seeds(run));
     for own in ["esdp-paper", "esdp"] {
         for baseline in BASELINES {
-            figure = figure.with(Series::line(format!("{own} / {baseline}")).points(quotient(run, own, baseline)));
+            figure =
+                figure.with(Series::line(format!("{own} / {baseline}")).points(quotient(run, own, baseline)));
         }
     }
     vec![figure]
@@ -63,11 +68,16 @@ pub(super) fn delta(evidence: &Evidence) -> Vec<Figure> {
     let formulas: Vec<String> =
         variants.iter().enumerate().map(|(at, policy)| format!("{}: {}", at + 1, policy.label)).collect();
     let y = Axis::new("time per decision of Algorithm 2").unit("ms").including(0.0);
-    let mut figure = Figure::new("delta-overhead", "Overhead under three delta(t)", Axis::categories("", names), y)
-        .caption(format!("Median of a seed's decisions. {} {}", formulas.join("; "), seeds(run)));
+    let mut figure =
+        Figure::new("delta-overhead", "Overhead under three delta(t)", Axis::categories("", names), y)
+            .caption(format!("Median of a seed's decisions. {} {}", formulas.join("; "), seeds(run)));
     for (position, policy) in variants.into_iter().enumerate() {
         let time = Spread::of(decision_us(policy));
-        figure = figure.with(Series::bars(&policy.label).point(position as f64, time.mean / 1e3, time.stderr / 1e3));
+        figure = figure.with(Series::bars(&policy.label).point(
+            position as f64,
+            time.mean / 1e3,
+            time.stderr / 1e3,
+        ));
     }
     figures.push(figure);
     figures
@@ -82,8 +92,9 @@ fn over_time(evidence: &Evidence, source: Source, id: &str, title: &str) -> Vec<
 
 fn curves(figure: Figure, run: &Measured, value: impl Fn(&CurvePoint) -> f64) -> Figure {
     let figure = figure.caption(seeds(run));
-    let with =
-        |figure: Figure, policy: &PolicyOutcome| figure.with(Series::line(&policy.label).points(policy.curve(&value)));
+    let with = |figure: Figure, policy: &PolicyOutcome| {
+        figure.with(Series::line(&policy.label).points(policy.curve(&value)))
+    };
     run.outcome.policies.iter().fold(figure, with)
 }
 
@@ -108,7 +119,13 @@ pub(super) fn rho(evidence: &Evidence) -> Vec<Figure> {
 }
 
 pub(super) fn edges(evidence: &Evidence) -> Vec<Figure> {
-    aou_against(evidence, Source::Edges, "edges", "AOU against the number of channels", Axis::new("channels |E|"))
+    aou_against(
+        evidence,
+        Source::Edges,
+        "edges",
+        "AOU against the number of channels",
+        Axis::new("channels |E|"),
+    )
 }
 
 pub(super) fn ports(evidence: &Evidence) -> Vec<Figure> {
@@ -116,7 +133,13 @@ pub(super) fn ports(evidence: &Evidence) -> Vec<Figure> {
 }
 
 pub(super) fn servers(evidence: &Evidence) -> Vec<Figure> {
-    aou_against(evidence, Source::Servers, "servers", "AOU against the number of servers", Axis::new("servers |R|"))
+    aou_against(
+        evidence,
+        Source::Servers,
+        "servers",
+        "AOU against the number of servers",
+        Axis::new("servers |R|"),
+    )
 }
 
 pub(super) fn horizon(evidence: &Evidence) -> Vec<Figure> {
@@ -133,14 +156,22 @@ pub(super) fn gang(evidence: &Evidence) -> Vec<Figure> {
 
 pub(super) fn fleet(evidence: &Evidence) -> Vec<Figure> {
     let (x, y) = (Axis::new("servers |R|").log(), Axis::new("AOU / oracle's AOU").including(0.0));
-    let figure = Figure::new("fleet-ratio", "Fleets: oracle ratio against the number of servers", x.clone(), y);
-    let caption =
-        "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from each other.";
+    let figure =
+        Figure::new("fleet-ratio", "Fleets: oracle ratio against the number of servers", x.clone(), y);
+    let caption = "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from each other.";
     let mut figures = swept(evidence, Source::Fleets, figure, caption, PolicyOutcome::oracle_ratio);
-    figures.extend(aou_against(evidence, Source::Fleets, "fleet-aou", "Fleets: AOU against the number of servers", x));
-    let over_time = evidence.points(Source::Fleets).into_iter().flatten().filter(|point| OVER_TIME.contains(&point.x));
+    figures.extend(aou_against(
+        evidence,
+        Source::Fleets,
+        "fleet-aou",
+        "Fleets: AOU against the number of servers",
+        x,
+    ));
+    let over_time =
+        evidence.points(Source::Fleets).into_iter().flatten().filter(|point| OVER_TIME.contains(&point.x));
     figures.extend(over_time.map(|point| {
-        let (id, title) = (format!("fleet-{}", point.x), format!("{} servers: oracle ratio over time", point.x));
+        let (id, title) =
+            (format!("fleet-{}", point.x), format!("{} servers: oracle ratio over time", point.x));
         oracle_ratio_over_time(point, &id, &title)
     }));
     figures
@@ -172,14 +203,20 @@ fn swept(
     points.map(|points| lines(points, figure, caption, value)).into_iter().collect()
 }
 
-fn lines(points: &[Measured], figure: Figure, caption: &str, value: impl Fn(&PolicyOutcome) -> Spread) -> Figure {
+fn lines(
+    points: &[Measured],
+    figure: Figure,
+    caption: &str,
+    value: impl Fn(&PolicyOutcome) -> Spread,
+) -> Figure {
     let mut figure = figure.caption(format!("{caption} {}", seeds(&points[0])).trim());
     for policy in &points[0].outcome.policies {
         let at = |point: &Measured| {
             let spread = value(point.policy(&policy.label)?);
             Some((point.x, spread.mean, spread.stderr))
         };
-        figure = figure.with(Series::line(&policy.label).points(points.iter().filter_map(at).collect::<Vec<_>>()));
+        figure =
+            figure.with(Series::line(&policy.label).points(points.iter().filter_map(at).collect::<Vec<_>>()));
     }
     figure
 }

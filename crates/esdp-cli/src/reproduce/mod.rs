@@ -115,7 +115,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
         OutputFormat::Table => {
             let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
             // Every source begins with the same seed; some take fewer.
-            let seeds = scenarios.iter().map(Scenario::seeds).max_by_key(|seeds| seeds.len()).unwrap_or_default();
+            let seeds =
+                scenarios.iter().map(Scenario::seeds).max_by_key(|seeds| seeds.len()).unwrap_or_default();
             let seeds = seeds_in_words(seeds);
             let figures = if names.len() == 1 { "figure" } else { "figures" };
             let head = format!("{} {figures}, seeds {seeds}: {}\n", names.len(), names.join(", "));
@@ -143,7 +144,8 @@ fn measure(
     evidence: &mut Evidence,
 ) -> anyhow::Result<Vec<Scenario>> {
     let sources = catalogue::sources(figures);
-    let scenarios = sources.iter().map(|source| source.scenario(scale)).collect::<anyhow::Result<Vec<_>>>()?;
+    let scenarios =
+        sources.iter().map(|source| source.scenario(scale)).collect::<anyhow::Result<Vec<_>>>()?;
     let task = |&source: &source::Source| Ok(Task { source, places: source.places(scale)? });
     let tasks = sources.iter().map(task).collect::<anyhow::Result<Vec<_>>>()?;
     let stored: Vec<Vec<Known>> = tasks.iter().map(|task| task.stored(out)).collect();
@@ -154,8 +156,9 @@ fn measure(
         let Some(points) = task.run(stored, out, jobs, &progress)? else {
             progress.finish();
             let all = tasks.len();
-            let sentence =
-                format!("{done} of {all} sets of simulations are complete; the same command resumes from there");
+            let sentence = format!(
+                "{done} of {all} sets of simulations are complete; the same command resumes from there"
+            );
             return Err(End::Interrupted(sentence).into());
         };
         evidence.add(task.source, points);
@@ -201,10 +204,9 @@ fn document(
     claims: &[claims::Claim],
 ) -> serde_json::Value {
     let figure = |drawn: &EntryFigures| {
-        let names = drawn
-            .figures
-            .iter()
-            .flat_map(|figure| ["svg", "png", "csv"].map(|extension| format!("{}.{extension}", figure.file_stem())));
+        let names = drawn.figures.iter().flat_map(|figure| {
+            ["svg", "png", "csv"].map(|extension| format!("{}.{extension}", figure.file_stem()))
+        });
         json!({"name": drawn.entry.name, "files": names.collect::<Vec<_>>()})
     };
     json!({

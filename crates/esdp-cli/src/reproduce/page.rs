@@ -40,7 +40,8 @@ pub(super) fn render(
         .meta("Slots", format!("{} over time, {} a point elsewhere", scale.time_slots, scale.slots))
         .section(Section::new("Claims").text(TERMS).table(table(claims)));
     for EntryFigures { entry, figures } in drawn {
-        let section = Section::new(heading(entry, figures)).text(format!("In the paper: \"{}\".", entry.caption));
+        let section =
+            Section::new(heading(entry, figures)).text(format!("In the paper: \"{}\".", entry.caption));
         report = report.section(figures.iter().cloned().fold(section, Section::figure));
     }
     let resolved = scenarios.iter().fold(Section::new("Scenarios"), |section, scenario| {

@@ -128,7 +128,8 @@ impl Source {
     /// The scenario, with its sweep.
     pub(super) fn scenario(self, scale: Scale) -> anyhow::Result<Scenario> {
         let preset = if self == Source::DeltaOverhead { "delta" } else { self.name() };
-        let mut scenario = Scenario::preset(preset).with_context(|| format!("preset {preset}: there is none"))?;
+        let mut scenario =
+            Scenario::preset(preset).with_context(|| format!("preset {preset}: there is none"))?;
         let (seeds, slots) = match self {
             _ if self.is_timed() => (scale.timed_seeds, scale.timed_slots),
             Source::Time | Source::Literal => (scale.seeds, scale.time_slots),
@@ -230,14 +231,19 @@ mod tests {
                     _ if source.is_timed() => scale.timed_seeds,
                     _ => scale.seeds,
                 };
-                assert!(places.iter().all(|place| place.scenario.seeds().len() as u64 == seeds), "{source:?}");
+                assert!(
+                    places.iter().all(|place| place.scenario.seeds().len() as u64 == seeds),
+                    "{source:?}"
+                );
             }
         }
     }
 
     #[test]
     fn axes() {
-        let xs = |source: Source, scale| source.places(scale).unwrap().iter().map(|place| place.x).collect::<Vec<_>>();
+        let xs = |source: Source, scale| {
+            source.places(scale).unwrap().iter().map(|place| place.x).collect::<Vec<_>>()
+        };
         assert_eq!(xs(Source::SolutionSpace, Scale::FULL), [1.0, 2.0, 4.0, 6.0, 8.0, 12.0]);
         assert_eq!(xs(Source::Overhead, Scale::FULL)[2], 32.0);
         assert_eq!(xs(Source::Fleets, Scale::QUICK), [40.0, 200.0, 1000.0, 5000.0]);

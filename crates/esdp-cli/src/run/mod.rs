@@ -118,7 +118,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let scenario = args.source.scenario()?;
     for expectation in &args.expect {
         if let Some(point) = &expectation.point {
-            anyhow::bail!("--expect {expectation}: `{point}` is a point of a sweep, but this is a single run");
+            anyhow::bail!(
+                "--expect {expectation}: `{point}` is a point of a sweep, but this is a single run"
+            );
         }
         expectation.check(scenario.policies().iter().map(|policy| policy.label.as_str()), &KEYS)?;
     }
@@ -126,9 +128,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     files::directory(&out)?;
     let slots = args.per_slot.map(|form| Slots::new(form, &out)).transpose()?;
     let (policies, seeds) = (scenario.policies(), scenario.seeds());
-    let sink = slots
-        .as_ref()
-        .map(|slots| move |unit: usize, policy: usize| slots.sink(seeds[unit], policy, &policies[policy].label));
+    let sink = slots.as_ref().map(|slots| {
+        move |unit: usize, policy: usize| slots.sink(seeds[unit], policy, &policies[policy].label)
+    });
     let outcome = simulate(&scenario, &args.common, sink.as_ref().map(|sink| sink as &MakeSink<'_>));
     let outcome = match outcome {
         Ok(outcome) => outcome,

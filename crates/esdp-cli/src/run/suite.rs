@@ -38,7 +38,9 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
         let scenario = source.of_suite(preset, slots, &POLICIES, SEEDS)?;
         let outcome = simulate(&scenario, common, None)?;
         if !outcome.is_complete() {
-            return Err(End::Interrupted(format!("interrupted in {preset}; nothing was written for it")).into());
+            return Err(
+                End::Interrupted(format!("interrupted in {preset}; nothing was written for it")).into()
+            );
         }
         scores.extend(judged(preset, outcome.slots, &outcome.seeds, &outcome.policies));
         // Written after each: the whole takes long.
@@ -80,11 +82,19 @@ fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -
 }
 
 fn csv(scores: &[Score]) -> String {
-    let head =
-        ["scenario", "slots", "policy", "oracle_ratio_mean", "oracle_ratio_stderr", "behind_mean", "behind_stderr"];
+    let head = [
+        "scenario",
+        "slots",
+        "policy",
+        "oracle_ratio_mean",
+        "oracle_ratio_stderr",
+        "behind_mean",
+        "behind_stderr",
+    ];
     let mut text = line(head);
     for score in scores {
-        let numbers = [score.oracle_ratio_mean, score.oracle_ratio_stderr, score.behind_mean, score.behind_stderr];
+        let numbers =
+            [score.oracle_ratio_mean, score.oracle_ratio_stderr, score.behind_mean, score.behind_stderr];
         let names = [score.scenario.clone(), score.slots.to_string(), score.policy.clone()];
         text += &line(names.into_iter().chain(numbers.map(|number| number.to_string())));
     }

@@ -66,7 +66,8 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
                 RoleName::Reporter => Role::Reporter,
                 RoleName::Operator => Role::Operator,
             };
-            let token = tokens::create(&data.data, name, role).with_context(|| data.data.display().to_string())?;
+            let token =
+                tokens::create(&data.data, name, role).with_context(|| data.data.display().to_string())?;
             output::print(&format!("{token}\n"))
         }
         Action::List { data } => {

@@ -25,7 +25,10 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let partition = &args.cluster.partition;
     if args.print_lua {
         if let Some(wake) = args.wake.as_ref().filter(|wake| !wake.is_absolute()) {
-            anyhow::bail!("--wake {}: expected an absolute path, since slurmctld writes to it", wake.display());
+            anyhow::bail!(
+                "--wake {}: expected an absolute path, since slurmctld writes to it",
+                wake.display()
+            );
         }
         return output::print(&lua::script(std::slice::from_ref(partition), args.wake.as_deref()));
     }

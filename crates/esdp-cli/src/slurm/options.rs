@@ -53,8 +53,9 @@ impl ClusterOptions {
             anyhow::bail!("--conf {}: expected an absolute path of a slurm.conf", conf.display());
         }
         // Slurm's clients would look for one in the network, for many seconds.
-        let set =
-            std::env::var_os("SLURM_CONF").filter(|name| self.conf.is_none() && !name.is_empty()).map(PathBuf::from);
+        let set = std::env::var_os("SLURM_CONF")
+            .filter(|name| self.conf.is_none() && !name.is_empty())
+            .map(PathBuf::from);
         if let Some(conf) = set.filter(|conf| !conf.is_file()) {
             anyhow::bail!("SLURM_CONF is {}, where no file is", conf.display());
         }
@@ -65,9 +66,8 @@ impl ClusterOptions {
             _ => RestChoice::At(self.rest.clone()),
         };
         Slurm::probe(client, &rest).map_err(|error| match error {
-            CallError::Start { .. } => {
-                anyhow::Error::from(error).context("Slurm's clients are needed on this machine (Debian: slurm-client)")
-            }
+            CallError::Start { .. } => anyhow::Error::from(error)
+                .context("Slurm's clients are needed on this machine (Debian: slurm-client)"),
             error => anyhow::Error::from(error).context("Slurm cannot be asked"),
         })
     }
@@ -75,7 +75,8 @@ impl ClusterOptions {
     /// An error if the cluster has no such partition.
     fn check(&self, slurm: &Slurm) -> anyhow::Result<()> {
         let nodes = slurm.nodes()?;
-        let known: BTreeSet<&str> = nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
+        let known: BTreeSet<&str> =
+            nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
         if known.contains(self.partition.as_str()) {
             return Ok(());
         }
@@ -149,7 +150,8 @@ impl DriverOptions {
 
     fn driver(&self, mode: Mode) -> anyhow::Result<DriverSettings> {
         let config = self.rules()?;
-        let named = || std::env::var_os(reports::DIRECTORY).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let named =
+            || std::env::var_os(reports::DIRECTORY).filter(|name| !name.is_empty()).map(PathBuf::from);
         Ok(DriverSettings {
             partition: self.cluster.partition.clone(),
             mode,
@@ -193,7 +195,9 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     };
     let seconds = digits.parse::<f64>().ok().map(|number| number * unit);
     let sound = seconds.filter(|seconds| (0.01..=1e6).contains(seconds));
-    sound.map(Duration::from_secs_f64).ok_or_else(|| "expected a time from 10ms up, such as 500ms, 5s or 2m".to_owned())
+    sound
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected a time from 10ms up, such as 500ms, 5s or 2m".to_owned())
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ pub(super) fn run(args: &PreferArgs) -> anyhow::Result<()> {
             let changes = prefer::plan(&config, &picture.nodes, &view.channels);
             output::print(&table(&changes)).map_err(|error| format!("{error:#}"))?;
             if apply {
-                let said = driver.slurm().command(&prefer::lines(&changes)).map_err(|error| error.to_string())?;
+                let said =
+                    driver.slurm().command(&prefer::lines(&changes)).map_err(|error| error.to_string())?;
                 if !said.is_empty() {
                     return Err(format!("Slurm says: {said}"));
                 }

@@ -29,8 +29,11 @@ pub(super) fn table(channels: &[ChannelRow]) -> String {
             table.row([name.to_owned(), row.server.clone(), speed, share, format!("{:.0}", row.count)]);
         }
     }
-    let more =
-        if left > 0 { format!("{left} faster nodes are not shown; the dashboard has all.\n") } else { String::new() };
+    let more = if left > 0 {
+        format!("{left} faster nodes are not shown; the dashboard has all.\n")
+    } else {
+        String::new()
+    };
     format!("{}{more}\n", table.render())
 }
 

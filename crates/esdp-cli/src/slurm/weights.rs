@@ -80,7 +80,8 @@ impl Plan {
         let changes = weights::plan(&picture.nodes, &view.servers, &saved, self.limits);
         output::print(&table(&changes, self.apply))?;
         if self.apply && changes.iter().any(|change| change.from != change.to) {
-            weights::save(&self.file, &mut saved, &picture.nodes).with_context(|| self.file.display().to_string())?;
+            weights::save(&self.file, &mut saved, &picture.nodes)
+                .with_context(|| self.file.display().to_string())?;
             let said = weights::apply(driver.slurm(), &changes)?;
             if !said.is_empty() {
                 output::note(&format!("Slurm says: {said}"));

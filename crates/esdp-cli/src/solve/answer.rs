@@ -70,12 +70,19 @@ struct Load {
 
 impl Answer {
     /// Of a solution that took this long.
-    pub fn new(problem: &Problem<'_>, origins: Option<&[Origin]>, solution: Solution, elapsed: Duration) -> Self {
+    pub fn new(
+        problem: &Problem<'_>,
+        origins: Option<&[Origin]>,
+        solution: Solution,
+        elapsed: Duration,
+    ) -> Self {
         let used = |device: usize| {
-            let asked =
-                |Use { channel, count }| u128::from(problem.request(channel as usize)[device]) * u128::from(count);
-            let servers =
-                |row: &[Amount]| row.iter().skip(device).step_by(problem.devices()).map(|&c| u128::from(c)).sum();
+            let asked = |Use { channel, count }| {
+                u128::from(problem.request(channel as usize)[device]) * u128::from(count)
+            };
+            let servers = |row: &[Amount]| {
+                row.iter().skip(device).step_by(problem.devices()).map(|&c| u128::from(c)).sum()
+            };
             let all = problem.servers().map_or(u128::MAX, |servers_| servers(servers_.capacity));
             Load {
                 used: solution.chosen.iter().map(asked).sum(),
@@ -86,8 +93,14 @@ impl Answer {
         // Everything good at once is a bound too, and a finite one where a solver's overflows:
         // JSON has no infinity.
         let most = |channel: usize| problem.most(channel) as f64;
-        let good = problem.mean().iter().enumerate().map(|(channel, mean)| mean.max(0.0) * most(channel)).sum::<f64>();
-        let wide = problem.width().iter().enumerate().map(|(channel, width)| width * most(channel)).sum::<f64>();
+        let good = problem
+            .mean()
+            .iter()
+            .enumerate()
+            .map(|(channel, mean)| mean.max(0.0) * most(channel))
+            .sum::<f64>();
+        let wide =
+            problem.width().iter().enumerate().map(|(channel, width)| width * most(channel)).sum::<f64>();
         let everything = good + wide.sqrt();
         let bound = solution.bound.min(everything).max(solution.value);
         let gap = Solution { bound, ..solution.clone() }.gap();
@@ -196,7 +209,10 @@ fn placement_table(placements: &[Placed]) -> String {
     }
     text.push_str(&table.render());
     if placements.len() > SHOWN {
-        text.push_str(&format!("... and {} more, `--format json` lists them all\n", placements.len() - SHOWN));
+        text.push_str(&format!(
+            "... and {} more, `--format json` lists them all\n",
+            placements.len() - SHOWN
+        ));
     }
     text
 }

@@ -83,7 +83,10 @@ fn amounts(list: &[Whole]) -> impl Iterator<Item = Amount> {
 /// A whole number that must lie in a range, or an error that names it.
 fn within(key: impl std::fmt::Display, value: Whole, least: u64, most: u64) -> anyhow::Result<u32> {
     let Whole(value) = value;
-    ensure!((least..=most).contains(&value), "{key}: {value}, expected a whole number from {least} to {most}");
+    ensure!(
+        (least..=most).contains(&value),
+        "{key}: {value}, expected a whole number from {least} to {most}"
+    );
     Ok(u32::try_from(value).unwrap_or(u32::MAX))
 }
 
@@ -109,9 +112,13 @@ pub(super) fn instance(raw: &RawGangs) -> anyhow::Result<(Instance, Vec<Origin>)
             let key = format!("jobs[{job}].tasks[{task}]");
             let count = within(format_args!("{key}.count"), group.count, 1, Gangs::MOST_TASKS)?;
             all += u64::from(count);
-            let least = group.min.map_or(Ok(0), |min| within(format_args!("{key}.min"), min, 0, u64::from(count)))?;
+            let least =
+                group.min.map_or(Ok(0), |min| within(format_args!("{key}.min"), min, 0, u64::from(count)))?;
             let found = group.request.len();
-            ensure!(found == devices, "{key}.request: length {found}, expected {devices}, as many as {source} has");
+            ensure!(
+                found == devices,
+                "{key}.request: length {found}, expected {devices}, as many as {source} has"
+            );
             let place = instance.groups.len() as u32;
             instance.groups.push(Group { job: job as u32, count, minimum: least });
             let request: Vec<Amount> = amounts(&group.request).collect();
@@ -131,8 +138,9 @@ pub(super) fn instance(raw: &RawGangs) -> anyhow::Result<(Instance, Vec<Origin>)
         }
         ensure!(all > 0, "jobs[{job}].tasks: an empty list, expected at least one group of tasks");
         let minimum = within(format_args!("jobs[{job}].min"), *min, 1, all)?;
-        let copies =
-            copies.map_or(Ok(1), |copies| within(format_args!("jobs[{job}].copies"), copies, 0, Gangs::MOST_TASKS))?;
+        let copies = copies.map_or(Ok(1), |copies| {
+            within(format_args!("jobs[{job}].copies"), copies, 0, Gangs::MOST_TASKS)
+        })?;
         instance.jobs.push(Gang { minimum, copies });
     }
     Ok((instance, origins))

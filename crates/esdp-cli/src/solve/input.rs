@@ -169,7 +169,12 @@ fn has_gangs(json: &[u8]) -> bool {
 /// # Errors
 /// With the place, the key, the value and what is accepted.
 pub fn parse(json: &[u8]) -> anyhow::Result<Input> {
-    ensure!(!json.trim_ascii().is_empty(), "the input is empty, expected {} or {}", RawProblem::WHAT, RawGangs::WHAT);
+    ensure!(
+        !json.trim_ascii().is_empty(),
+        "the input is empty, expected {} or {}",
+        RawProblem::WHAT,
+        RawGangs::WHAT
+    );
     if has_gangs(json) {
         let (instance, origins) = gangs::instance(&read(json)?)?;
         return Ok(Input { instance, origins: Some(origins) });
@@ -239,7 +244,10 @@ fn instance(raw: RawProblem) -> anyhow::Result<Instance> {
             found == devices,
             "channels[{position}].request: length {found}, expected {devices}, one for each entry of `capacity`"
         );
-        ensure!(width >= 0.0, "channels[{position}].width: {width} is negative, expected a number of at least 0");
+        ensure!(
+            width >= 0.0,
+            "channels[{position}].width: {width} is negative, expected a number of at least 0"
+        );
         instance.requests.extend(channel.request.iter().map(|amount| amount.0));
         instance.mean.push(channel.mean.0);
         instance.width.push(width);

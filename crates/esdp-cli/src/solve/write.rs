@@ -93,7 +93,11 @@ pub fn to_json(problem: &Problem<'_>) -> anyhow::Result<String> {
     Ok(text + "\n")
 }
 
-fn gang_form<'a>(problem: &Problem<'a>, servers: Servers<'a>, gangs: Gangs<'a>) -> anyhow::Result<GangForm<'a>> {
+fn gang_form<'a>(
+    problem: &Problem<'a>,
+    servers: Servers<'a>,
+    gangs: Gangs<'a>,
+) -> anyhow::Result<GangForm<'a>> {
     let devices = problem.devices();
     let mut groups: Vec<Tasks<'a>> = Vec::new();
     groups.extend(gangs.groups.iter().map(|group| Tasks {
@@ -104,9 +108,16 @@ fn gang_form<'a>(problem: &Problem<'a>, servers: Servers<'a>, gangs: Gangs<'a>) 
     }));
     for e in 0..problem.len() {
         let (group, request) = (&mut groups[gangs.group[e] as usize], problem.request(e));
-        ensure!(group.channels.is_empty() || group.request == request, "channel {e}: another request than its group");
+        ensure!(
+            group.channels.is_empty() || group.request == request,
+            "channel {e}: another request than its group"
+        );
         group.request = request;
-        group.channels.push(GangChannel { server: servers.of[e], mean: problem.mean()[e], width: problem.width()[e] });
+        group.channels.push(GangChannel {
+            server: servers.of[e],
+            mean: problem.mean()[e],
+            width: problem.width()[e],
+        });
     }
     let job = |job: &esdp::solver::Gang| Job { min: job.minimum, copies: job.copies, tasks: Vec::new() };
     let mut jobs: Vec<Job<'a>> = gangs.jobs.iter().map(job).collect();

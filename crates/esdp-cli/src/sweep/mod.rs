@@ -121,7 +121,9 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     saved::save(&plan, &out)?;
     let pieces = plan.pieces();
     let mine: Vec<&Piece> = match args.shard {
-        Some(shard) => pieces.iter().enumerate().filter(|(at, _)| shard.has(*at)).map(|(_, piece)| piece).collect(),
+        Some(shard) => {
+            pieces.iter().enumerate().filter(|(at, _)| shard.has(*at)).map(|(_, piece)| piece).collect()
+        }
         None => pieces.iter().collect(),
     };
     let done = compute(&plan, &mine, &out, &args.common)?;
@@ -140,7 +142,8 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     }
     if interrupted {
         let (all, out) = (mine.len(), out.display());
-        let sentence = format!("{done} of {all} parts are done and kept in {out}; the same command goes on with it");
+        let sentence =
+            format!("{done} of {all} parts are done and kept in {out}; the same command goes on with it");
         return Err(End::Interrupted(sentence).into());
     }
     Ok(())
@@ -150,8 +153,10 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
     let plan = saved::load(&args.directories)?;
     check(&args.expect, &plan)?;
     let pieces = plan.pieces();
-    let missing: Vec<&Piece> =
-        pieces.iter().filter(|piece| store::load(&args.directories, &piece.key, &plan.unit(piece)).is_none()).collect();
+    let missing: Vec<&Piece> = pieces
+        .iter()
+        .filter(|piece| store::load(&args.directories, &piece.key, &plan.unit(piece)).is_none())
+        .collect();
     if let Some(first) = missing.first() {
         let (count, all, place) = (missing.len(), pieces.len(), plan.points[first.point].name());
         bail!(
@@ -222,7 +227,10 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table(), out.join("report.html"));
-            output::print(&format!("{table}\nReport: {}\nAlso written: sweep.csv, sweep.json\n", report.display()))
+            output::print(&format!(
+                "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json\n",
+                report.display()
+            ))
         }
     }
 }
@@ -252,7 +260,8 @@ fn thresholds(expectations: &[Expectation], results: &SweepResults) -> anyhow::R
     for expectation in expectations {
         let here = |line: &&SweepRow| {
             let wanted = expectation.point.as_deref();
-            line.row.name == expectation.policy && wanted.is_none_or(|wanted| results.point(line).matches(wanted))
+            line.row.name == expectation.policy
+                && wanted.is_none_or(|wanted| results.point(line).matches(wanted))
         };
         for line in results.rows().iter().filter(here) {
             let value = line.row.get(&expectation.key);

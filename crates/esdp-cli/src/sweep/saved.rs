@@ -64,7 +64,8 @@ pub(super) fn load(directories: &[impl AsRef<Path>]) -> anyhow::Result<SweepPlan
 
 fn read(file: &Path) -> anyhow::Result<Saved> {
     let name = || file.display().to_string();
-    let text = std::fs::read(file).context("cannot be read, is this the --out of a sweep?").with_context(name)?;
+    let text =
+        std::fs::read(file).context("cannot be read, is this the --out of a sweep?").with_context(name)?;
     serde_json::from_slice(&text).context("is no plan of a sweep").with_context(name)
 }
 

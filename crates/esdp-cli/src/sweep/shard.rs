@@ -40,7 +40,13 @@ impl Shard {
     }
 
     /// Says what is done; the result is made by the merge.
-    pub(super) fn print(self, format: ResultFormat, done: usize, all: usize, out: &Path) -> anyhow::Result<()> {
+    pub(super) fn print(
+        self,
+        format: ResultFormat,
+        done: usize,
+        all: usize,
+        out: &Path,
+    ) -> anyhow::Result<()> {
         let out = out.display();
         match format {
             ResultFormat::Json => output::print_json(&json!({

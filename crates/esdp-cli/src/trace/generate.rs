@@ -70,7 +70,8 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
     let tasks = write(&args.output, generator, TaskWriter::new, TaskWriter::finish)?;
     let mut text = format!("{}: {tasks} tasks in {seconds} s, seed {}\n", args.output.display(), args.seed);
     if let Some(path) = &args.machines {
-        let machines = write(path, Generator { seconds: 0, ..generator }, MachineWriter::new, MachineWriter::finish)?;
+        let machines =
+            write(path, Generator { seconds: 0, ..generator }, MachineWriter::new, MachineWriter::finish)?;
         text += &format!("{}: {machines} machines\n", path.display());
     }
     if let Some(path) = &args.instances {
@@ -86,8 +87,11 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
 fn accounting(args: &GenerateArgs, seconds: u64) -> anyhow::Result<()> {
     let week = Week { seconds, nodes: args.nodes, ..Week::new(args.seed) }.make();
     let (jobs, nodes) = (week.jobs.len(), week.nodes.len());
-    let mut text =
-        format!("{}: {jobs} jobs in {seconds} s on {nodes} nodes, seed {}\n", args.output.display(), args.seed);
+    let mut text = format!(
+        "{}: {jobs} jobs in {seconds} s on {nodes} nodes, seed {}\n",
+        args.output.display(),
+        args.seed
+    );
     files::write(&args.output, week.accounting())?;
     for (path, content, what) in
         [(&args.machines, week.machines(), "nodes"), (&args.speeds, week.speeds(), "hidden speeds")]

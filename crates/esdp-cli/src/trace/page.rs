@@ -1,7 +1,9 @@
 //! A description as a page.
 
 use super::describe::Document;
-use super::table::{ARRIVALS, QUANTILES, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units};
+use super::table::{
+    ARRIVALS, QUANTILES, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units,
+};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::percent;
@@ -23,12 +25,12 @@ pub(super) fn figures(told: &TraceDescription) -> Vec<Figure> {
             .caption("Jobs a minute; the mean over several minutes where the trace is long.")
             .with(Series::line("jobs").points(hours)),
         );
-        let names = tasks
-            .requests
-            .iter()
-            .take(12)
-            .map(|vector| vector.request.iter().map(|amount| short(*amount)).collect::<Vec<_>>().join(" / "));
-        let shares = tasks.requests.iter().take(12).enumerate().map(|(at, vector)| (at as f64, vector.share, 0.0));
+        let names =
+            tasks.requests.iter().take(12).map(|vector| {
+                vector.request.iter().map(|amount| short(*amount)).collect::<Vec<_>>().join(" / ")
+            });
+        let shares =
+            tasks.requests.iter().take(12).enumerate().map(|(at, vector)| (at as f64, vector.share, 0.0));
         figures.push(
             Figure::new(
                 "requests",
@@ -36,7 +38,11 @@ pub(super) fn figures(told: &TraceDescription) -> Vec<Figure> {
                 Axis::categories(tasks.devices.join(" / "), names),
                 Axis::new("share of tasks").including(0.0),
             )
-            .caption(format!("The most frequent of {}, by {}.", tasks.distinct_requests, units(&tasks.devices)))
+            .caption(format!(
+                "The most frequent of {}, by {}.",
+                tasks.distinct_requests,
+                units(&tasks.devices)
+            ))
             .with(Series::bars("tasks").points(shares)),
         );
         if !tasks.curve.is_empty() {
@@ -86,7 +92,8 @@ pub(super) fn figures(told: &TraceDescription) -> Vec<Figure> {
 }
 
 fn grid(caption: impl Into<String>, head: &[&str], rows: Vec<Vec<String>>) -> Table {
-    let column = |(at, name): (usize, &&str)| if at == 0 { Column::text(*name) } else { Column::number(*name) };
+    let column =
+        |(at, name): (usize, &&str)| if at == 0 { Column::text(*name) } else { Column::number(*name) };
     let mut table = Table::new(caption, head.iter().enumerate().map(column).collect());
     rows.into_iter().for_each(|row| table.row(row.into_iter().map(Cell::text).collect()));
     table
@@ -111,7 +118,8 @@ pub(super) fn render(document: &Document, names: &str, figures: &[Figure]) -> St
     let mut section = Section::new("Distributions");
     let (arrivals, quantiles) = (arrival_rows(told), quantile_rows(told));
     if !arrivals.is_empty() {
-        section = section.table(grid("Arrivals; a Poisson process has a variance/mean of 1", &ARRIVALS, arrivals));
+        section =
+            section.table(grid("Arrivals; a Poisson process has a variance/mean of 1", &ARRIVALS, arrivals));
     }
     if !quantiles.is_empty() {
         section = section.table(grid("Quantiles, within 1 %", &QUANTILES, quantiles));
@@ -152,14 +160,15 @@ pub(super) fn render(document: &Document, names: &str, figures: &[Figure]) -> St
 
 fn rows_section(document: &Document) -> Section {
     let files = document.files.iter().map(|file| {
-        let numbers =
-            [file.rows, file.clean, file.repaired, file.skipped, file.set_aside].map(|count| count.to_string());
+        let numbers = [file.rows, file.clean, file.repaired, file.skipped, file.set_aside]
+            .map(|count| count.to_string());
         [format!("{} ({})", file.title(), file.format)].into_iter().chain(numbers).collect()
     });
     let head = ["File", "Rows", "Clean", "Repaired", "Skipped", "Set aside"];
     let section = Section::new("Rows").table(grid("What became of the rows", &head, files.collect()));
     let causes = causes(document).map(|(file, cause)| {
-        let place = format!("line {}, column {}: {}", cause.first_line, cause.first_column, cause.first_value);
+        let place =
+            format!("line {}, column {}: {}", cause.first_line, cause.first_column, cause.first_value);
         vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), file.title(), place]
     });
     let causes: Vec<Vec<String>> = causes.collect();

@@ -97,8 +97,9 @@ enum Rule {
 }
 
 fn size(text: &str) -> Result<(String, f64), String> {
-    let pair =
-        text.split_once('=').and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
+    let pair = text
+        .split_once('=')
+        .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
     pair.ok_or_else(|| "expected a device and a number, such as cpu=0.5".to_owned())
 }
 
@@ -127,7 +128,8 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
         bail!("{}: it is a directory, expected a file", args.output.display());
     }
     files::write(&args.output, &built.toml)?;
-    let capacities = built.capacities.iter().map(|(name, units)| format!("{name} {units}")).collect::<Vec<_>>();
+    let capacities =
+        built.capacities.iter().map(|(name, units)| format!("{name} {units}")).collect::<Vec<_>>();
     let busy = built.busy.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
     let text = format!(
         "{}: {} slots of {slot} s with {} jobs, {} ports ({} of the tasks), {} servers, {} channels\n\

@@ -48,13 +48,16 @@ pub(super) fn units(devices: &[String]) -> String {
 /// A line of quantiles, with its name.
 pub(super) fn quantile_row(name: &str, found: Option<Quantiles>) -> Option<Vec<String>> {
     let found = found?;
-    let values =
-        [found.mean, found.min, found.p5, found.p25, found.p50, found.p75, found.p90, found.p95, found.p99, found.max];
+    let values = [
+        found.mean, found.min, found.p5, found.p25, found.p50, found.p75, found.p90, found.p95, found.p99,
+        found.max,
+    ];
     Some([name.to_owned()].into_iter().chain(values.map(short)).collect())
 }
 
 /// The heads of quantile rows.
-pub(super) const QUANTILES: [&str; 11] = ["", "mean", "min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "max"];
+pub(super) const QUANTILES: [&str; 11] =
+    ["", "mean", "min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "max"];
 
 /// Every distribution the trace has.
 pub(super) fn quantile_rows(told: &TraceDescription) -> Vec<Vec<String>> {
@@ -112,13 +115,14 @@ pub(super) fn causes(document: &Document) -> impl Iterator<Item = (&Account, &Ca
 pub(super) fn render(document: &Document) -> String {
     let mut out = String::new();
     let files = document.files.iter().map(|file| {
-        let numbers =
-            [file.rows, file.clean, file.repaired, file.skipped, file.set_aside].map(|count| count.to_string());
+        let numbers = [file.rows, file.clean, file.repaired, file.skipped, file.set_aside]
+            .map(|count| count.to_string());
         [file.file.clone(), file.format.to_owned()].into_iter().chain(numbers).collect()
     });
     grid(&mut out, &["file", "format", "rows", "clean", "repaired", "skipped", "set aside"], files.collect());
     let causes = causes(document).map(|(file, cause)| {
-        let place = format!("line {}, column {}: `{}`", cause.first_line, cause.first_column, cause.first_value);
+        let place =
+            format!("line {}, column {}: `{}`", cause.first_line, cause.first_column, cause.first_value);
         vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), file.title(), place]
     });
     grid(&mut out, &["not as it should be", "rows", "rule", "file", "first"], causes.collect());
@@ -146,7 +150,8 @@ pub(super) fn render(document: &Document) -> String {
             time(tasks.last_arrival - tasks.first_arrival),
             tasks.unknown_durations
         );
-        let _ = writeln!(out, "{} request vectors; devices: {}", tasks.distinct_requests, units(&tasks.devices));
+        let _ =
+            writeln!(out, "{} request vectors; devices: {}", tasks.distinct_requests, units(&tasks.devices));
         let rows = tasks.requests.iter().take(SHOWN).map(|vector| {
             let request = amounts(&tasks.devices, &vector.request);
             vec![request, vector.tasks.to_string(), percent(vector.share), percent(vector.coverage)]
@@ -178,7 +183,11 @@ fn speeds(out: &mut String, told: &TraceDescription) {
     });
     grid(out, &["share of speed left beside another job", "p5", "p50", "p95", "variation"], rows.collect());
     let rows = speeds.by_job.iter().take(2 * SHOWN).map(speed_cells);
-    grid(out, &["job type", "servers", "samples", "mean", "varies in time", "across servers"], rows.collect());
+    grid(
+        out,
+        &["job type", "servers", "samples", "mean", "varies in time", "across servers"],
+        rows.collect(),
+    );
     if speeds.by_job.len() > 2 * SHOWN {
         let _ = writeln!(out, "({} more: --format json has all)", speeds.by_job.len() - 2 * SHOWN);
     }

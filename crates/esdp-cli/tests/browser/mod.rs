@@ -41,7 +41,8 @@ impl Browser {
         let (port, path) = address(profile.path(), guard.0.as_mut().expect("just put there"));
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the browser listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
-        let (socket, _) = tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream).expect("a web socket");
+        let (socket, _) =
+            tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream).expect("a web socket");
         let process = guard.0.take().expect("still there");
         let mut browser = Self {
             process,
@@ -53,7 +54,8 @@ impl Browser {
             _profile: profile,
         };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
-        let session = browser.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
+        let session =
+            browser.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
         browser.page = session["sessionId"].as_str().expect("a session").to_owned();
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
@@ -133,14 +135,17 @@ impl Browser {
 
     /// Waits until the page has drawn what it was told to.
     pub fn frame(&mut self) {
-        self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
+        self.ask(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
+        );
     }
 
     /// Moves, presses or releases the mouse.
     pub fn mouse(&mut self, kind: &str, x: f64, y: f64) {
         let pressed = u8::from(kind != "mouseMoved" && kind != "mouseReleased");
         let button = if kind == "mouseMoved" { "none" } else { "left" };
-        let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": pressed, "clickCount": 1});
+        let event =
+            json!({"type": kind, "x": x, "y": y, "button": button, "buttons": pressed, "clickCount": 1});
         self.call("Input.dispatchMouseEvent", event);
     }
 
@@ -151,7 +156,8 @@ impl Browser {
         for step in 1..=4 {
             let share = f64::from(step) / 4.0;
             let place = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
-            let event = json!({"type": "mouseMoved", "x": place.0, "y": place.1, "button": "left", "buttons": 1});
+            let event =
+                json!({"type": "mouseMoved", "x": place.0, "y": place.1, "button": "left", "buttons": 1});
             self.call("Input.dispatchMouseEvent", event);
         }
         self.mouse("mouseReleased", to.0, to.1);
@@ -177,7 +183,8 @@ impl Browser {
         };
         for kind in ["keyDown", "keyUp"] {
             let text = if kind == "keyDown" { text } else { "" };
-            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number, "text": text});
+            let event =
+                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number, "text": text});
             self.call("Input.dispatchKeyEvent", event);
         }
         self.frame();
@@ -185,7 +192,8 @@ impl Browser {
 
     /// A picture of what is seen, or of the whole page.
     pub fn screenshot(&mut self, file: &Path, whole: bool) {
-        let picture = self.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": whole}));
+        let picture =
+            self.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": whole}));
         let bytes = data_encoding::BASE64.decode(picture["data"].as_str().expect("a picture").as_bytes());
         std::fs::write(file, bytes.expect("base64")).expect("the picture can be written");
     }
@@ -204,7 +212,9 @@ fn complaint(event: &Value, home: Option<&str>) -> Option<String> {
     let parameters = &event["params"];
     let bad = match event["method"].as_str()? {
         "Runtime.exceptionThrown" => true,
-        "Runtime.consoleAPICalled" => matches!(parameters["type"].as_str(), Some("error" | "warning" | "assert")),
+        "Runtime.consoleAPICalled" => {
+            matches!(parameters["type"].as_str(), Some("error" | "warning" | "assert"))
+        }
         "Log.entryAdded" => matches!(parameters["entry"]["level"].as_str(), Some("error" | "warning")),
         "Network.requestWillBeSent" => {
             let address = parameters["request"]["url"].as_str().unwrap_or_default();
@@ -237,7 +247,9 @@ fn address(profile: &Path, process: &mut Child) -> (u16, String) {
             return (port, path.trim().to_owned());
         }
         if let Ok(Some(status)) = process.try_wait() {
-            panic!("Chromium ended at once with {status}: try `chromium --headless --no-sandbox about:blank`");
+            panic!(
+                "Chromium ended at once with {status}: try `chromium --headless --no-sandbox about:blank`"
+            );
         }
         assert!(start.elapsed() < PATIENCE, "Chromium started and does not listen");
         std::thread::sleep(Duration::from_millis(50));
@@ -262,7 +274,8 @@ impl Drop for Browser {
         // Asked to close, it ends its helpers as well; killed, it is gone in any case.
         let asked = self.socket.send(Message::text(close)).is_ok();
         let start = Instant::now();
-        while asked && start.elapsed() < Duration::from_secs(5) && matches!(self.process.try_wait(), Ok(None)) {
+        while asked && start.elapsed() < Duration::from_secs(5) && matches!(self.process.try_wait(), Ok(None))
+        {
             std::thread::sleep(Duration::from_millis(20));
         }
         let _ = self.process.kill();

@@ -16,8 +16,12 @@ fn json_has_the_documented_keys() {
         assert!(times.is_sorted() && times[0] > 0.0, "{case}");
         assert_eq!(exact["proved_share"].as_f64(), Some(1.0));
         assert_eq!((exact["median_gap"].as_f64(), exact["largest_gap"].as_f64()), (Some(0.0), Some(0.0)));
-        let rivals: Vec<&str> =
-            case["rivals"].as_array().expect("a list").iter().filter_map(|rival| rival["name"].as_str()).collect();
+        let rivals: Vec<&str> = case["rivals"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|rival| rival["name"].as_str())
+            .collect();
         assert_eq!(rivals, ["paper", "milp", "highs"]);
         // The MILPs solve the same problems by other means; the paper's DP rounds.
         assert!(case["rivals"][2]["largest_difference"].as_f64() < Some(1e-8), "{case}");
@@ -51,18 +55,37 @@ fn gangs_are_measured_beside_the_milp() {
 fn families_are_measured_and_written() {
     let dir = tempfile::tempdir().expect("a directory");
     let families = "real-nodes:4x6,or-library:5x20,quotas:3x4,ties:50x2";
-    let args = ["bench", "--families", families, "--instances", "3", "--quick", "--write", "drawn", "--format", "json"];
-    let report: Value = serde_json::from_str(&esdp_in(dir.path(), &args, b"").fine()).expect("one JSON document");
+    let args = [
+        "bench",
+        "--families",
+        families,
+        "--instances",
+        "3",
+        "--quick",
+        "--write",
+        "drawn",
+        "--format",
+        "json",
+    ];
+    let report: Value =
+        serde_json::from_str(&esdp_in(dir.path(), &args, b"").fine()).expect("one JSON document");
     assert_eq!(report["cases"].as_array().map(Vec::len), Some(0));
     let families = report["families"].as_array().expect("a list");
     assert_eq!(families.len(), 8);
     for family in families {
-        let names: Vec<&str> =
-            family["rivals"].as_array().expect("a list").iter().filter_map(|rival| rival["name"].as_str()).collect();
+        let names: Vec<&str> = family["rivals"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|rival| rival["name"].as_str())
+            .collect();
         assert_eq!(names, ["highs", "milp"]);
         assert_eq!(family["rivals"][0]["decisions"].as_u64(), Some(3), "{family}");
         assert!(family["exact"]["p50_us"].as_f64() > Some(0.0), "{family}");
-        assert!(family["exact_loss"]["largest"].as_f64() <= family["exact"]["largest_gap"].as_f64(), "{family}");
+        assert!(
+            family["exact_loss"]["largest"].as_f64() <= family["exact"]["largest_gap"].as_f64(),
+            "{family}"
+        );
     }
     let file = dir.path().join("drawn/quotas-3x4-optimistic-0-2.json");
     let file = file.to_str().expect("UTF-8");
@@ -85,7 +108,10 @@ fn the_live_core_is_measured() {
         assert!(figures["outcomes"].as_u64() >= Some(2_000), "{figures}");
         assert!(figures["outcome_p50_us"].as_f64() <= figures["outcome_p99_us"].as_f64(), "{figures}");
         assert!(figures["snapshot_bytes"].as_u64() > Some(1_000), "{figures}");
-        assert!(figures["snapshot_ms"].as_f64() > Some(0.0) && figures["restore_ms"].as_f64() > Some(0.0), "{figures}");
+        assert!(
+            figures["snapshot_ms"].as_f64() > Some(0.0) && figures["restore_ms"].as_f64() > Some(0.0),
+            "{figures}"
+        );
     }
     assert!(live["replay"]["events"].as_u64() >= Some(100_000), "{live}");
     assert!(esdp(&args, b"").fine().contains("events"));
@@ -114,7 +140,8 @@ fn everybody_agrees_with_highs() {
 
 #[test]
 fn tables_fit_a_terminal() {
-    let table = esdp(&["bench", "--quick", "--sizes", "32:2,128:40,4x10", "--slots", "20", "--quiet"], b"").fine();
+    let table =
+        esdp(&["bench", "--quick", "--sizes", "32:2,128:40,4x10", "--slots", "20", "--quiet"], b"").fine();
     assert!(table.contains("paper refused problems at\n  128:40, 4x10;"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     let args = ["bench", "--quick", "--families", "or-library:10x40,many-limits:20x40", "--instances", "2"];

@@ -24,16 +24,30 @@ fn files(dir: &Path) -> [String; 3] {
 
 /// A generated week: accounting, nodes, hidden speeds.
 fn week(dir: &Path, seed: &str, hours: &str) -> [String; 3] {
-    let paths = ["week.txt", "nodes.txt", "hidden.csv"].map(|name| dir.join(name).to_str().expect("UTF-8").to_owned());
+    let paths = ["week.txt", "nodes.txt", "hidden.csv"]
+        .map(|name| dir.join(name).to_str().expect("UTF-8").to_owned());
     let [week, nodes, hidden] = &paths;
-    let args = ["--accounting", "--seed", seed, "--hours", hours, "-o", week, "--machines", nodes, "--speeds", hidden];
+    let args = [
+        "--accounting",
+        "--seed",
+        seed,
+        "--hours",
+        hours,
+        "-o",
+        week,
+        "--machines",
+        nodes,
+        "--speeds",
+        hidden,
+    ];
     esdp(&[&["trace", "generate"][..], &args].concat(), b"").fine();
     paths
 }
 
 fn json(args: &[&str], out: &Path) -> Value {
     let rest = ["--format", "json", "--quiet", "--out", out.to_str().expect("UTF-8")];
-    serde_json::from_str(&esdp(&[&["replay"][..], args, &rest].concat(), b"").fine()).expect("one JSON document")
+    serde_json::from_str(&esdp(&[&["replay"][..], args, &rest].concat(), b"").fine())
+        .expect("one JSON document")
 }
 
 fn number(document: &Value, answer: usize, policy: &str, key: &str) -> f64 {
@@ -56,7 +70,11 @@ fn jobs_have_the_columns_of_batsim_and_agree_with_the_summary() {
     let (document, jobs, page) = run("one", "1");
     let (again, jobs_again, page_again) = run("two", "2");
     assert_eq!((&document, &jobs, &page), (&again, &jobs_again, &page_again));
-    assert!(page.contains("Assumed: NOBODY MEASURED YOUR JOBS") && !page.contains("NaN"), "{}", &page[..3000]);
+    assert!(
+        page.contains("Assumed: NOBODY MEASURED YOUR JOBS") && !page.contains("NaN"),
+        "{}",
+        &page[..3000]
+    );
     let header = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,\
                   final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,\
                   allocated_resources,consumed_energy,metadata,policy,seed,spread";
@@ -102,16 +120,21 @@ fn a_week_of_accounting_is_answered_with_default_flags() {
     }
     assert!(!text.contains("NaN") && !text.contains("AOU") && !text.contains("regret"), "{text}");
     let document: Value =
-        serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).expect("a summary")).expect("JSON");
+        serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).expect("a summary"))
+            .expect("JSON");
     // The log gives back its own completion times.
     let error = &document["model_error"];
     assert!(error["mean_off_percent"].as_f64().expect("a number").abs() < 3.0, "{error}");
     assert!(error["median_job_off_percent"].as_f64().expect("a number") < 5.0, "{error}");
     // Without a machine table the nodes of the log are the machines, and it is said.
     let text =
-        esdp(&["replay", &week, "--seeds", "1", "--quiet", "--policies", "esdp,easy", "--out", args[7]], b"").fine();
+        esdp(&["replay", &week, "--seeds", "1", "--quiet", "--policies", "esdp,easy", "--out", args[7]], b"")
+            .fine();
     assert!(text.contains("40 servers: "), "{text}");
-    assert!(text.contains("There is no machine table: the servers are the nodes that accounting names"), "{text}");
+    assert!(
+        text.contains("There is no machine table: the servers are the nodes that accounting names"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -134,7 +157,9 @@ fn where_nobody_knows_speeds_the_answer_is_a_range() {
     let [tasks, nodes, _] = files(dir.path());
     let rest = ["--slot", "2", "--seeds", "2", "--policies", "esdp,easy"];
     let document = json(&[&[tasks.as_str(), &nodes][..], &rest].concat(), &dir.path().join("out"));
-    assert!(document["assumed"][0].as_str().expect("words").starts_with("NOBODY KNOWS HOW FAST YOUR SERVERS ARE"));
+    assert!(
+        document["assumed"][0].as_str().expect("words").starts_with("NOBODY KNOWS HOW FAST YOUR SERVERS ARE")
+    );
     let names: Vec<&str> = document["answers"]
         .as_array()
         .expect("a list")
@@ -149,10 +174,14 @@ fn where_nobody_knows_speeds_the_answer_is_a_range() {
 fn without_files_the_generated_trace_is_played_and_it_is_said() {
     let dir = tempfile::tempdir().expect("a directory");
     let out = dir.path().join("out");
-    let shape = ["--servers", "4", "--slots", "40", "--seeds", "1", "--policies", "esdp,first-fit,easy", "--out"];
+    let shape =
+        ["--servers", "4", "--slots", "40", "--seeds", "1", "--policies", "esdp,first-fit,easy", "--out"];
     let args: Vec<&str> = ["replay"].into_iter().chain(shape).chain([out.to_str().expect("UTF-8")]).collect();
     let text = esdp(&args, b"").fine();
-    assert!(text.contains("nothing here is about your cluster") && text.contains("THE MACHINES ARE MADE UP"), "{text}");
+    assert!(
+        text.contains("nothing here is about your cluster") && text.contains("THE MACHINES ARE MADE UP"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -176,14 +205,21 @@ fn mistakes_are_told_in_a_sentence() {
     let empty = put(dir.path(), "empty", "");
     assert!(esdp(&["replay", &empty], b"").refused().contains("empty"));
     assert!(esdp(&["replay", "--slots", "5", "--load", "0"], b"").refused().contains("`load` is 0"));
-    assert!(esdp(&["replay", "--slots", "5", "--policies", "magic"], b"").refused().contains("unknown policy `magic`"));
+    assert!(
+        esdp(&["replay", "--slots", "5", "--policies", "magic"], b"")
+            .refused()
+            .contains("unknown policy `magic`")
+    );
     let expect = ["replay", "--slots", "5", "--seeds", "1", "--expect", "esdp.nope>=1"];
     assert!(esdp(&expect, b"").refused().contains("unknown number `nope`"));
     assert!(esdp(&["replay", &tasks], b"").refused().contains("do not say which machines there are"));
     let late = esdp(&["replay", &tasks, &nodes, "--start", "99999"], b"").refused();
     assert!(late.contains("try --start"), "{late}");
-    let torn =
-        put(dir.path(), "torn.csv", "M1,1,j_1,1,Terminated,100,120,fifty,0.2\nM1,1,j_2,1,Terminated,100,120,50,0.2\n");
+    let torn = put(
+        dir.path(),
+        "torn.csv",
+        "M1,1,j_1,1,Terminated,100,120,fifty,0.2\nM1,1,j_2,1,Terminated,100,120,50,0.2\n",
+    );
     let refused = esdp(&["replay", &torn, &nodes, "--strict"], b"").refused();
     assert!(refused.contains("line 1") && refused.contains("fifty"), "{refused}");
 }

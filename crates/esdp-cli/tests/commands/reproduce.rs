@@ -43,7 +43,8 @@ fn figures_claims_and_report() {
     assert_eq!(read(dir.path(), "claims.csv").lines().count(), 1 + claims.as_array().unwrap().len());
     // What was simulated can be simulated again.
     let scenario = dir.path().join("scenarios/rho.toml");
-    let sweep = ["sweep", scenario.to_str().unwrap(), "--out", dir.path().to_str().unwrap(), "--format", "csv"];
+    let sweep =
+        ["sweep", scenario.to_str().unwrap(), "--out", dir.path().to_str().unwrap(), "--format", "csv"];
     assert!(esdp(&sweep, b"").fine().starts_with("arrivals.rho,policy,slots,seeds,"));
 }
 
@@ -93,8 +94,7 @@ fn an_interrupted_reproduction_goes_on() {
 #[test]
 fn what_is_not_a_figure_is_refused() {
     let refused = esdp(&["reproduce", "fig7"], b"").refused();
-    let known =
-        "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, horizon, gang, fleet";
+    let known = "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, horizon, gang, fleet";
     assert_eq!(refused, format!("unknown figure `fig7`, expected one or several of {known}"));
     let refused = esdp(&["reproduce", "rho", "--seeds", "0"], b"").refused();
     assert!(refused.contains("--seeds") && refused.contains("from 1 to"), "{refused}");

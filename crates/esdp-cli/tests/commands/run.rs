@@ -18,7 +18,8 @@ fn read(out: &Path, file: &str) -> String {
 /// The names of what is in a directory, sorted.
 fn names(directory: &Path) -> Vec<String> {
     let entries = directory.read_dir().unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -34,7 +35,10 @@ fn without_arguments_the_default_scenario_runs_and_its_table_is_the_one_of_the_r
     assert!(table.contains("\nReport: out/default/report.html\n"), "{table}");
 
     let out = dir.path().join("out/default");
-    assert_eq!((names(dir.path()), names(out.parent().unwrap())), (vec!["out".into()], vec!["default".into()]));
+    assert_eq!(
+        (names(dir.path()), names(out.parent().unwrap())),
+        (vec!["out".into()], vec!["default".into()])
+    );
     assert_eq!(names(&out), ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
     let (report, csv) = (read(&out, "report.html"), read(&out, "summary.csv"));
     assert!(report.starts_with("<!DOCTYPE html>") && report.ends_with("</html>\n"));
@@ -42,16 +46,24 @@ fn without_arguments_the_default_scenario_runs_and_its_table_is_the_one_of_the_r
     let policies = ["esdp", "oracle", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
     assert_eq!(csv.lines().count(), 1 + policies.len());
     // Name, oracle ratio, AOU and regret, each with `±` and its error; times differ from run to run.
-    let untimed = |line: &str| line.replace('*', " ").split_whitespace().take(10).collect::<Vec<_>>().join(" ");
+    let untimed =
+        |line: &str| line.replace('*', " ").split_whitespace().take(10).collect::<Vec<_>>().join(" ");
     let rows: Vec<String> = table.lines().map(untimed).collect();
     for (position, policy) in policies.into_iter().enumerate() {
         assert_eq!(summary["policies"][position]["name"], policy);
-        assert_eq!(rows.iter().filter(|row| row.starts_with(&format!("{policy} "))).count(), 1, "{policy} in {table}");
+        assert_eq!(
+            rows.iter().filter(|row| row.starts_with(&format!("{policy} "))).count(),
+            1,
+            "{policy} in {table}"
+        );
         assert!(report.contains(&format!("<th scope=\"row\">{policy}</th>")), "{policy} in the report");
     }
     let readme = include_str!("../../../../README.md");
-    let promised =
-        readme.lines().skip_while(|line| !line.starts_with("policy  ")).skip(1).take_while(|&line| line != "```");
+    let promised = readme
+        .lines()
+        .skip_while(|line| !line.starts_with("policy  "))
+        .skip(1)
+        .take_while(|&line| line != "```");
     let promised: Vec<String> = promised.map(untimed).collect();
     assert_eq!(promised.len(), 5);
     for row in promised {
@@ -72,7 +84,9 @@ fn the_json_document_keeps_its_contract() {
     assert_eq!(policies.len(), 3);
     for policy in policies {
         let number = |key: &str| policy[key].as_f64().unwrap_or_else(|| panic!("{key} in {policy}"));
-        for key in ["aou_stderr", "oracle_ratio_stderr", "regret_stderr", "decision_us_p50", "decision_us_p99"] {
+        for key in
+            ["aou_stderr", "oracle_ratio_stderr", "regret_stderr", "decision_us_p50", "decision_us_p99"]
+        {
             assert!(number(key) >= 0.0, "{key}");
         }
         assert!(number("decision_us_p50") <= number("decision_us_p99"));
@@ -81,7 +95,10 @@ fn the_json_document_keeps_its_contract() {
         assert!((oracle - number("aou_mean") - number("regret_mean")).abs() < 1e-6);
         assert_eq!(policy["utilisation"].as_array().unwrap().len(), 3);
     }
-    assert_eq!((&policies[0]["name"], &policies[0]["oracle_ratio_mean"]), (&Value::from("oracle"), &Value::from(1.0)));
+    assert_eq!(
+        (&policies[0]["name"], &policies[0]["oracle_ratio_mean"]),
+        (&Value::from("oracle"), &Value::from(1.0))
+    );
     // The file holds the same document.
     assert_eq!(serde_json::from_str::<Value>(&read(dir.path(), "summary.json")).unwrap(), document);
 }
@@ -93,7 +110,8 @@ fn the_files_are_complete_and_the_scenario_repeats_the_run() {
     let table = run(&first, &SMALL).fine();
     assert_eq!(names(&first), ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
     assert!(
-        table.contains("report.html") && table.lines().all(|line| line.chars().count() <= 80 || line.contains('/'))
+        table.contains("report.html")
+            && table.lines().all(|line| line.chars().count() <= 80 || line.contains('/'))
     );
     assert!(!table.contains('\x1b'), "no colour outside of a terminal");
     assert!(read(&first, "report.html").ends_with("</html>\n"));
@@ -101,7 +119,10 @@ fn the_files_are_complete_and_the_scenario_repeats_the_run() {
     let scenario = first.join("scenario.toml");
     assert!(read(&first, "scenario.toml").contains("esdp 0.1.0, 120 slots, seeds 0 to 2"));
     run(&again, &[scenario.to_str().unwrap()]).fine();
-    assert_eq!(util::untimed_csv(&read(&first, "summary.csv")), util::untimed_csv(&read(&again, "summary.csv")));
+    assert_eq!(
+        util::untimed_csv(&read(&first, "summary.csv")),
+        util::untimed_csv(&read(&again, "summary.csv"))
+    );
 }
 
 #[test]
@@ -114,7 +135,8 @@ fn threads_do_not_change_a_byte() {
             let args = [&SMALL[..], &["--jobs", jobs, "--per-slot", "csv", "--format", "csv"]].concat();
             let csv = run(&out, &args).fine();
             run(&out, &[&SMALL[..], &["--jobs", jobs, "--per-slot", "jsonl"]].concat()).fine();
-            let lines = read(&out, "slots.jsonl").lines().map(util::untimed_json).collect::<Vec<_>>().join("\n");
+            let lines =
+                read(&out, "slots.jsonl").lines().map(util::untimed_json).collect::<Vec<_>>().join("\n");
             // `--per-slot jsonl` replaced the CSV, which belonged to another run.
             assert!(!out.join("slots.csv").exists());
             run(&out, &args).fine();
@@ -125,7 +147,9 @@ fn threads_do_not_change_a_byte() {
     assert_eq!(results[0], results[1]);
     let slots = &results[0][2];
     assert_eq!(slots.lines().count(), 1 + 120 * 3 * 3);
-    assert!(slots.starts_with("seed,policy,slot,jobs,channels,expected,realised,oracle,exploring,proved\n0,oracle,1,"));
+    assert!(slots.starts_with(
+        "seed,policy,slot,jobs,channels,expected,realised,oracle,exploring,proved\n0,oracle,1,"
+    ));
     assert_eq!(results[0][3].lines().count(), 120 * 3 * 3);
 }
 
@@ -165,7 +189,10 @@ fn bad_scenarios_get_one_sentence_and_write_nothing() {
         ("[arrivals]\nrho = nan", &["`arrivals.rho`"]),
         ("[graph]\nports = 0", &["`graph.ports` is 0"]),
         ("[graph]\nports = 2\nservers = 2\nchannels = []", &["`graph.channels` is empty"]),
-        ("[graph]\nports = 2\nservers = 2\nchannels = [{ port = 0, server = 1 }]", &["port 1 has no channel"]),
+        (
+            "[graph]\nports = 2\nservers = 2\nchannels = [{ port = 0, server = 1 }]",
+            &["port 1 has no channel"],
+        ),
         ("[graph]\nports = 90000\nservers = 900000", &["`graph`", "pairs"]),
         ("[devices]\ncapacity = [0, 0]", &["`devices.capacity` is [0, 0]"]),
         ("[devices]\nrequest = [3, 1]", &["`devices.request` is [3, 1]", "ascending"]),
@@ -225,7 +252,18 @@ fn bad_flags_are_named() {
 #[test]
 fn ctrl_c_leaves_complete_files_of_what_is_done() {
     let dir = tempfile::tempdir().unwrap();
-    let args = ["run", "--slots", "3000", "--seeds", "20000", "--policies", "esdp,lcf", "--per-slot", "csv", "--out"];
+    let args = [
+        "run",
+        "--slots",
+        "3000",
+        "--seeds",
+        "20000",
+        "--policies",
+        "esdp,lcf",
+        "--per-slot",
+        "csv",
+        "--out",
+    ];
     let child = Command::new(env!("CARGO_BIN_EXE_esdp"))
         .args(args)
         .arg(dir.path())
@@ -235,7 +273,9 @@ fn ctrl_c_leaves_complete_files_of_what_is_done() {
         .unwrap();
     // The record of a finished (seed, policy) pair is on disk; of the third seed, so that two are done.
     let third = |entry: &std::path::PathBuf| entry.join("3-0").exists();
-    util::wait_for(|| dir.path().read_dir().is_ok_and(|entries| entries.flatten().any(|entry| third(&entry.path()))));
+    util::wait_for(|| {
+        dir.path().read_dir().is_ok_and(|entries| entries.flatten().any(|entry| third(&entry.path())))
+    });
     util::signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -262,7 +302,10 @@ fn ctrl_c_leaves_complete_files_of_what_is_done() {
         let out = dir.path().join("whole");
         let count = done.to_string();
         run(&out, &["--slots", "3000", "--seeds", &count, "--policies", "esdp,lcf"]).fine();
-        assert_eq!(util::untimed_csv(&read(dir.path(), "summary.csv")), util::untimed_csv(&read(&out, "summary.csv")));
+        assert_eq!(
+            util::untimed_csv(&read(dir.path(), "summary.csv")),
+            util::untimed_csv(&read(&out, "summary.csv"))
+        );
     }
 }
 
@@ -301,5 +344,8 @@ fn interrupted_at_once(args: &[&str]) {
 #[test]
 fn help_has_examples() {
     let help = esdp(&["run", "--help"], b"").fine();
-    assert!(help.contains("Examples:\n") && help.contains("--expect 'esdp-drift.oracle_ratio_mean>=0.94'"), "{help}");
+    assert!(
+        help.contains("Examples:\n") && help.contains("--expect 'esdp-drift.oracle_ratio_mean>=0.94'"),
+        "{help}"
+    );
 }

@@ -61,7 +61,8 @@ fn files_and_pipes_give_the_same() {
     assert!(table.contains("chosen     2 of 2 channels\n 0 1\n"), "{table}");
     assert!(table.contains("0          3         6  50.0 %"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    let answer: Value = serde_json::from_str(&esdp(&["solve", path, "--format", "json"], b"").fine()).expect("JSON");
+    let answer: Value =
+        serde_json::from_str(&esdp(&["solve", path, "--format", "json"], b"").fine()).expect("JSON");
     assert_eq!(answer["value"], solved(GOOD, &[])["value"]);
 }
 
@@ -90,13 +91,22 @@ fn bad_documents_are_refused_with_the_place() {
         (r#"{"capacity": [1], "channels": [], "slot": 3}"#, "unknown field `slot`"),
         (r#"{"capacity": [1], "channels": []} {}"#, "trailing characters"),
         (r#"{"capacity": 1, "channels": []}"#, "capacity: invalid type: integer `1`"),
-        (r#"{"capacity": [-1], "channels": []}"#, "capacity[0]: invalid value: integer `-1`, expected a whole number"),
+        (
+            r#"{"capacity": [-1], "channels": []}"#,
+            "capacity[0]: invalid value: integer `-1`, expected a whole number",
+        ),
         (
             r#"{"capacity": [1.5], "channels": []}"#,
             "capacity[0]: invalid type: floating point `1.5`, expected a whole number",
         ),
-        (r#"{"capacity": [18446744073709551616], "channels": []}"#, "capacity[0]: invalid type: floating point"),
-        (r#"{"capacity": ["4"], "channels": []}"#, "capacity[0]: invalid type: string \"4\", expected a whole number"),
+        (
+            r#"{"capacity": [18446744073709551616], "channels": []}"#,
+            "capacity[0]: invalid type: floating point",
+        ),
+        (
+            r#"{"capacity": ["4"], "channels": []}"#,
+            "capacity[0]: invalid type: string \"4\", expected a whole number",
+        ),
     ];
     for (problem, part) in cases {
         let sentence = refusal(problem);
@@ -114,10 +124,19 @@ fn bad_channels_are_refused_with_the_key() {
             "channels[0].mean: `NaN` is no JSON value, expected a finite number (line 1, column",
         ),
         (r#"{"request": [1], "mean": -Infinity}"#, "channels[0].mean: `-Infinity` is no JSON value"),
-        (r#"{"request": [1], "mean": 1e400}"#, "channels[0].mean: 1e400 is out of range, expected a finite number"),
-        (r#"{"request": [1], "mean": null}"#, "channels[0].mean: invalid type: null, expected a finite number"),
+        (
+            r#"{"request": [1], "mean": 1e400}"#,
+            "channels[0].mean: 1e400 is out of range, expected a finite number",
+        ),
+        (
+            r#"{"request": [1], "mean": null}"#,
+            "channels[0].mean: invalid type: null, expected a finite number",
+        ),
         (r#"{"request": [1], "mean": 1, "width": -0.5}"#, "channels[0].width: -0.5 is negative"),
-        (r#"{"request": [1], "mean": 1, "widht": 0.5}"#, "channels[0].widht: unknown field `widht`, expected one of"),
+        (
+            r#"{"request": [1], "mean": 1, "widht": 0.5}"#,
+            "channels[0].widht: unknown field `widht`, expected one of",
+        ),
         (r#"{"request": [1], "mean": 1, "mean": 2}"#, "channels[0]: duplicate field `mean`"),
         (r#"{"request": [1, 2], "mean": 1}"#, "channels[0].request: length 2, expected 1"),
         (r#"{"request": [], "mean": 1}"#, "channels[0].request: length 0, expected 1"),
@@ -198,7 +217,8 @@ fn numbers_near_overflow_are_solved_or_refused() {
     assert!(sentence.contains("the sum of `mean` over all channels is not a finite number"), "{sentence}");
     for mean in ["8e307", "-8e307", "5e-324", "1e-300"] {
         let answer = solved(&pair(mean), &[]);
-        let (value, bound) = (answer["value"].as_f64().expect("finite"), answer["bound"].as_f64().expect("finite"));
+        let (value, bound) =
+            (answer["value"].as_f64().expect("finite"), answer["bound"].as_f64().expect("finite"));
         assert!(value >= 0.0 && bound >= value, "{mean}: {answer}");
     }
     let wide = solved(&one(r#"{"request": [1], "mean": 0, "width": 1.7e308}"#), &[]);
@@ -235,8 +255,10 @@ fn a_million_channels_are_solved() {
     write!(file, "]}}").expect("written");
     let file = file.into_inner().expect("flushed");
     let path = file.path().to_str().expect("UTF-8");
-    let answer: Value = serde_json::from_str(&esdp(&["solve", path, "--format", "json"], b"").fine()).expect("JSON");
-    let (value, bound) = (answer["value"].as_f64().expect("a number"), answer["bound"].as_f64().expect("a number"));
+    let answer: Value =
+        serde_json::from_str(&esdp(&["solve", path, "--format", "json"], b"").fine()).expect("JSON");
+    let (value, bound) =
+        (answer["value"].as_f64().expect("a number"), answer["bound"].as_f64().expect("a number"));
     assert!(answer["chosen"].as_array().expect("a list").len() > 100_000);
     assert!(value <= bound && bound - value < 1e-3 * value, "{value} {bound}");
     let table = esdp(&["solve", path], b"").fine();
@@ -276,8 +298,13 @@ fn gangs_are_placed_by_job_task_and_server() {
     for solver in ["auto", "exact", "exhaustive", "greedy"] {
         let answer = solved(GANGS, &["--solver", solver]);
         let keys: Vec<&String> = answer.as_object().expect("an object").keys().collect();
-        assert_eq!(keys, ["bound", "guarantee", "micros", "placements", "solver", "stopped", "value"], "{solver}");
-        let counts = answer["placements"].as_array().expect("a list").iter().map(|placed| placed["count"].as_u64());
+        assert_eq!(
+            keys,
+            ["bound", "guarantee", "micros", "placements", "solver", "stopped", "value"],
+            "{solver}"
+        );
+        let counts =
+            answer["placements"].as_array().expect("a list").iter().map(|placed| placed["count"].as_u64());
         assert_eq!(counts.sum::<Option<u64>>(), Some(4), "{solver}: {answer}");
         assert!(answer["bound"].as_f64() >= answer["value"].as_f64(), "{solver}");
     }
@@ -321,7 +348,11 @@ fn bad_gangs_are_refused_with_the_key() {
         (r#""min": 3"#, r#""min": -1"#, "jobs[0].min: invalid value"),
         (r#""min": 3"#, r#""max": 3"#, "unknown field `max`"),
         (r#""count": 4"#, r#""count": 0"#, "jobs[0].tasks[0].count: 0, expected"),
-        (r#""count": 4"#, r#""count": 4, "min": 5"#, "jobs[0].tasks[0].min: 5, expected a whole number from 0 to 4"),
+        (
+            r#""count": 4"#,
+            r#""count": 4, "min": 5"#,
+            "jobs[0].tasks[0].min: 5, expected a whole number from 0 to 4",
+        ),
         (r#""count": 4"#, r#""count": 99999999999"#, "jobs[0].tasks[0].count: 99999999999, expected"),
         (r#""request": [1, 1]"#, r#""request": [1]"#, "jobs[0].tasks[0].request: length 1, expected 2"),
         (r#""capacity": [4, 4]"#, r#""capacity": [4]"#, "servers[1].capacity: length 1, expected 2"),
@@ -338,6 +369,9 @@ fn bad_gangs_are_refused_with_the_key() {
         assert!(sentence.contains(said), "{to}: {sentence}");
     }
     assert!(refusal(r#"{"servers": []}"#).contains("missing field `jobs`"));
-    assert!(refusal(r#"{"servers": [], "jobs": [{"min": 1, "tasks": []}]}"#).contains("jobs[0].tasks: an empty list"));
+    assert!(
+        refusal(r#"{"servers": [], "jobs": [{"min": 1, "tasks": []}]}"#)
+            .contains("jobs[0].tasks: an empty list")
+    );
     assert_eq!(solved(r#"{"servers": [], "jobs": []}"#, &[])["value"], json!(0.0));
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
 fn solved(problem: &Value, solver: &str) -> Value {
-    let text = esdp(&["solve", "-", "--format", "json", "--solver", solver], problem.to_string().as_bytes()).fine();
+    let text =
+        esdp(&["solve", "-", "--format", "json", "--solver", solver], problem.to_string().as_bytes()).fine();
     serde_json::from_str(&text).expect("one JSON document and nothing else")
 }
 
@@ -108,21 +109,33 @@ fn doing_nothing_is_always_a_candidate() {
         {"min": 2, "tasks": [{"count": 2, "request": [0], "channels": [{"server": 0, "mean": -1, "width": 1}]}]}]});
     for solver in ["auto", "greedy", "exhaustive"] {
         let answer = solved(&problem, solver);
-        assert_eq!((number(&answer, "value"), &answer["placements"]), (0.0, &json!([])), "{solver}: {answer}");
+        assert_eq!(
+            (number(&answer, "value"), &answer["placements"]),
+            (0.0, &json!([])),
+            "{solver}: {answer}"
+        );
     }
 }
 
 #[test]
 fn servers_need_no_device_types() {
-    let task = |server: u32| json!([{"count": 2, "request": [], "channels": [{"server": server, "mean": 0.5}]}]);
+    let task =
+        |server: u32| json!([{"count": 2, "request": [], "channels": [{"server": server, "mean": 0.5}]}]);
     let problem = json!({"servers": [{"capacity": []}, {"capacity": []}],
         "jobs": [{"min": 1, "tasks": task(0)}, {"min": 2, "tasks": task(1)}]});
     for solver in ["auto", "greedy", "exhaustive"] {
         let answer = solved(&problem, solver);
         assert_eq!(number(&answer, "value"), 2.0, "{solver}: {answer}");
-        assert_eq!(answer["placements"][1], json!({"job": 1, "task": 0, "server": 1, "count": 2}), "{solver}");
+        assert_eq!(
+            answer["placements"][1],
+            json!({"job": 1, "task": 0, "server": 1, "count": 2}),
+            "{solver}"
+        );
     }
     let unknown = json!({"servers": [{"capacity": []}], "jobs": [{"min": 1, "tasks": task(1)}]}).to_string();
     let sentence = esdp(&["solve", "-"], unknown.as_bytes()).refused();
-    assert!(sentence.contains("channels[0].server: 1, expected a position in `servers`, of length 1"), "{sentence}");
+    assert!(
+        sentence.contains("channels[0].server: 1, expected a position in `servers`, of length 1"),
+        "{sentence}"
+    );
 }

@@ -29,7 +29,8 @@ fn read(out: &Path, file: &str) -> String {
 }
 
 fn parts(out: &Path) -> Vec<PathBuf> {
-    let mut parts: Vec<PathBuf> = out.join("parts").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut parts: Vec<PathBuf> =
+        out.join("parts").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     parts.sort();
     parts
 }
@@ -44,7 +45,10 @@ fn result(out: &Path) -> [String; 3] {
 fn one_row_a_point_and_policy() {
     let dir = tempfile::tempdir().unwrap();
     let table = sweep(dir.path(), &SMALL).fine();
-    assert!(table.contains("arrivals.rho=0.5") && table.contains('*') && table.contains("report.html"), "{table}");
+    assert!(
+        table.contains("arrivals.rho=0.5") && table.contains('*') && table.contains("report.html"),
+        "{table}"
+    );
     assert!(table.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{table}");
     let csv = read(dir.path(), "sweep.csv");
     assert_eq!(csv.lines().count(), 1 + 2 * 3);
@@ -62,8 +66,11 @@ fn one_row_a_point_and_policy() {
     // A point of a sweep is what a run of that scenario gives.
     let out = dir.path().join("run");
     let scenario = dir.path().join("point.toml");
-    std::fs::write(&scenario, "slots = 60\npolicies = [\"esdp\"]\n[seeds]\ncount = 3\n[arrivals]\nrho = 0.5\n")
-        .unwrap();
+    std::fs::write(
+        &scenario,
+        "slots = 60\npolicies = [\"esdp\"]\n[seeds]\ncount = 3\n[arrivals]\nrho = 0.5\n",
+    )
+    .unwrap();
     let args = ["run", scenario.to_str().unwrap(), "--out", out.to_str().unwrap(), "--format", "json"];
     let run: Value = serde_json::from_str(&esdp(&args, b"").fine()).unwrap();
     assert_eq!(run["policies"][0]["aou_mean"], rows[1]["aou_mean"]);
@@ -98,7 +105,8 @@ fn threads_do_not_change_a_byte() {
 fn a_sweep_goes_on_where_it_stopped() {
     let dir = tempfile::tempdir().unwrap();
     sweep(dir.path(), &SMALL).fine();
-    let whole = [read(dir.path(), "sweep.csv"), read(dir.path(), "sweep.json"), read(dir.path(), "report.html")];
+    let whole =
+        [read(dir.path(), "sweep.csv"), read(dir.path(), "sweep.json"), read(dir.path(), "report.html")];
     let all = parts(dir.path());
     assert_eq!(all.len(), 6);
     let stamp = |path: &Path| path.metadata().unwrap().modified().unwrap();
@@ -111,12 +119,20 @@ fn a_sweep_goes_on_where_it_stopped() {
     std::fs::remove_file(dir.path().join("sweep.csv")).unwrap();
     sweep(dir.path(), &SMALL).fine();
     assert_eq!(parts(dir.path()), all);
-    assert_eq!(all[3..].iter().map(|path| stamp(path)).collect::<Vec<_>>(), kept, "whole parts are not computed again");
+    assert_eq!(
+        all[3..].iter().map(|path| stamp(path)).collect::<Vec<_>>(),
+        kept,
+        "whole parts are not computed again"
+    );
     assert_eq!(untimed_csv(&whole[0]), untimed_csv(&read(dir.path(), "sweep.csv")));
     // With nothing to do not even a time changes.
-    let again = [read(dir.path(), "sweep.csv"), read(dir.path(), "sweep.json"), read(dir.path(), "report.html")];
+    let again =
+        [read(dir.path(), "sweep.csv"), read(dir.path(), "sweep.json"), read(dir.path(), "report.html")];
     sweep(dir.path(), &SMALL).fine();
-    assert_eq!(again, [read(dir.path(), "sweep.csv"), read(dir.path(), "sweep.json"), read(dir.path(), "report.html")]);
+    assert_eq!(
+        again,
+        [read(dir.path(), "sweep.csv"), read(dir.path(), "sweep.json"), read(dir.path(), "report.html")]
+    );
     // More seeds: only these are new.
     sweep(dir.path(), &[&SMALL[..4], &["--seeds", "4"], &SMALL[6..]].concat()).fine();
     assert_eq!(parts(dir.path()).len(), 8);
@@ -126,7 +142,8 @@ fn a_sweep_goes_on_where_it_stopped() {
 #[test]
 fn a_sweep_that_is_ended_keeps_its_parts() {
     let dir = tempfile::tempdir().unwrap();
-    let args = ["sweep", "--preset", "default", "--slots", "400", "--seeds", "5000", "--policies", "esdp,lcf"];
+    let args =
+        ["sweep", "--preset", "default", "--slots", "400", "--seeds", "5000", "--policies", "esdp,lcf"];
     let child = Command::new(env!("CARGO_BIN_EXE_esdp"))
         .args(args)
         .args(["--vary", "arrivals.rho=0.5,1", "--out"])
@@ -136,8 +153,9 @@ fn a_sweep_that_is_ended_keeps_its_parts() {
         .spawn()
         .unwrap();
     let json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    let count =
-        || dir.path().join("parts").is_dir().then(|| parts(dir.path()).iter().filter(|path| json(path)).count());
+    let count = || {
+        dir.path().join("parts").is_dir().then(|| parts(dir.path()).iter().filter(|path| json(path)).count())
+    };
     util::wait_for(|| count().is_some_and(|count| count >= 3));
     // A cluster that wants its node back.
     util::signal(&child, "-TERM");
@@ -157,7 +175,8 @@ fn shards_merge_to_the_bytes_of_one_run() {
     let dir = tempfile::tempdir().unwrap();
     let whole = dir.path().join("whole");
     sweep(&whole, &SMALL).fine();
-    let shards: Vec<String> = (0..3).map(|index| dir.path().join(index.to_string()).display().to_string()).collect();
+    let shards: Vec<String> =
+        (0..3).map(|index| dir.path().join(index.to_string()).display().to_string()).collect();
     for (index, out) in shards.iter().enumerate() {
         let shard = format!("{index}/3");
         let text = sweep(Path::new(out), &[&SMALL[..], &["--shard", &shard]].concat()).fine();
@@ -171,7 +190,10 @@ fn shards_merge_to_the_bytes_of_one_run() {
     };
     let shards: Vec<&str> = shards.iter().map(String::as_str).collect();
     let missing = merge(&shards[..2], &[]).refused();
-    assert!(missing.starts_with("2 of 6 parts are missing or damaged, the first is arrivals.rho="), "{missing}");
+    assert!(
+        missing.starts_with("2 of 6 parts are missing or damaged, the first is arrivals.rho="),
+        "{missing}"
+    );
     assert!(!merged.exists());
     merge(&shards, &["--expect", "esdp.oracle_ratio_mean>=0.1"]).fine();
     assert_eq!(result(&merged), result(&whole));
@@ -180,7 +202,8 @@ fn shards_merge_to_the_bytes_of_one_run() {
 
     // Parts of another sweep, and a directory that is none.
     let other = dir.path().join("other");
-    sweep(&other, &["--preset", "default", "--slots", "5", "--seeds", "1", "--vary", "arrivals.rho=1"]).fine();
+    sweep(&other, &["--preset", "default", "--slots", "5", "--seeds", "1", "--vary", "arrivals.rho=1"])
+        .fine();
     let sentence = merge(&[shards[0], other.to_str().unwrap()], &[]).refused();
     assert!(sentence.contains("hold parts of different sweeps"), "{sentence}");
     assert!(merge(&["nowhere"], &[]).refused().starts_with("nowhere/plan.json: cannot be read"));
@@ -194,11 +217,19 @@ fn thresholds_at_every_point_or_at_one() {
     with("rho=0.5:esdp.oracle_ratio_mean>=0.1").fine();
     let unmet = with("lcf.oracle_ratio_mean>=0.999");
     assert_eq!(unmet.code, 1);
-    assert!(unmet.stderr.starts_with("not met: arrivals.rho=0.5:lcf.oracle_ratio_mean is 0."), "{}", unmet.stderr);
+    assert!(
+        unmet.stderr.starts_with("not met: arrivals.rho=0.5:lcf.oracle_ratio_mean is 0."),
+        "{}",
+        unmet.stderr
+    );
     assert!(unmet.stderr.contains("; arrivals.rho=1:lcf.oracle_ratio_mean is "), "{}", unmet.stderr);
     let one = with("arrivals.rho=1.0:lcf.oracle_ratio_mean>=0.999");
     assert!(one.code == 1 && !one.stderr.contains("rho=0.5"), "{}", one.stderr);
-    assert!(with("rho=0.7:esdp.aou_mean>=1").refused().contains("no such point, expected one like arrivals.rho=0.5"));
+    assert!(
+        with("rho=0.7:esdp.aou_mean>=1")
+            .refused()
+            .contains("no such point, expected one like arrivals.rho=0.5")
+    );
 }
 
 #[test]
@@ -209,7 +240,10 @@ fn bad_sweeps_get_one_sentence_and_write_nothing() {
         (&[], "give a scenario"),
         (&["--preset", "default"], "nothing to vary"),
         (&["--preset", "default", "--vary", "rho"], "expected KEY=VALUE"),
-        (&["--preset", "default", "--vary", "arrivals.rho=0.5,2"], "--vary arrivals.rho=2: `arrivals.rho` is 2"),
+        (
+            &["--preset", "default", "--vary", "arrivals.rho=0.5,2"],
+            "--vary arrivals.rho=2: `arrivals.rho` is 2",
+        ),
         (&["--preset", "default", "--vary", "arrivals.roh=1"], "unknown key `arrivals.roh`"),
         (&["--preset", "default", "--vary", "policies.exp3.x=1"], "the list has no entry `exp3`"),
         (&["--preset", "rho", "--shard", "4/4"], "expected I/N"),
@@ -273,8 +307,12 @@ fn the_kubernetes_command_works_index_by_index() {
     let command = job.lines().find_map(|line| line.trim().strip_prefix("- exec ")).unwrap();
     let arguments = SMALL.join(" ");
     for index in ["0", "1", "2", "3"] {
-        let variables =
-            [("SWEEP", arguments.as_str()), ("SHARDS", "4"), ("OUT", "results"), ("JOB_COMPLETION_INDEX", index)];
+        let variables = [
+            ("SWEEP", arguments.as_str()),
+            ("SHARDS", "4"),
+            ("OUT", "results"),
+            ("JOB_COMPLETION_INDEX", index),
+        ];
         script("/bin/sh", &["-c", &format!("exec {command}")], dir.path(), &variables);
     }
     let merge = documented("sh").pop().unwrap().replace("/results", "results");

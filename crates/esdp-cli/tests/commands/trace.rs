@@ -28,8 +28,12 @@ fn describe_tells_rows_reasons_and_statistics() {
     let file = &told["files"][1];
     let counts = ["rows", "clean", "repaired", "skipped"].map(|key| file[key].as_u64().expect("a number"));
     assert_eq!(counts, [4, 2, 1, 1]);
-    let reasons: Vec<&str> =
-        file["reasons"].as_array().expect("a list").iter().filter_map(|reason| reason["reason"].as_str()).collect();
+    let reasons: Vec<&str> = file["reasons"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|reason| reason["reason"].as_str())
+        .collect();
     assert_eq!(reasons, ["no-request", "no-end", "zero-duration", "no-count", "unsorted"]);
     let table = esdp(&["trace", "describe", &machines, &tasks], b"").fine();
     assert!(table.contains("3 tasks of 2 jobs") && table.contains("line 3, column 23: ``"), "{table}");
@@ -60,7 +64,9 @@ fn strict_and_bad_input_name_file_line_column_and_value() {
     let refused = |args: &[&str]| esdp(&[&["trace", "describe"], args].concat(), b"").refused();
     let error = refused(&[&tasks, "--strict"]);
     assert!(
-        error.ends_with("tasks.csv: line 2, column 26: `90`: it ends when it starts, expected an end after the start"),
+        error.ends_with(
+            "tasks.csv: line 2, column 26: `90`: it ends when it starts, expected an end after the start"
+        ),
         "{error}"
     );
     let error = refused(&[&put(dir.path(), "letter.txt", "Dear all,\n")]);
@@ -78,22 +84,29 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
     let (tasks, machines, toml) = (path("tasks.csv"), path("machines.csv"), path("real.toml"));
-    let generate = ["trace", "generate", "--seed", "3", "--hours", "0.05", "-o", &tasks, "--machines", &machines];
+    let generate =
+        ["trace", "generate", "--seed", "3", "--hours", "0.05", "-o", &tasks, "--machines", &machines];
     let told = esdp(&generate, b"").fine();
     assert!(told.contains("tasks in 180 s, seed 3") && told.contains("400 machines"), "{told}");
     let first = std::fs::read(&tasks).expect("tasks");
     esdp(&generate, b"").fine();
     assert!(std::fs::read(&tasks).expect("tasks") == first, "the same seed gives the same bytes");
     for edges in ["probability", "fit", "domain"] {
-        let scenario =
-            ["trace", "scenario", &machines, &tasks, "-o", &toml, "--rho", "0.9", "--edges", edges, "--seed", "5"];
+        let scenario = [
+            "trace", "scenario", &machines, &tasks, "-o", &toml, "--rho", "0.9", "--edges", edges, "--seed",
+            "5",
+        ];
         let told = esdp(&scenario, b"").fine();
         assert!(told.contains(" slots of 1 s with ") && told.contains("8 ports"), "{told}");
         let text = std::fs::read_to_string(&toml).expect("a scenario");
         assert!(text.contains("# device 0: cpu, a unit is 0.5 cores"), "{text}");
         esdp(&scenario, b"").fine();
-        assert!(std::fs::read_to_string(&toml).expect("a scenario") == text, "the same seed gives the same bytes");
-        let run = ["run", &toml, "--seeds", "1", "--policies", "esdp", "--format", "json", "--out", &path("out")];
+        assert!(
+            std::fs::read_to_string(&toml).expect("a scenario") == text,
+            "the same seed gives the same bytes"
+        );
+        let run =
+            ["run", &toml, "--seeds", "1", "--policies", "esdp", "--format", "json", "--out", &path("out")];
         let result: Value = serde_json::from_str(&esdp(&run, b"").fine()).expect("JSON");
         assert!(result["policies"][0]["aou_mean"].as_f64().expect("a number") > 0.0, "{edges}");
     }
@@ -123,9 +136,15 @@ fn accounting_becomes_speeds_and_a_scenario_with_jobs_in_it() {
     let told = esdp(&["trace", "scenario", &week, &nodes, "-o", &path("real.toml")], b"").fine();
     assert!(!told.contains("slots of 1 s") && !told.contains("by port: 0.00"), "{told}");
     let told = esdp(&["trace", "speeds", &week, "-o", &speeds], b"").fine();
-    assert!(told.contains("95 % interval") && told.contains("There are 2 groups of nodes that no job joins"), "{told}");
+    assert!(
+        told.contains("95 % interval") && told.contains("There are 2 groups of nodes that no job joins"),
+        "{told}"
+    );
     let table = std::fs::read_to_string(&speeds).expect("a speed table");
-    assert_eq!((table.lines().next(), table.lines().count()), (Some("job,server,speed,low,high,jobs,keys"), 41));
+    assert_eq!(
+        (table.lines().next(), table.lines().count()),
+        (Some("job,server,speed,low,high,jobs,keys"), 41)
+    );
     let refused = esdp(&["trace", "speeds", &nodes], b"").refused();
     assert!(refused.contains("accounting needs User, JobName and NodeList"), "{refused}");
 }
@@ -142,7 +161,11 @@ fn outputs_go_where_the_path_leads() {
     for stdout in ["-", "/dev/stdout"] {
         let run = generate(stdout);
         assert_eq!((run.code, &run.stdout), (0, &expected), "{stdout}");
-        assert!(run.stderr.contains(" tasks in 36 s, seed 0") && run.stderr.lines().count() == 1, "{}", run.stderr);
+        assert!(
+            run.stderr.contains(" tasks in 36 s, seed 0") && run.stderr.lines().count() == 1,
+            "{}",
+            run.stderr
+        );
     }
     symlink(&file, path("link")).expect("a link");
     std::fs::write(&file, "old").expect("written");

@@ -30,7 +30,8 @@ fn a_job_is_placed_observed_and_ended() {
     let first = slot(&mut client, "2026-01-01T00:00:05Z", &[("j1", "train"), ("j2", "serve")]);
     assert_eq!((first["slot"].as_u64(), first["held"].as_array().map(Vec::len)), (Some(1), Some(0)));
     let placements = first["placements"].as_array().unwrap();
-    let tasks: u64 = placements.iter().filter(|p| p["job"] == "j1").map(|p| p["count"].as_u64().unwrap()).sum();
+    let tasks: u64 =
+        placements.iter().filter(|p| p["job"] == "j1").map(|p| p["count"].as_u64().unwrap()).sum();
     assert!((2..=4).contains(&tasks), "{first}");
     assert!(placements.iter().filter(|p| p["job"] == "j1").all(|p| p["group"] == "worker"));
     assert!(placements.iter().any(|p| p["job"] == "j2" && p["group"] == "ps"));
@@ -40,12 +41,18 @@ fn a_job_is_placed_observed_and_ended() {
         "the same key, the same answer"
     );
     let second = slot(&mut client, "b", &[("j1", "train")]);
-    assert!(second["placements"].as_array().unwrap().is_empty(), "a job that runs is not started again: {second}");
+    assert!(
+        second["placements"].as_array().unwrap().is_empty(),
+        "a job that runs is not started again: {second}"
+    );
 
     let one = &placements[0];
     let observation = json!({"ticket": one["ticket"], "work": 1000, "seconds": 10});
     let learned = client.post("/v1/observations", &observation);
-    assert_eq!((learned["learned"].as_u64(), learned["duplicates"].as_u64()), (one["count"].as_u64(), Some(0)));
+    assert_eq!(
+        (learned["learned"].as_u64(), learned["duplicates"].as_u64()),
+        (one["count"].as_u64(), Some(0))
+    );
     let again = client.post("/v1/observations", &observation);
     assert_eq!((&again["learned"], &again["duplicates"]), (&json!(0), &json!(1)));
 
@@ -72,10 +79,14 @@ fn jobs_wait_with_reasons_and_starts_are_revoked() {
     let full = json!({"key": "k", "jobs": [{"id": "j", "port": "train"}],
         "free": {"n0": {"gpu": 1}, "n1": {"gpu": 0}, "n2": {"gpu": 0}}});
     let held = client.post("/v1/slots", &full);
-    assert_eq!(held["held"], json!([{"job": "j", "reason": "capacity", "detail": "gpu: 1 free on n0, 2 needed"}]));
+    assert_eq!(
+        held["held"],
+        json!([{"job": "j", "reason": "capacity", "detail": "gpu: 1 free on n0, 2 needed"}])
+    );
     let placed = slot(&mut client, "l", &[]);
     let ticket = placed["placements"][0]["ticket"].as_str().unwrap().to_owned();
-    let revoked = client.post("/v1/starts", &json!({"ticket": ticket, "accepted": false, "why": "node drained"}));
+    let revoked =
+        client.post("/v1/starts", &json!({"ticket": ticket, "accepted": false, "why": "node drained"}));
     assert_eq!(revoked["changed"], true);
     assert_eq!(client.post("/v1/starts", &json!({"ticket": ticket, "accepted": false}))["changed"], false);
     assert_eq!(client.send("POST", "/v1/starts", r#"{"ticket":"t999.0","accepted":true}"#).status, 404);
@@ -109,7 +120,10 @@ fn speeds_come_through_every_door_and_find_the_slow_server() {
     let row = &channels["channels"][0];
     assert!((row["mean"].as_f64().unwrap() - 1000.0 / 9.5).abs() < 1e-6, "{row}");
     assert_eq!((row["unit"].as_str(), row["count"].as_f64()), (Some("work/s"), Some(200.0)));
-    assert!(row["interval"][0].as_f64() < row["mean"].as_f64() && row["mean"].as_f64() < row["interval"][1].as_f64());
+    assert!(
+        row["interval"][0].as_f64() < row["mean"].as_f64()
+            && row["mean"].as_f64() < row["interval"][1].as_f64()
+    );
     let held = slot(&mut client, "k", &[("j", "train")]);
     assert_eq!(
         (held["placements"].as_array().unwrap().len(), held["held"][0]["reason"].as_str()),
@@ -123,7 +137,10 @@ fn speeds_come_through_every_door_and_find_the_slow_server() {
         "NodeNames": ["n0", "n2", "other"]})
         .to_string(),
     );
-    assert_eq!(scores, json!([{"Host": "n0", "Score": 10}, {"Host": "n2", "Score": 4}, {"Host": "other", "Score": 5}]));
+    assert_eq!(
+        scores,
+        json!([{"Host": "n0", "Score": 10}, {"Host": "n2", "Score": 4}, {"Host": "other", "Score": 5}])
+    );
     for body in ["nonsense", "{}", r#"{"Pod":7}"#] {
         assert_eq!(client.ok("POST", "/v1/prioritize", body), json!([]), "it fails open");
     }
@@ -162,8 +179,7 @@ fn advice_is_compared_with_what_was_done() {
     let (_service, mut client) = started(data.path(), &["--mode", "advise"]);
     for round in 0..100 {
         for (server, utility) in [("n0", 0.9), ("n1", 0.2), ("n2", 0.2)] {
-            let report =
-                json!({"port": "train", "server": server, "utility": utility, "id": format!("{server}-{round}")});
+            let report = json!({"port": "train", "server": server, "utility": utility, "id": format!("{server}-{round}")});
             client.post("/v1/observations", &report);
         }
     }
@@ -188,7 +204,8 @@ fn a_state_moves_to_another_service_and_survives_changes() {
     let (_one, mut one) = started(data[0].path(), &[]);
     let (_two, mut two) = started(data[1].path(), &[]);
     for number in 0..50 {
-        let report = json!({"port": "train", "server": "n1", "work": 100, "seconds": 2, "id": format!("o{number}")});
+        let report =
+            json!({"port": "train", "server": "n1", "work": 100, "seconds": 2, "id": format!("o{number}")});
         one.post("/v1/observations", &report);
     }
     let state = one.send("GET", "/v1/state", "").body;
@@ -197,7 +214,9 @@ fn a_state_moves_to_another_service_and_survives_changes() {
         Some(1),
         "one channel has a history, and is known here"
     );
-    let count = |client: &mut Client| client.get("/v1/channels?port=train&server=n1")["channels"][0]["count"].as_f64();
+    let count = |client: &mut Client| {
+        client.get("/v1/channels?port=train&server=n1")["channels"][0]["count"].as_f64()
+    };
     assert_eq!((count(&mut one), count(&mut two)), (Some(50.0), Some(25.0)));
     assert_eq!(two.send("PUT", "/v1/state?share=2", &state).status, 422);
 
@@ -241,7 +260,14 @@ fn what_is_wrong_is_said_with_code_place_and_what_is_accepted() {
         ("POST", "/v1/slots", "{", 400, "invalid_json", None),
         ("POST", "/v1/observations", r#"{"job":"x","utility":2}"#, 409, "conflict", Some("utility")),
         ("POST", "/v1/observations", r#"{"job":"x","utility":1}"#, 404, "not_found", Some("job")),
-        ("POST", "/v1/observations", r#"{"port":"train","server":"n0","rate":1}"#, 409, "conflict", Some("id")),
+        (
+            "POST",
+            "/v1/observations",
+            r#"{"port":"train","server":"n0","rate":1}"#,
+            409,
+            "conflict",
+            Some("id"),
+        ),
         ("POST", "/v1/observations", r#"{"ticket":"x","rate":1}"#, 409, "conflict", Some("ticket")),
         ("PUT", "/v1/cluster", r#"{"devices":[],"servers":[],"ports":[]}"#, 409, "conflict", Some("")),
         ("PUT", "/v1/state", "{}", 409, "conflict", Some("")),
@@ -252,7 +278,11 @@ fn what_is_wrong_is_said_with_code_place_and_what_is_accepted() {
     ] {
         let answer = client.send(method, path, body);
         let error = answer.json();
-        assert_eq!((answer.status, error["code"].as_str()), (status, Some(code)), "{method} {path} {body}: {error}");
+        assert_eq!(
+            (answer.status, error["code"].as_str()),
+            (status, Some(code)),
+            "{method} {path} {body}: {error}"
+        );
         assert_eq!(error["field"].as_str(), field, "{method} {path} {body}: {error}");
         assert!(!error["message"].as_str().unwrap().is_empty());
     }
@@ -273,8 +303,11 @@ fn the_document_tells_what_is_there() {
             if path == "/v1/events" {
                 continue; // it never ends; it has a test of its own
             }
-            let path =
-                path.replace("{slot}", "1").replace("{job}", "j").replace("{port}", "p").replace("{server}", "s");
+            let path = path
+                .replace("{slot}", "1")
+                .replace("{job}", "j")
+                .replace("{port}", "p")
+                .replace("{server}", "s");
             let answer = client.send(&method.to_uppercase(), &path, if method == "get" { "" } else { "{}" });
             let promised = methods[method.as_str()]["responses"].as_object().unwrap();
             assert!(promised.contains_key(&answer.status.to_string()), "{method} {path}: {answer:?}");
@@ -332,8 +365,9 @@ fn news_arrive_live_and_after_a_break() {
 #[test]
 fn roles_allow_what_they_should_and_tokens_are_never_shown() {
     let data = tempfile::tempdir().unwrap();
-    let token =
-        |name: &str, role: &str| output(&["token", "create", name, "--role", role], data.path()).trim().to_owned();
+    let token = |name: &str, role: &str| {
+        output(&["token", "create", name, "--role", role], data.path()).trim().to_owned()
+    };
     let (reader, reporter, operator) = (token("r", "reader"), token("p", "reporter"), token("o", "operator"));
     let service = Service::start(data.path(), &[]);
     let mut client = service.client();
@@ -354,7 +388,8 @@ fn roles_allow_what_they_should_and_tokens_are_never_shown() {
     assert_eq!(status(&reporter, "POST", "/v1/observations", report), 200);
     let list = output(&["token", "list"], data.path());
     assert!(list.contains("reporter") && !list.contains(&reporter[5..]));
-    let entries = std::fs::read_dir(data.path()).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    let entries =
+        std::fs::read_dir(data.path()).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     for bytes in entries {
         assert!(!String::from_utf8_lossy(&bytes).contains(&operator[5..]), "a token is kept as a hash only");
     }

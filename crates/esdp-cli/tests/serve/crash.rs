@@ -69,7 +69,11 @@ impl Worker {
         }
         self.made += 1;
         let name = format!("{}-{}", self.id, self.made);
-        let post = |path: &str, body: Value| Request { method: "POST", path: path.to_owned(), body: body.to_string() };
+        let post = |path: &str, body: Value| Request {
+            method: "POST",
+            path: path.to_owned(),
+            body: body.to_string(),
+        };
         match self.dice.roll(100) {
             0..40 => {
                 let port = if self.dice.roll(3) == 0 { "serve" } else { "train" };
@@ -81,7 +85,10 @@ impl Worker {
             40..90 => {
                 let server = format!("n{}", self.dice.roll(4));
                 let utility = self.dice.roll(1000) as f64 / 1000.0;
-                post("/v1/observations", json!({"port": "train", "server": server, "utility": utility, "id": name}))
+                post(
+                    "/v1/observations",
+                    json!({"port": "train", "server": server, "utility": utility, "id": name}),
+                )
             }
             90..94 => post(&format!("/v1/channels/serve/n{}/reset", self.dice.roll(4)), json!({})),
             94..97 => {
@@ -105,7 +112,8 @@ impl Worker {
             self.reports.push(request.body.clone());
         }
         if request.path == "/v1/slots" {
-            let key = serde_json::from_str::<Value>(&request.body).unwrap()["key"].as_str().unwrap().to_owned();
+            let key =
+                serde_json::from_str::<Value>(&request.body).unwrap()["key"].as_str().unwrap().to_owned();
             self.slots.push((key, body.to_owned()));
             let mut jobs = HashSet::new();
             for placement in answer["placements"].as_array().unwrap() {
@@ -113,7 +121,11 @@ impl Worker {
             }
             // Jobs of others may start in this slot; whoever is told ends them.
             for job in jobs {
-                self.next.push(Request { method: "DELETE", path: format!("/v1/jobs/{job}"), body: String::new() });
+                self.next.push(Request {
+                    method: "DELETE",
+                    path: format!("/v1/jobs/{job}"),
+                    body: String::new(),
+                });
             }
         }
     }
@@ -169,12 +181,15 @@ impl Twin {
 
 /// All clients work until the service is gone.
 fn life(address: SocketAddr, workers: &mut [Worker]) {
-    std::thread::scope(|scope| workers.iter_mut().for_each(|worker| drop(scope.spawn(|| worker.work(address)))));
+    std::thread::scope(|scope| {
+        workers.iter_mut().for_each(|worker| drop(scope.spawn(|| worker.work(address))))
+    });
 }
 
 #[test]
 fn nothing_that_was_answered_is_lost_or_doubled() {
-    let crashes: u64 = std::env::var("ESDP_CRASHES").map_or(50, |times| times.parse().expect("a number of crashes"));
+    let crashes: u64 =
+        std::env::var("ESDP_CRASHES").map_or(50, |times| times.parse().expect("a number of crashes"));
     let data = tempfile::tempdir().unwrap();
     let mut workers: Vec<Worker> = (0..CONNECTIONS).map(Worker::new).collect();
     let (mut twin, mut dice) = (Twin::default(), Dice(7));

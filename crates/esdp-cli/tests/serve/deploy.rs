@@ -31,7 +31,9 @@ fn every_metric_that_is_shown_is_measured() {
     let panels = grafana["panels"].as_array().unwrap();
     let shown: String = panels.iter().map(|panel| panel["targets"].to_string()).collect();
     let documented = include_str!("../../../../docs/operate.md");
-    for (where_, text) in [("Grafana", &*shown), ("alerts", &deployed("prometheus/alerts.yml")), ("docs", documented)] {
+    for (where_, text) in
+        [("Grafana", &*shown), ("alerts", &deployed("prometheus/alerts.yml")), ("docs", documented)]
+    {
         let names = metrics(text);
         assert!(names.len() >= 7, "{where_}: {names:?}");
         let unknown: Vec<_> = names.difference(&measured).collect();
@@ -43,13 +45,17 @@ fn every_metric_that_is_shown_is_measured() {
 fn the_settings_that_are_shown_are_read() {
     // Every setting is there as a comment; without the marks it must be a file that is accepted.
     let text = deployed("serve.toml");
-    let settings: String = text.lines().filter_map(|line| line.strip_prefix("# ")).fold(String::new(), |text, line| {
-        if line.split_once(" = ").is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_')) {
-            text + line + "\n"
-        } else {
-            text
-        }
-    });
+    let settings: String =
+        text.lines().filter_map(|line| line.strip_prefix("# ")).fold(String::new(), |text, line| {
+            if line
+                .split_once(" = ")
+                .is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+            {
+                text + line + "\n"
+            } else {
+                text
+            }
+        });
     assert!(settings.lines().count() >= 12, "{settings}");
     let read: esdp_serve::settings::SettingsFile = toml::from_str(&settings).unwrap();
     read.settle().unwrap();

@@ -162,8 +162,9 @@ fn write() {
         let jobs = json!([{"id": format!("j{number}"), "port": port}]);
         let answer = client.post("/v1/slots", &json!({"key": format!("k{number}"), "jobs": jobs}));
         let placements = answer["placements"].as_array().unwrap();
-        let tickets =
-            placements.iter().map(|place| json!({"ticket": place["ticket"], "work": 40 + number, "seconds": 2}));
+        let tickets = placements
+            .iter()
+            .map(|place| json!({"ticket": place["ticket"], "work": 40 + number, "seconds": 2}));
         client.post("/v1/observations", &Value::Array(tickets.collect()));
         client.ok("DELETE", &format!("/v1/jobs/j{number}"), "");
     }
@@ -189,7 +190,10 @@ fn data_of_version_1_is_read() {
     expected["policy"]["policy"] = "esdp-index".into();
     let why = Service::try_start(data.path(), &[]).err().expect("it is refused");
     assert!(why.contains(r#"learned with policy {"name":"esdp-index","kappa":0.25"#), "{why}");
-    assert!(why.contains(r#"not policy {"name":"esdp"}"#) && why.contains("use that one, or start with"), "{why}");
+    assert!(
+        why.contains(r#"not policy {"name":"esdp"}"#) && why.contains("use that one, or start with"),
+        "{why}"
+    );
     output(&["journal", "verify"], data.path());
     let service = Service::start(data.path(), &["--policy", "esdp-index"]);
     let mut client = service.client();

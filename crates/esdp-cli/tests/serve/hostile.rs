@@ -135,7 +135,8 @@ fn a_crowd_is_turned_away() {
 fn wrong_tokens_open_nothing() {
     let data = tempfile::tempdir().unwrap();
     let directory = data.path().join("data");
-    let token = service::output(&["token", "create", "o", "--role", "operator"], &directory).trim().to_owned();
+    let token =
+        service::output(&["token", "create", "o", "--role", "operator"], &directory).trim().to_owned();
     let service = Service::start(&directory, &[]);
     let mut client = service.client();
     for at in 0..token.len() {
@@ -166,7 +167,8 @@ fn good_client(client: &mut Client, name: &str, enough: impl Fn(usize) -> bool) 
 /// A bad request: malformed, oversized, with a wrong token, or broken off; whether it gets an answer.
 fn bad_request(number: u64, token: &str) -> (Vec<u8>, bool) {
     let send = |path: &str, more: &str, body: &[u8]| {
-        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{more}\r\n");
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{more}\r\n");
         [head.as_bytes(), body].concat()
     };
     let whole = |path: &str, body: &[u8]| send(path, &format!("content-length: {}\r\n", body.len()), body);
@@ -191,7 +193,8 @@ fn a_good_client_does_not_notice_bad_ones() {
     let (requests, slow) = asked.map_or((400, 60), |requests| (requests, requests / 10));
     let data = tempfile::tempdir().unwrap();
     let directory = data.path().join("data");
-    let token = service::output(&["token", "create", "o", "--role", "operator"], &directory).trim().to_owned();
+    let token =
+        service::output(&["token", "create", "o", "--role", "operator"], &directory).trim().to_owned();
     let config = data.path().join("serve.toml");
     std::fs::write(&config, "max_body_bytes = 100000\nrequest_seconds = 5.0").unwrap();
     let service = Service::start(&directory, &["--config", config.to_str().unwrap()]);
@@ -225,10 +228,14 @@ fn a_good_client_does_not_notice_bad_ones() {
                         let (sent, answered) = bad_request(number, token);
                         if answered {
                             let status = status(service, &sent);
-                            assert!(status.is_none_or(|status| (400..500).contains(&status)), "{number}: {status:?}");
+                            assert!(
+                                status.is_none_or(|status| (400..500).contains(&status)),
+                                "{number}: {status:?}"
+                            );
                         } else {
                             // Who has broken off does not wait.
-                            let _ = TcpStream::connect(service.address).and_then(|mut stream| stream.write_all(&sent));
+                            let _ = TcpStream::connect(service.address)
+                                .and_then(|mut stream| stream.write_all(&sent));
                         }
                         served.fetch_add(1, Relaxed);
                     }

@@ -52,7 +52,8 @@ fn a_scenario_is_played_measured_and_cleared_away() {
 #[test]
 fn slots_come_in_batches_from_several_clients_and_over_tls() {
     let data = tempfile::tempdir().unwrap();
-    let fixture = |name: &str| format!("{}/../esdp-serve/tests/fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let fixture =
+        |name: &str| format!("{}/../esdp-serve/tests/fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"));
     let (certificate, key) = (fixture("cert.pem"), fixture("key.pem"));
     let args = ["--synchronous", "OFF", "--tls-certificate", &certificate, "--tls-key", &key];
     let service = Service::start(data.path(), &args);
@@ -74,15 +75,20 @@ fn slots_come_in_batches_from_several_clients_and_over_tls() {
     };
     let batches = play(&["--rate", "100", "--batch", "10"]);
     let (slots, rounds) = (batches["slots"].as_u64().unwrap(), batches["rounds"].as_u64().unwrap());
-    assert_eq!((slots, batches["requests"]["latency"]["decision"]["count"].as_u64()), (10 * rounds, Some(rounds)));
+    assert_eq!(
+        (slots, batches["requests"]["latency"]["decision"]["count"].as_u64()),
+        (10 * rounds, Some(rounds))
+    );
     // All but the outcomes of the last batch were reported and learned.
     let learned = batches["learned"]["outcomes"].as_f64().unwrap();
     assert!(rounds > 1 && learned > 3.0 * (slots - 10) as f64, "{batches}");
     let several = play(&["--rate", "40", "--clients", "4", "--outcomes", "500"]);
     assert_eq!(several["requests"]["errors"], json!({}));
     assert!(several["learned"]["outcomes"].as_f64().unwrap() > learned + 100.0, "{several}");
-    let lasting =
-        esdp().args(["load", "--target", "localhost:1", "--batch", "2", "--preset", "gang-queue"]).output().unwrap();
+    let lasting = esdp()
+        .args(["load", "--target", "localhost:1", "--batch", "2", "--preset", "gang-queue"])
+        .output()
+        .unwrap();
     assert!(String::from_utf8_lossy(&lasting.stderr).contains("--batch 2"));
 }
 

@@ -19,7 +19,15 @@ const REQUESTS: usize = 40;
 fn traced(data: &Path, synchronous: &str) -> (String, Vec<String>) {
     let trace = data.join("trace");
     let mut command = Command::new("strace");
-    command.args(["-f", "-y", "-s", "5000", "-e", "trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg", "-o"]);
+    command.args([
+        "-f",
+        "-y",
+        "-s",
+        "5000",
+        "-e",
+        "trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg",
+        "-o",
+    ]);
     command.arg(&trace).arg(esdp().get_program());
     command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "off", "--synchronous", synchronous]);
     command.arg("--data").arg(data.join("data"));
@@ -48,7 +56,8 @@ fn traced(data: &Path, synchronous: &str) -> (String, Vec<String>) {
     });
     // `strace` passes no signal on; what it traces is its child, and it ends with it.
     let id = service.id();
-    let traced = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("a child is listed");
+    let traced =
+        std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("a child is listed");
     let traced = traced.split_whitespace().next().expect("strace has a child").parse().expect("a process id");
     assert_eq!(service.stop_by(traced), Some(0));
     (std::fs::read_to_string(trace).expect("a trace was written"), jobs)

@@ -29,7 +29,11 @@ fn tell(client: &mut Client, events: Vec<Event>) -> Vec<Value> {
     let (mut jobs, mut reports) = (Vec::new(), Vec::new());
     for event in events {
         match event {
-            Event::Reported { ticket, tasks: WhichTasks::One(task), report: SpeedReport::Utility(utility) } => {
+            Event::Reported {
+                ticket,
+                tasks: WhichTasks::One(task),
+                report: SpeedReport::Utility(utility),
+            } => {
                 let ticket = TicketName { ticket, first: Some(task) }.to_string();
                 reports.push(json!({"ticket": ticket, "utility": utility}));
             }

@@ -31,9 +31,24 @@ fn check(service: &Service, token: Option<&str>) {
     let home = tempfile::tempdir().unwrap();
     let mut command = Command::new(program());
     command.arg("run").arg(format!("http://{}/openapi.json", service.address)).current_dir(home.path());
-    command.args(["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--max-examples", &examples]);
+    command.args([
+        "--checks",
+        "all",
+        "--phases",
+        "examples,coverage,fuzzing,stateful",
+        "--max-examples",
+        &examples,
+    ]);
     // Server-sent events never end; they have a test of their own.
-    command.args(["--exclude-path", "/v1/events", "--seed", "1", "--generation-database", "none", "--no-color"]);
+    command.args([
+        "--exclude-path",
+        "/v1/events",
+        "--seed",
+        "1",
+        "--generation-database",
+        "none",
+        "--no-color",
+    ]);
     command.args(["--suppress-health-check", "all", "--continue-on-failure"]);
     if let Some(token) = token {
         command.args(["--header", &format!("Authorization: Bearer {token}")]);

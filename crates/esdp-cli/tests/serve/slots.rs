@@ -23,14 +23,19 @@ fn a_list_of_slots_is_decided_in_order_or_not_at_all() {
                       {"key": "a", "jobs": [job("other")]}]);
     let answer = client.post("/v1/slots", &list);
     let slots = answer["slots"].as_array().unwrap();
-    assert_eq!([&slots[0]["slot"], &slots[1]["slot"], &slots[2]["slot"]], [1, 2, 1], "a key is known in the same list");
+    assert_eq!(
+        [&slots[0]["slot"], &slots[1]["slot"], &slots[2]["slot"]],
+        [1, 2, 1],
+        "a key is known in the same list"
+    );
     assert_eq!(slots[0], slots[2]);
     assert_eq!(slots[1]["placements"][0]["job"], "j2");
     assert_eq!(client.get("/v1/status")["running"], 1, "j1 has ended");
     assert_eq!(client.post("/v1/slots", &list), answer, "the same keys, the same answers");
     assert_eq!(client.post("/v1/slots", &json!([])), json!({"slots": []}));
 
-    let wrong = json!([{"key": "c", "jobs": [job("j3")]}, {"key": "d", "jobs": [{"id": "j4", "port": "nowhere"}]}]);
+    let wrong =
+        json!([{"key": "c", "jobs": [job("j3")]}, {"key": "d", "jobs": [{"id": "j4", "port": "nowhere"}]}]);
     let refused = client.send("POST", "/v1/slots", &wrong.to_string());
     assert_eq!((refused.status, refused.json()["field"].as_str()), (409, Some("[1].jobs[0].port")));
     assert_eq!(client.get("/v1/status")["slot"], 2, "nothing of it was decided");
@@ -49,7 +54,8 @@ fn jobs_end_with_a_slot() {
     let first = client.post("/v1/slots", &json!({"key": "a", "jobs": many}));
     let started = first["placements"][0]["job"].as_str().unwrap().to_owned();
     let waiting = first["held"][0]["job"].as_str().unwrap().to_owned();
-    let answer = client.post("/v1/slots", &json!({"key": "b", "ended": [started, waiting, started, "nobody"]}));
+    let answer =
+        client.post("/v1/slots", &json!({"key": "b", "ended": [started, waiting, started, "nobody"]}));
     assert_eq!(answer["ignored"], json!([{"job": "nobody", "why": "there is no such job"}]));
     assert!(!answer["placements"].as_array().unwrap().is_empty(), "there is room again: {answer}");
     assert!(!answer.to_string().contains(&format!("\"{waiting}\"")), "a job that waited is withdrawn");
@@ -64,9 +70,14 @@ fn a_long_queue_is_listed_in_part() {
     client.post("/v1/slots", &json!({"key": "a", "jobs": many}));
     let answer = client.post("/v1/slots", &json!({"key": "b", "jobs": [job("last")]}));
     let held = answer["held"].as_array().unwrap();
-    assert_eq!((held.len(), held[0]["job"].as_str()), (21, Some("last")), "those that were sent, and 20 more");
+    assert_eq!(
+        (held.len(), held[0]["job"].as_str()),
+        (21, Some("last")),
+        "those that were sent, and 20 more"
+    );
     let status = client.get("/v1/status");
-    let waiting: u64 = status["waiting"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    let waiting: u64 =
+        status["waiting"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(waiting, held.len() as u64 + answer["held_more"].as_u64().unwrap());
 }
 
@@ -79,7 +90,10 @@ fn late_doubled_and_absurd_messages_are_told_apart() {
     let ticket = placed["placements"][0]["ticket"].as_str().unwrap().to_owned();
     client.ok("DELETE", "/v1/jobs/j", "");
     let report = json!({"ticket": ticket, "work": 10, "seconds": 1});
-    assert!(client.post("/v1/observations", &report)["learned"].as_u64() > Some(0), "after the end is early enough");
+    assert!(
+        client.post("/v1/observations", &report)["learned"].as_u64() > Some(0),
+        "after the end is early enough"
+    );
     assert_eq!(client.post("/v1/observations", &report)["duplicates"], 1);
     assert_eq!(
         client.send("POST", "/v1/starts", &json!({"ticket": ticket, "accepted": false}).to_string()).status,
@@ -91,7 +105,10 @@ fn late_doubled_and_absurd_messages_are_told_apart() {
         let body = format!(r#"{{"port":"train","server":"n0","id":"x","rate":{number}}}"#);
         assert!(matches!(refused(&mut client, &body), 400 | 409 | 422), "{body}");
     }
-    assert_eq!(refused(&mut client, r#"{"port":"train","server":"n0","id":"x","work":1e308,"seconds":1e-308}"#), 409);
+    assert_eq!(
+        refused(&mut client, r#"{"port":"train","server":"n0","id":"x","work":1e308,"seconds":1e-308}"#),
+        409
+    );
     assert_eq!(
         refused(&mut client, r#"{"port":"train","server":"n0","id":"x","rate":1e300}"#),
         200,
@@ -105,5 +122,8 @@ fn late_doubled_and_absurd_messages_are_told_apart() {
     for body in [r#"{"key":"b","free":{"n0":{"gpu":-1}}}"#, r#"{"key":"b","free":{"n0":{"gpu":1e30}}}"#] {
         assert_eq!(client.send("POST", "/v1/slots", body).status, 422, "{body}");
     }
-    assert_eq!(client.post("/v1/slots", &json!({"key": "b", "jobs": [job("k")]}))["placements"][0]["job"], "k");
+    assert_eq!(
+        client.post("/v1/slots", &json!({"key": "b", "jobs": [job("k")]}))["placements"][0]["job"],
+        "k"
+    );
 }

@@ -14,11 +14,16 @@ const LARGEST_DATABASE: f64 = 500.0;
 
 #[test]
 fn memory_is_flat_and_the_database_bounded() {
-    let seconds: Option<u64> = std::env::var("ESDP_SOAK").ok().map(|seconds| seconds.parse().expect("seconds"));
+    let seconds: Option<u64> =
+        std::env::var("ESDP_SOAK").ok().map(|seconds| seconds.parse().expect("seconds"));
     let home = tempfile::tempdir().unwrap();
     let (config, data) = (home.path().join("serve.toml"), home.path().join("data"));
     // A short run must see what a long one sees: many snapshots, and answers that are dropped.
-    std::fs::write(&config, if seconds.is_some() { "" } else { "snapshot_events = 3000\nkept_slots = 100\n" }).unwrap();
+    std::fs::write(
+        &config,
+        if seconds.is_some() { "" } else { "snapshot_events = 3000\nkept_slots = 100\n" },
+    )
+    .unwrap();
     let service = Service::start(&data, &["--config", config.to_str().unwrap()]);
     let (rate, batch) = if seconds.is_some() { ("1000", "4") } else { ("200", "10") };
     let duration = seconds.unwrap_or(8).to_string();

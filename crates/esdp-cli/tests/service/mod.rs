@@ -29,7 +29,11 @@ impl Service {
     /// Starts a service, or says why it does not start.
     pub fn try_start(data: &Path, args: &[&str]) -> Result<Self, String> {
         let mut command = esdp();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "warn"]).arg("--data").arg(data).args(args);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--log-level", "warn"])
+            .arg("--data")
+            .arg(data)
+            .args(args);
         Self::spawn(command)
     }
 
@@ -177,7 +181,8 @@ pub fn read_answer(stream: &mut BufReader<TcpStream>, method: &str) -> io::Resul
     if stream.read_line(&mut line)? == 0 {
         return Err(broken("the connection is gone"));
     }
-    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| broken("no status"))?;
+    let status =
+        line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| broken("no status"))?;
     let mut headers = Vec::new();
     loop {
         line.clear();
@@ -199,7 +204,8 @@ pub fn read_answer(stream: &mut BufReader<TcpStream>, method: &str) -> io::Resul
 
 /// The output of a command that must work.
 pub fn output(args: &[&str], data: &Path) -> String {
-    let Output { status, stdout, stderr } = esdp().args(args).arg("--data").arg(data).output().expect("it runs");
+    let Output { status, stdout, stderr } =
+        esdp().args(args).arg("--data").arg(data).output().expect("it runs");
     assert!(status.success(), "{args:?}: {}", String::from_utf8_lossy(&stderr));
     String::from_utf8(stdout).expect("it is UTF-8")
 }

@@ -55,7 +55,9 @@ impl Bed {
     pub fn start_driver(&mut self) {
         let log = File::options().create(true).append(true).open(self.path("log")).expect("a log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_esdp"));
-        command.args(["slurm", "run", "--slot", "300ms", "--log-level", "debug", "--conf"]).arg(self.cluster.conf());
+        command
+            .args(["slurm", "run", "--slot", "300ms", "--log-level", "debug", "--conf"])
+            .arg(self.cluster.conf());
         command.arg("--data").arg(self.path("data")).arg("--reports").arg(self.path("reports"));
         command.arg("--config").arg(self.path("config.toml")).arg("--wake").arg(self.path("wake"));
         match self.cluster.rest() {
@@ -105,7 +107,11 @@ done | $real
     /// Submits a script as the owner; the number of the job.
     pub fn submit(&self, args: &[&str], script: &str) -> u64 {
         let mut command = self.as_owner("sbatch");
-        command.args(["--parsable", "--output=/dev/null", "--chdir=/tmp"]).args(args).arg("--wrap").arg(script);
+        command
+            .args(["--parsable", "--output=/dev/null", "--chdir=/tmp"])
+            .args(args)
+            .arg("--wrap")
+            .arg(script);
         said(command).trim().parse().expect("a job's number")
     }
 
@@ -149,7 +155,12 @@ done | $real
     pub fn wait(&self, what: &str, holds: impl Fn(&Self) -> bool) {
         let since = Instant::now();
         while !holds(self) {
-            assert!(since.elapsed() < LONGEST, "waited in vain for {what}:\n{}\n{}", self.log(), self.ledger());
+            assert!(
+                since.elapsed() < LONGEST,
+                "waited in vain for {what}:\n{}\n{}",
+                self.log(),
+                self.ledger()
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -198,7 +209,9 @@ done | $real
         let fields = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
         let ended = fields.filter(|fields| fields.len() == 6 && fields[3] == "ended");
         let nodes = |list: &str| list.split('+').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        ended.map(|fields| (fields[2].parse().expect("a number"), fields[5].clone(), nodes(&fields[4]))).collect()
+        ended
+            .map(|fields| (fields[2].parse().expect("a number"), fields[5].clone(), nodes(&fields[4])))
+            .collect()
     }
 
     /// Slurm's own records.

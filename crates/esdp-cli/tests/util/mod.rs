@@ -37,13 +37,21 @@ pub fn esdp_with(variables: &[(&str, &str)], args: &[&str]) -> Run {
 }
 
 fn run(mut command: Command, stdin: &[u8]) -> Run {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
     // It may refuse its arguments and leave without reading.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
     let output = child.wait_with_output().expect("the binary ends");
     let text = |bytes| String::from_utf8(bytes).expect("esdp writes UTF-8");
-    Run { code: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
+    Run {
+        code: output.status.code().expect("no signal"),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
 }
 
 impl Run {

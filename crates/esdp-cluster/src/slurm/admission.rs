@@ -46,7 +46,8 @@ pub fn admit(wanted: &[Wanted], free: &mut [Vec<u64>], until: &[u64]) -> Admitte
         let fits = |left: &[Vec<u64>], (node, request): &(usize, Vec<u64>)| {
             request.iter().zip(&left[*node]).all(|(request, left)| request <= left)
         };
-        let now: Vec<&(usize, Vec<u64>)> = job.on.iter().filter(|one| fits(&left, one)).take(job.nodes).collect();
+        let now: Vec<&(usize, Vec<u64>)> =
+            job.on.iter().filter(|one| fits(&left, one)).take(job.nodes).collect();
         if now.len() == job.nodes {
             take(&mut left, &now);
             admitted.jobs.push(index);
@@ -105,7 +106,8 @@ mod tests {
     fn small_jobs_use_what_the_reservation_leaves() {
         // The first job waits for two nodes: one is free, node 1 becomes free before node 2. Node 3 is left to others.
         let mut free = vec![vec![4], vec![2], vec![2], vec![3]];
-        let admitted = admit(&[job(0, 2, 4, 4), job(1, 1, 3, 4), job(2, 1, 2, 4)], &mut free, &[0, 50, 90, 95]);
+        let admitted =
+            admit(&[job(0, 2, 4, 4), job(1, 1, 3, 4), job(2, 1, 2, 4)], &mut free, &[0, 50, 90, 95]);
         assert_eq!((admitted.jobs, admitted.first_blocked), (vec![1, 2], Some(0)));
         assert_eq!(free, [[0], [0], [2], [3]]);
     }

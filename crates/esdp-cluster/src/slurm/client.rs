@@ -63,9 +63,14 @@ impl CallError {
 
 /// Whether a complaint is not about what was asked, but about a controller that does not answer.
 pub(super) fn says_away(said: &str) -> bool {
-    ["Unable to contact slurm controller", "Socket timed out", "Connection refused", "Zero Bytes were transmitted"]
-        .into_iter()
-        .any(|known| said.contains(known))
+    [
+        "Unable to contact slurm controller",
+        "Socket timed out",
+        "Connection refused",
+        "Zero Bytes were transmitted",
+    ]
+    .into_iter()
+    .any(|known| said.contains(known))
 }
 
 /// The way to a Slurm cluster.
@@ -106,7 +111,10 @@ impl SlurmClient {
     /// # Errors
     /// When it does not start or takes too long.
     pub fn tell(&self, program: &str, args: &[&str], input: &str) -> Result<Said, CallError> {
-        let start = |error: std::io::Error| CallError::Start { program: program.to_owned(), cause: error.to_string() };
+        let start = |error: std::io::Error| CallError::Start {
+            program: program.to_owned(),
+            cause: error.to_string(),
+        };
         let mut command = self.program(program);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(start)?;
@@ -131,7 +139,9 @@ impl SlurmClient {
             // Both streams have ended, so it has too, or will in a moment; or its time is over.
             match wait(&mut child, due).map_err(start)? {
                 Some(ok) => Ok(Said { ok, ..said }),
-                None => Err(CallError::TimeOut { program: shown(program, args), seconds: time_out.as_secs() }),
+                None => {
+                    Err(CallError::TimeOut { program: shown(program, args), seconds: time_out.as_secs() })
+                }
             }
         })
     }

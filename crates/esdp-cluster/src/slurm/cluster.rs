@@ -62,8 +62,9 @@ impl Slurm {
         let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
         let release = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
         let shown = client.ask("scontrol", &["show", "config"])?;
-        let pair =
-            |line: &str| line.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+        let pair = |line: &str| {
+            line.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        };
         let config: Vec<_> = shown.lines().filter_map(pair).collect();
         let (rest, without_rest) = match choose_rest(&client, release, rest)? {
             Ok(rest) => (Some(RefCell::new(rest)), None),
@@ -250,7 +251,8 @@ impl Slurm {
     }
 
     fn read_jobs(&self, text: &str) -> Result<Vec<SlurmJob>, CallError> {
-        job::read(text, self.memory).map_err(|cause| CallError::Answer { what: "list of jobs".to_owned(), cause })
+        job::read(text, self.memory)
+            .map_err(|cause| CallError::Answer { what: "list of jobs".to_owned(), cause })
     }
 }
 
@@ -266,9 +268,10 @@ fn choose_rest(
 ) -> Result<Result<Rest, Option<String>>, CallError> {
     match choice {
         RestChoice::Off => Ok(Err(None)),
-        RestChoice::At(socket) => Rest::probe(client, socket)
-            .map(Ok)
-            .map_err(|said| CallError::Failed { program: format!("slurmrestd at {}", socket.display()), said }),
+        RestChoice::At(socket) => Rest::probe(client, socket).map(Ok).map_err(|said| CallError::Failed {
+            program: format!("slurmrestd at {}", socket.display()),
+            said,
+        }),
         RestChoice::Auto if release < REST_SINCE => Ok(Err(None)),
         RestChoice::Auto => {
             let socket = SOCKETS.into_iter().map(Path::new).find(|socket| socket.exists());

@@ -53,18 +53,21 @@ impl Config {
     /// With the file, the key and what is wrong.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let config: Self =
-            toml::from_str(&text).map_err(|error| format!("{}: {}", path.display(), error.to_string().trim_end()))?;
+        let config: Self = toml::from_str(&text)
+            .map_err(|error| format!("{}: {}", path.display(), error.to_string().trim_end()))?;
         config.check().map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(config)
     }
 
     fn check(&self) -> Result<(), String> {
         for (index, rule) in self.port.iter().enumerate() {
-            let sound = !rule.name.is_empty() && rule.name.len() <= 64 && !rule.name.contains(char::is_whitespace);
+            let sound =
+                !rule.name.is_empty() && rule.name.len() <= 64 && !rule.name.contains(char::is_whitespace);
             if !sound {
                 let name = &rule.name;
-                return Err(format!("`port[{index}].name` is `{name}`, expected 1 to 64 characters without blanks"));
+                return Err(format!(
+                    "`port[{index}].name` is `{name}`, expected 1 to 64 characters without blanks"
+                ));
             }
             positive(&format!("port[{index}].reference_seconds"), rule.reference_seconds)?;
         }

@@ -91,7 +91,12 @@ impl<'a> CoreClient<'a> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         // Nobody asks for a slot again: what was decided before a crash is among the jobs that were started.
         let key = format!("slurm-{}", now.as_nanos());
-        read(&self.client.ask(Command::Slots(one(SlotWire { key, jobs, ended: Vec::new(), free, closed, work })))?.text)
+        read(
+            &self
+                .client
+                .ask(Command::Slots(one(SlotWire { key, jobs, ended: Vec::new(), free, closed, work })))?
+                .text,
+        )
     }
 
     /// A start came to nothing: the job waits again.
@@ -116,8 +121,11 @@ impl<'a> CoreClient<'a> {
     /// # Errors
     /// When the engine does not answer.
     pub fn lose(&self, job: &str) -> Result<(), ApiError> {
-        let lost =
-            ObservationWire { job: Some(job.to_owned()), outcome: Some("lost".to_owned()), ..Default::default() };
+        let lost = ObservationWire {
+            job: Some(job.to_owned()),
+            outcome: Some("lost".to_owned()),
+            ..Default::default()
+        };
         self.observe(vec![lost])?;
         self.end(job)
     }

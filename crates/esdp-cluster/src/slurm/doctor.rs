@@ -77,7 +77,10 @@ impl Examined {
             nodes: slurm.nodes()?.into_iter().filter(|node| within(&node.partitions)).collect(),
             lua,
             user,
-            held: jobs.iter().filter(|job| within(&job.partitions) && job.is_held() && super::is_marked(job)).count(),
+            held: jobs
+                .iter()
+                .filter(|job| within(&job.partitions) && job.is_held() && super::is_marked(job))
+                .count(),
             without_rest: slurm.without_rest().map(str::to_owned),
         })
     }
@@ -127,7 +130,8 @@ impl Examined {
     }
 
     fn age(&self) -> Finding {
-        let seconds = self.setting("MinJobAge").split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
+        let seconds =
+            self.setting("MinJobAge").split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
         match seconds {
             Some(seconds) if seconds < 60 => Finding::change(
                 format!(
@@ -136,7 +140,10 @@ impl Examined {
                 &["in slurm.conf: MinJobAge=300", "scontrol reconfigure"],
                 "the old value of MinJobAge",
             ),
-            _ => Finding::fine(format!("finished jobs are shown for {} (MinJobAge)", self.setting("MinJobAge"))),
+            _ => Finding::fine(format!(
+                "finished jobs are shown for {} (MinJobAge)",
+                self.setting("MinJobAge")
+            )),
         }
     }
 
@@ -153,22 +160,25 @@ impl Examined {
 
     fn holds(&self, partition: &str) -> Finding {
         let plugin = self.setting("JobSubmitPlugins").split(',').any(|name| name.trim().ends_with("lua"));
-        let ours = self
-            .lua
-            .as_ref()
-            .is_some_and(|text| text.contains("esdp slurm doctor") && text.contains(&format!("[\"{partition}\"]")));
+        let ours = self.lua.as_ref().is_some_and(|text| {
+            text.contains("esdp slurm doctor") && text.contains(&format!("[\"{partition}\"]"))
+        });
         match (plugin, ours) {
             (true, true) => Finding::fine(format!("job_submit.lua holds the jobs of `{partition}`")),
             (plugin, _) => {
                 let print = format!("esdp slurm doctor --partition {partition} --print-lua > job_submit.lua");
-                let mut change = vec![print.as_str(), "put it beside slurm.conf; merge it by hand if there is one"];
+                let mut change =
+                    vec![print.as_str(), "put it beside slurm.conf; merge it by hand if there is one"];
                 if !plugin {
                     change.push("in slurm.conf: JobSubmitPlugins=lua");
                 }
                 change.push("start slurmctld with an absolute path of slurm.conf, and restart it");
-                let back =
-                    "take lua out of JobSubmitPlugins, restart slurmctld, release what is held (the script says how)";
-                Finding::change(format!("the jobs of `{partition}` are not held; needed for `run` only"), &change, back)
+                let back = "take lua out of JobSubmitPlugins, restart slurmctld, release what is held (the script says how)";
+                Finding::change(
+                    format!("the jobs of `{partition}` are not held; needed for `run` only"),
+                    &change,
+                    back,
+                )
             }
         }
     }
@@ -180,15 +190,19 @@ impl Examined {
             return Some(Finding::fine("job_submit.lua wakes `run --wake FILE` for each job it holds"));
         }
         let file = "/var/lib/esdp-slurm/wake";
-        let print = format!("esdp slurm doctor --partition {partition} --print-lua --wake {file} > job_submit.lua");
-        let mut finding = Finding::note("a held job waits for the next slot of `run`; it can be decided at once");
-        finding.change = vec![print, "scontrol reconfigure".to_owned(), format!("esdp slurm run ... --wake {file}")];
+        let print =
+            format!("esdp slurm doctor --partition {partition} --print-lua --wake {file} > job_submit.lua");
+        let mut finding =
+            Finding::note("a held job waits for the next slot of `run`; it can be decided at once");
+        finding.change =
+            vec![print, "scontrol reconfigure".to_owned(), format!("esdp slurm run ... --wake {file}")];
         Some(finding)
     }
 
     fn rest(&self) -> Option<Finding> {
         let why = self.without_rest.as_ref()?;
-        let mut finding = Finding::note(format!("Slurm's REST interface is not used, which is quicker: {why}"));
+        let mut finding =
+            Finding::note(format!("Slurm's REST interface is not used, which is quicker: {why}"));
         finding.change = [
             "apt install slurmrestd slurm-wlm-jwt-plugin",
             "head -c 64 /dev/urandom > /etc/slurm/jwt.key, readable by SlurmUser alone",
@@ -203,7 +217,9 @@ impl Examined {
 
     fn order(&self) -> Finding {
         match self.setting("PriorityType").ends_with("basic") {
-            true => Finding::fine("jobs are taken in the order of their submission, as Slurm does (priority/basic)"),
+            true => Finding::fine(
+                "jobs are taken in the order of their submission, as Slurm does (priority/basic)",
+            ),
             false => Finding::note(
                 "Slurm computes no priority for held jobs: `run` takes them by the function `priority` in job_submit.lua, \
                  which knows an operator's priority and nice values, then by submission; write your own order there",
@@ -214,7 +230,9 @@ impl Examined {
     fn waiting(&self, partition: &str) -> Finding {
         match self.held {
             0 => Finding::fine(format!("no job of `{partition}` waits for `run`")),
-            held => Finding::note(format!("{held} jobs of `{partition}` are held and wait for `esdp slurm run`")),
+            held => {
+                Finding::note(format!("{held} jobs of `{partition}` are held and wait for `esdp slurm run`"))
+            }
         }
     }
 }
@@ -232,10 +250,16 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_with_its_lines() {
-        let bare = examined(&[("MinJobAge", "30 sec"), ("JobRequeue", "1"), ("PriorityType", "priority/multifactor")]);
+        let bare = examined(&[
+            ("MinJobAge", "30 sec"),
+            ("JobRequeue", "1"),
+            ("PriorityType", "priority/multifactor"),
+        ]);
         let found = Examined { user: 1000, ..bare }.findings("main");
         let changes: Vec<String> = found.iter().flat_map(|finding| finding.change.clone()).collect();
-        for line in ["MinJobAge=300", "JobRequeue=0", "JobSubmitPlugins=lua", "adminlevel=operator", "--print-lua"] {
+        for line in
+            ["MinJobAge=300", "JobRequeue=0", "JobSubmitPlugins=lua", "adminlevel=operator", "--print-lua"]
+        {
             assert!(changes.iter().any(|change| change.contains(line)), "{line}: {changes:?}");
         }
         assert!(found.iter().all(|finding| finding.change.is_empty() || finding.back.is_some()));
@@ -253,13 +277,22 @@ mod tests {
         let wake = std::path::Path::new("/wake");
         let lua = Some(super::super::lua::script(&["main".to_owned()], Some(wake)));
         let ready = Examined { nodes: vec![SlurmNode::default()], lua, user: 64030, ..examined(&settings) };
-        assert!(ready.findings("main").iter().all(|finding| finding.verdict == DoctorVerdict::Fine), "{ready:?}");
+        assert!(
+            ready.findings("main").iter().all(|finding| finding.verdict == DoctorVerdict::Fine),
+            "{ready:?}"
+        );
         // What it could do better is told, and is no change that is needed.
         let script = super::super::lua::script(&["main".to_owned()], None);
-        let slower = Examined { lua: Some(script), without_rest: Some("there is no socket".to_owned()), ..ready };
-        let notes: Vec<Finding> =
-            slower.findings("main").into_iter().filter(|finding| finding.verdict == DoctorVerdict::Note).collect();
+        let slower =
+            Examined { lua: Some(script), without_rest: Some("there is no socket".to_owned()), ..ready };
+        let notes: Vec<Finding> = slower
+            .findings("main")
+            .into_iter()
+            .filter(|finding| finding.verdict == DoctorVerdict::Note)
+            .collect();
         assert_eq!(notes.len(), 2);
-        assert!(notes[0].change[0].contains("--wake") && notes[1].change[2].contains("AuthAltTypes=auth/jwt"));
+        assert!(
+            notes[0].change[0].contains("--wake") && notes[1].change[2].contains("AuthAltTypes=auth/jwt")
+        );
     }
 }

@@ -78,8 +78,9 @@ fn ranges(sorted: &[&str]) -> String {
             _ => runs.push((digits, digits)),
         }
     }
-    let run =
-        |(first, last): &(&str, &str)| if first == last { (*first).to_owned() } else { format!("{first}-{last}") };
+    let run = |(first, last): &(&str, &str)| {
+        if first == last { (*first).to_owned() } else { format!("{first}-{last}") }
+    };
     runs.iter().map(run).collect::<Vec<_>>().join(",")
 }
 

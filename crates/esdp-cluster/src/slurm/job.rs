@@ -172,7 +172,9 @@ fn tasks(list: &str) -> Vec<u64> {
     for part in list.split(',') {
         let (range, step) = part.split_once(':').unwrap_or((part, "1"));
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        if let (Ok(first), Ok(last), Ok(step)) = (first.parse::<u64>(), last.parse::<u64>(), step.parse::<usize>()) {
+        if let (Ok(first), Ok(last), Ok(step)) =
+            (first.parse::<u64>(), last.parse::<u64>(), step.parse::<usize>())
+        {
             tasks.extend((first..=last).step_by(step.max(1)).take(MOST_TASKS - tasks.len().min(MOST_TASKS)));
         }
     }
@@ -230,9 +232,13 @@ fn request(found: &Value, nodes: u64, memory: bool) -> Amounts {
         request.insert("mem".to_owned(), rounded(megabytes.div_ceil(nodes)));
     }
     let tasks = count(&found["tasks"]).max(1).div_ceil(nodes);
-    for (key, times, share) in [("tres_per_node", 1, 1), ("tres_per_task", tasks, 1), ("tres_per_job", 1, nodes)] {
+    for (key, times, share) in
+        [("tres_per_node", 1, 1), ("tres_per_task", tasks, 1), ("tres_per_job", 1, nodes)]
+    {
         // Later versions count CPUs per task among them, which are in the sum already.
-        let gres = tres::gres(text(&found[key])).into_iter().filter(|(device, _)| device != "cpu" && device != "mem");
+        let gres = tres::gres(text(&found[key]))
+            .into_iter()
+            .filter(|(device, _)| device != "cpu" && device != "mem");
         for (device, amount) in gres {
             *request.entry(device).or_default() += (amount * times).div_ceil(share);
         }
@@ -259,7 +265,8 @@ mod tests {
 
     #[test]
     fn states_are_read_with_their_flags() {
-        let state = |words: &[&str]| State::of(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        let state =
+            |words: &[&str]| State::of(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
         assert_eq!(state(&["PENDING"]), State::Pending);
         assert_eq!(state(&["COMPLETED", "COMPLETING"]), State::Running);
         assert_eq!(state(&["COMPLETED"]), State::Ended(End::Completed));

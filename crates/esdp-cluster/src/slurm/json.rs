@@ -10,7 +10,8 @@ pub(super) fn answer(text: &str) -> Result<Value, String> {
     let answer: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     match answer.get("errors").and_then(Value::as_array).and_then(|errors| errors.first()) {
         Some(error) => {
-            let said: Vec<&str> = ["description", "error"].into_iter().map(|key| self::text(&error[key])).collect();
+            let said: Vec<&str> =
+                ["description", "error"].into_iter().map(|key| self::text(&error[key])).collect();
             Err(format!("it tells of an error: {}", said.join(" ").trim()))
         }
         None => Ok(answer),
@@ -71,7 +72,8 @@ mod tests {
 
     #[test]
     fn an_answer_with_errors_is_none() {
-        let away = r#"{"errors": [{"error": "Unable to contact slurm controller (connect failure)"}], "jobs": []}"#;
+        let away =
+            r#"{"errors": [{"error": "Unable to contact slurm controller (connect failure)"}], "jobs": []}"#;
         assert!(answer(away).unwrap_err().contains("Unable to contact"));
         assert!(answer(r#"{"errors": [{"errno": 1}], "jobs": []}"#).is_err());
         assert!(answer(r#"{"errors": [], "jobs": []}"#).is_ok());
@@ -80,11 +82,13 @@ mod tests {
 
     #[test]
     fn every_form_is_read() {
-        for value in [json!(7), json!("7"), json!({"set": true, "infinite": false, "number": 7}), json!({"number": 7})]
+        for value in
+            [json!(7), json!("7"), json!({"set": true, "infinite": false, "number": 7}), json!({"number": 7})]
         {
             assert_eq!(count(&value), 7, "{value}");
         }
-        for value in [json!(null), json!({"set": false, "number": 7}), json!({"infinite": true, "number": 7})] {
+        for value in [json!(null), json!({"set": false, "number": 7}), json!({"infinite": true, "number": 7})]
+        {
             assert_eq!(number(&value), None, "{value}");
         }
         assert_eq!(words(&json!("RUNNING")), words(&json!(["running"])));

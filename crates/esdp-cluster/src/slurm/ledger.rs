@@ -82,8 +82,12 @@ impl JobLedger {
         while reader.read_line(&mut line)? > 0 {
             (empty, whole) = (false, line.ends_with('\n'));
             let fields: Vec<&str> = line.split(',').collect();
-            let entry = fields.get(3).and_then(|word| LedgerEvent::ALL.into_iter().find(|entry| entry.word() == *word));
-            if let (Some(entry), Some(job), true) = (entry.filter(|entry| entry.is_once()), fields.get(1), whole) {
+            let entry = fields
+                .get(3)
+                .and_then(|word| LedgerEvent::ALL.into_iter().find(|entry| entry.word() == *word));
+            if let (Some(entry), Some(job), true) =
+                (entry.filter(|entry| entry.is_once()), fields.get(1), whole)
+            {
                 said.insert((entry, (*job).to_owned()));
             }
             line.clear();
@@ -101,7 +105,13 @@ impl JobLedger {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&mut self, job: &SlurmJob, entry: LedgerEvent, nodes: &[String], detail: &str) -> io::Result<bool> {
+    pub fn write(
+        &mut self,
+        job: &SlurmJob,
+        entry: LedgerEvent,
+        nodes: &[String],
+        detail: &str,
+    ) -> io::Result<bool> {
         let key = job.key();
         if entry.is_once() && !self.said.insert((entry, key.clone())) {
             return Ok(false);
@@ -109,7 +119,8 @@ impl JobLedger {
         let mut nodes = nodes.to_vec();
         nodes.sort();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let detail: String = detail.chars().map(|c| if c == ',' || c.is_control() { ' ' } else { c }).collect();
+        let detail: String =
+            detail.chars().map(|c| if c == ',' || c.is_control() { ' ' } else { c }).collect();
         let (time, word, nodes) = (now.as_secs_f64(), entry.word(), nodes.join("+"));
         let line = format!("{time:.3},{key},{},{word},{nodes},{detail}\n", job.number);
         self.file.write_all(line.as_bytes())?;

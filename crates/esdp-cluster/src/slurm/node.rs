@@ -75,14 +75,16 @@ fn devices(cpus: u64, memory: u64, gres: &str) -> Amounts {
 }
 
 fn free(capacity: &Amounts, used: &Amounts) -> Amounts {
-    let left =
-        |(device, all): (&String, &u64)| (device.clone(), all.saturating_sub(used.get(device).copied().unwrap_or(0)));
+    let left = |(device, all): (&String, &u64)| {
+        (device.clone(), all.saturating_sub(used.get(device).copied().unwrap_or(0)))
+    };
     capacity.iter().map(left).collect()
 }
 
 /// Why a node takes nothing new. A state may carry flags: `down*`, `idle+drain`, or a list of them.
 fn closed(states: &[String]) -> Option<String> {
-    let bare = |state: &String| state.trim_end_matches(['*', '~', '#', '!', '%', '$', '@', '^', '-']).to_owned();
+    let bare =
+        |state: &String| state.trim_end_matches(['*', '~', '#', '!', '%', '$', '@', '^', '-']).to_owned();
     states.iter().map(bare).find(|state| CLOSED.contains(&state.as_str()))
 }
 
@@ -107,8 +109,11 @@ fn group(found: &Value) -> Vec<SlurmNode> {
     let state = if found["node"]["state"].is_null() { &found["state"] } else { &found["node"]["state"] };
     let largest = |key: &str| count(&found[key]["maximum"]);
     let capacity = devices(largest("cpus"), largest("memory"), text(&found["gres"]["total"]));
-    let used =
-        devices(count(&found["cpus"]["allocated"]), count(&found["memory"]["allocated"]), text(&found["gres"]["used"]));
+    let used = devices(
+        count(&found["cpus"]["allocated"]),
+        count(&found["memory"]["allocated"]),
+        text(&found["gres"]["used"]),
+    );
     let node = SlurmNode {
         name: String::new(),
         partitions: names(&found["partition"]["name"]),

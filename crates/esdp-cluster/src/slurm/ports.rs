@@ -30,7 +30,8 @@ pub struct Ports {
 
 /// The rule that fits a job.
 pub fn rule<'a>(config: &'a Config, job: &SlurmJob) -> Option<&'a TypeRule> {
-    let like = |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|pattern| fits(pattern, text));
+    let like =
+        |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|pattern| fits(pattern, text));
     config.port.iter().find(|rule| {
         like(&rule.job, &job.name)
             && like(&rule.account, &job.account)
@@ -132,7 +133,8 @@ impl Ports {
 
     /// The cluster for the core.
     pub fn describe(&self, nodes: &[SlurmNode]) -> ClusterDescription {
-        let devices: BTreeSet<&str> = nodes.iter().flat_map(|node| node.capacity.keys()).map(String::as_str).collect();
+        let devices: BTreeSet<&str> =
+            nodes.iter().flat_map(|node| node.capacity.keys()).map(String::as_str).collect();
         let server = |node: &SlurmNode| {
             let mut capacity = node.capacity.clone();
             capacity.insert(SEAT.to_owned(), SEATS);
@@ -147,7 +149,9 @@ impl Ports {
         for port in &mut ports {
             match &mut port.channels {
                 ChannelRule::Servers(servers) => servers.retain(|server| there.contains(server.as_str())),
-                ChannelRule::Listed(listed) => listed.retain(|channel| there.contains(channel.server.as_str())),
+                ChannelRule::Listed(listed) => {
+                    listed.retain(|channel| there.contains(channel.server.as_str()))
+                }
                 _ => {}
             }
         }

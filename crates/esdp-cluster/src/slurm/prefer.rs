@@ -37,7 +37,8 @@ pub fn feature(rule: &TypeRule) -> String {
 pub fn plan(config: &Config, nodes: &[SlurmNode], beliefs: &[ChannelRow]) -> Vec<Features> {
     let mut fast: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for rule in &config.port {
-        let ports = |row: &&ChannelRow| row.port.split(' ').next() == Some(rule.name.as_str()) && row.count >= ENOUGH;
+        let ports =
+            |row: &&ChannelRow| row.port.split(' ').next() == Some(rule.name.as_str()) && row.count >= ENOUGH;
         // A rule's jobs may be of several sizes; a node counts by the one on which it does best against the others.
         let mut best: BTreeMap<&str, f64> = BTreeMap::new();
         for row in beliefs.iter().filter(ports) {
@@ -139,7 +140,8 @@ mod tests {
 
     #[test]
     fn fast_nodes_get_the_feature_and_keep_their_own() {
-        let rule = TypeRule { name: "train".to_owned(), job: Some("train-*".to_owned()), ..TypeRule::default() };
+        let rule =
+            TypeRule { name: "train".to_owned(), job: Some("train-*".to_owned()), ..TypeRule::default() };
         let config = Config { port: vec![rule], ..Config::default() };
         let node = |name: &str, features: &[&str]| SlurmNode {
             name: name.to_owned(),
@@ -164,6 +166,8 @@ mod tests {
             ]
         );
         assert_eq!(super::lines(&restoration(&nodes)).len(), 1);
-        assert!(script(&config).contains(r#"{ job = "^train%-.*$", account = "^.*$", feature = "esdp_train" }"#));
+        assert!(
+            script(&config).contains(r#"{ job = "^train%-.*$", account = "^.*$", feature = "esdp_train" }"#)
+        );
     }
 }

@@ -118,14 +118,22 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_no_report() {
-        assert_eq!(parse("start 10.5\nend 12.5 100\n"), Some(NodeReport { started: 10.5, seconds: 2.0, work: 100.0 }));
+        assert_eq!(
+            parse("start 10.5\nend 12.5 100\n"),
+            Some(NodeReport { started: 10.5, seconds: 2.0, work: 100.0 })
+        );
         assert_eq!(
             parse("start 1\nstart 10.5\nend 12.5 100\nend 99 1\n"),
             Some(NodeReport { started: 10.5, seconds: 2.0, work: 100.0 })
         );
-        for text in
-            ["", "start 10.5\nend 12.5 100", "end 12.5 100\n", "start 12\nend 11 5\n", "start 1\nend 2 NaN\n", "x\n"]
-        {
+        for text in [
+            "",
+            "start 10.5\nend 12.5 100",
+            "end 12.5 100\n",
+            "start 12\nend 11 5\n",
+            "start 1\nend 2 NaN\n",
+            "x\n",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

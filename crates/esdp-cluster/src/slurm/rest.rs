@@ -76,7 +76,11 @@ impl Rest {
     }
 
     /// Names a job's nodes and lets it start, in one step.
-    pub(super) fn place(&mut self, job: &str, nodes: &[String]) -> Result<Result<(), SlurmRefusal>, CallError> {
+    pub(super) fn place(
+        &mut self,
+        job: &str,
+        nodes: &[String],
+    ) -> Result<Result<(), SlurmRefusal>, CallError> {
         let body = json!({ "required_nodes": nodes, "hold": false }).to_string();
         match self.ask("POST", &format!("job/{job}"), &body)? {
             (200, text) if complaint(&text).is_empty() => Ok(Ok(())),
@@ -160,7 +164,9 @@ fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
         }
     }
     let mut bytes = Vec::new();
-    stream.take(length.ok_or_else(|| broken("it does not tell the length of its answer"))?).read_to_end(&mut bytes)?;
+    stream
+        .take(length.ok_or_else(|| broken("it does not tell the length of its answer"))?)
+        .read_to_end(&mut bytes)?;
     Ok(((status, String::from_utf8_lossy(&bytes).into_owned()), last))
 }
 

@@ -77,7 +77,10 @@ mod tests {
     #[test]
     fn devices_are_read_in_every_spelling() {
         assert_eq!(gres("gpu:a100:2(S:0-1),nvme:1"), devices(&[("gpu", 2), ("gpu:a100", 2), ("nvme", 1)]));
-        assert_eq!(gres("gpu:a100:1(IDX:0,1),gpu:h100:2"), devices(&[("gpu", 3), ("gpu:a100", 1), ("gpu:h100", 2)]));
+        assert_eq!(
+            gres("gpu:a100:1(IDX:0,1),gpu:h100:2"),
+            devices(&[("gpu", 3), ("gpu:a100", 1), ("gpu:h100", 2)])
+        );
         for list in ["gres:gpu:2", "gres/gpu:2", "gres/gpu=2", "gpu:2"] {
             assert_eq!(gres(list), devices(&[("gpu", 2)]), "{list}");
         }
@@ -91,7 +94,10 @@ mod tests {
     #[test]
     fn memory_is_in_megabytes() {
         let list = "cpu=4,mem=8G,node=2,billing=4";
-        assert_eq!((tres(list, "cpu"), tres(list, "mem"), tres(list, "gpu")), (Some(4.0), Some(8192.0), None));
+        assert_eq!(
+            (tres(list, "cpu"), tres(list, "mem"), tres(list, "gpu")),
+            (Some(4.0), Some(8192.0), None)
+        );
         assert_eq!(tres("mem=8000M", "mem"), Some(8000.0));
     }
 }

@@ -94,7 +94,9 @@ pub fn restoration(nodes: &[SlurmNode], saved: &Saved) -> Vec<Change> {
 /// When the file is there and cannot be read.
 pub fn saved(path: &Path) -> io::Result<Saved> {
     match std::fs::read_to_string(path) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+        Ok(text) => {
+            serde_json::from_str(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Saved::new()),
         Err(error) => Err(error),
     }
@@ -147,7 +149,9 @@ mod tests {
         let nodes = [node("a", 1), node("b", 1), node("c", 51), node("d", 1)];
         let beliefs = [row("a", Some(1.2)), row("b", Some(0.6)), row("c", Some(1.2)), row("d", None)];
         let saved = Saved::from([("c".to_owned(), 51)]);
-        let to = |limits| plan(&nodes, &beliefs, &saved, limits).iter().map(|change| change.to).collect::<Vec<_>>();
+        let to = |limits| {
+            plan(&nodes, &beliefs, &saved, limits).iter().map(|change| change.to).collect::<Vec<_>>()
+        };
         assert_eq!(to(WeightLimits::default()), [1, 101, 51, 1]);
         assert_eq!(to(WeightLimits { step: 30, most: 400 }), [1, 31, 51, 1]);
         assert_eq!(to(WeightLimits { step: 100, most: 40 }), [1, 41, 51, 1]);

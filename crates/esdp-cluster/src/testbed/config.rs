@@ -32,9 +32,11 @@ pub(super) fn write(spec: &LocalClusterSpec, release: Release) -> Result<PathBuf
     let dir = &spec.dir;
     for part in ["spool", "state", "log", "run", "dev"] {
         let part = dir.join(part);
-        fs::create_dir_all(&part).map_err(LocalClusterError::io(format!("cannot create {}", part.display())))?;
+        fs::create_dir_all(&part)
+            .map_err(LocalClusterError::io(format!("cannot create {}", part.display())))?;
     }
-    let dir = dir.canonicalize().map_err(LocalClusterError::io(format!("cannot resolve {}", dir.display())))?;
+    let dir =
+        dir.canonicalize().map_err(LocalClusterError::io(format!("cannot resolve {}", dir.display())))?;
     if dir.as_os_str().len() > LONGEST_DIR {
         return Err(LocalClusterError::Spec(format!(
             "the directory {} is too long for Unix sockets: at most {LONGEST_DIR} bytes",
@@ -54,7 +56,8 @@ pub(super) fn write(spec: &LocalClusterSpec, release: Release) -> Result<PathBuf
         save(&dir.join("jwt.key"), &random::<64>()?)?;
         allow(&dir.join("jwt.key"), 0o600)?;
         let place = dir.join("run/rest");
-        fs::create_dir_all(&place).map_err(LocalClusterError::io(format!("cannot create {}", place.display())))?;
+        fs::create_dir_all(&place)
+            .map_err(LocalClusterError::io(format!("cannot create {}", place.display())))?;
         chown(&place, Some(NOBODY), Some(NOBODY))
             .map_err(LocalClusterError::io(format!("cannot give {} away", place.display())))?;
     }
@@ -76,7 +79,8 @@ fn check(spec: &LocalClusterSpec) -> Result<(), LocalClusterError> {
         return fail("a cluster needs at least one node".to_owned());
     }
     for (position, node) in spec.nodes.iter().enumerate() {
-        let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let plain =
+            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         if !plain(&node.name) || node.name.len() > 20 {
             return fail(format!("node name `{}`: expected 1 to 20 letters, digits and `-`", node.name));
         }
@@ -89,7 +93,10 @@ fn check(spec: &LocalClusterSpec) -> Result<(), LocalClusterError> {
         if let Some((kind, count)) = &node.gpus
             && (!plain(kind) || *count == 0)
         {
-            return fail(format!("node `{}`: expected a GPU type of letters, digits and `-`, and a count", node.name));
+            return fail(format!(
+                "node `{}`: expected a GPU type of letters, digits and `-`, and a count",
+                node.name
+            ));
         }
     }
     Ok(())
@@ -104,12 +111,16 @@ fn free_ports(count: usize) -> Result<Vec<u16>, LocalClusterError> {
     for _ in 0..1000 {
         let start = PORTS.start + (usize::from(u16::from_le_bytes(random()?)) % room) as u16;
         let ports: Vec<u16> = (0..count as u16).map(|offset| start + offset).collect();
-        let held: Result<Vec<_>, _> = ports.iter().map(|port| TcpListener::bind(("0.0.0.0", *port))).collect();
+        let held: Result<Vec<_>, _> =
+            ports.iter().map(|port| TcpListener::bind(("0.0.0.0", *port))).collect();
         if held.is_ok() {
             return Ok(ports);
         }
     }
-    Err(LocalClusterError::Spec(format!("no {count} free ports in a row between {} and {}", PORTS.start, PORTS.end)))
+    Err(LocalClusterError::Spec(format!(
+        "no {count} free ports in a row between {} and {}",
+        PORTS.start, PORTS.end
+    )))
 }
 
 fn slurm_conf(spec: &LocalClusterSpec, dir: &Path, ports: &[u16], release: Release) -> String {
@@ -151,7 +162,8 @@ MessageTimeout=5
 ",
         ports[0]
     );
-    let mut line = |line: std::fmt::Arguments<'_>| writeln!(text, "{line}").expect("a string takes everything");
+    let mut line =
+        |line: std::fmt::Arguments<'_>| writeln!(text, "{line}").expect("a string takes everything");
     if spec.nodes.iter().any(|node| node.gpus.is_some()) {
         line(format_args!("GresTypes=gpu"));
     }
@@ -162,7 +174,8 @@ MessageTimeout=5
         line(format_args!("JobSubmitPlugins=lua"));
     }
     for (node, port) in spec.nodes.iter().zip(&ports[1..]) {
-        let gres = node.gpus.as_ref().map(|(kind, count)| format!(" Gres=gpu:{kind}:{count}")).unwrap_or_default();
+        let gres =
+            node.gpus.as_ref().map(|(kind, count)| format!(" Gres=gpu:{kind}:{count}")).unwrap_or_default();
         line(format_args!(
             "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={} RealMemory={}{gres}",
             node.name, node.cpus, node.memory_mb
@@ -187,10 +200,19 @@ fn gres_conf(spec: &LocalClusterSpec, dir: &Path) -> String {
 
 /// `slurmrestd` refuses to run as root or as SlurmUser. `env` and `setpriv` become what they start.
 pub(super) fn rest_arguments(dir: &Path) -> Vec<OsString> {
-    let mut words: Vec<OsString> =
-        ["SLURM_JWT=daemon", "setpriv", "--clear-groups", "slurmrestd", "-a", "rest_auth/jwt", "-s", "slurmctld", "-f"]
-            .map(OsString::from)
-            .to_vec();
+    let mut words: Vec<OsString> = [
+        "SLURM_JWT=daemon",
+        "setpriv",
+        "--clear-groups",
+        "slurmrestd",
+        "-a",
+        "rest_auth/jwt",
+        "-s",
+        "slurmctld",
+        "-f",
+    ]
+    .map(OsString::from)
+    .to_vec();
     words.insert(2, format!("--reuid={NOBODY}").into());
     words.insert(3, format!("--regid={NOBODY}").into());
     words.push(dir.join("slurm.conf").into());
@@ -227,7 +249,11 @@ fn device(path: &Path) -> Result<(), LocalClusterError> {
         return Ok(());
     }
     let what = || format!("cannot make the device file {}", path.display());
-    let made = Command::new("mknod").arg(path).args(["c", "1", "3"]).output().map_err(LocalClusterError::io(what()))?;
+    let made = Command::new("mknod")
+        .arg(path)
+        .args(["c", "1", "3"])
+        .output()
+        .map_err(LocalClusterError::io(what()))?;
     if made.status.success() {
         return Ok(());
     }

@@ -31,15 +31,16 @@ impl Daemon {
             return Ok(());
         }
         let output = self.log.with_extension("out");
-        let output =
-            File::create(&output).map_err(LocalClusterError::io(format!("cannot write {}", output.display())))?;
+        let output = File::create(&output)
+            .map_err(LocalClusterError::io(format!("cannot write {}", output.display())))?;
         let errors = output.try_clone().map_err(LocalClusterError::io("cannot share a file"))?;
         // In a session of its own, as daemons are: Ctrl-C is for us, who end them in our own order, and Linux shares the
         // CPUs between sessions, of which every job has one.
         let mut command = Command::new("setsid");
         command.arg(&self.program).args(&self.arguments).stdin(Stdio::null()).stdout(output).stderr(errors);
         let started = command.spawn();
-        self.child = Some(started.map_err(LocalClusterError::io(format!("cannot start {}", self.program.display())))?);
+        self.child =
+            Some(started.map_err(LocalClusterError::io(format!("cannot start {}", self.program.display())))?);
         Ok(())
     }
 
@@ -135,7 +136,8 @@ impl Drop for Guardian {
 /// A program on the search path, or where daemons are kept, which is not always on it.
 pub(super) fn find(program: &str) -> Result<PathBuf, LocalClusterError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from));
+    let places =
+        std::env::split_paths(&path).chain(["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from));
     let mut found = places.map(|place| place.join(program)).filter(|file| file.is_file());
     found.next().ok_or_else(|| LocalClusterError::Missing(program.to_owned()))
 }

@@ -66,7 +66,9 @@ impl LocalNode {
     /// Nodes `n0`, `n1`, ... with the same devices.
     pub fn alike(count: usize, cpus: u32, memory_mb: u64, gpus: Option<(&str, u32)>) -> Vec<Self> {
         let gpus = gpus.map(|(kind, number)| (kind.to_owned(), number));
-        (0..count).map(|node| Self { name: format!("n{node}"), cpus, memory_mb, gpus: gpus.clone() }).collect()
+        (0..count)
+            .map(|node| Self { name: format!("n{node}"), cpus, memory_mb, gpus: gpus.clone() })
+            .collect()
     }
 }
 
@@ -80,7 +82,9 @@ pub enum LocalClusterError {
     )]
     Missing(String),
     /// Not root.
-    #[error("a Slurm cluster on this machine needs root, for its device files and for jobs of several users: use sudo")]
+    #[error(
+        "a Slurm cluster on this machine needs root, for its device files and for jobs of several users: use sudo"
+    )]
     NotRoot,
     /// A specification that cannot be started.
     #[error("{0}")]
@@ -146,10 +150,14 @@ impl LocalCluster {
         let conf = dir.join("slurm.conf");
         let guardian = Guardian::start()?;
         let munged = Daemon::new("munged", &config::munged_arguments(&dir), &dir.join("log/munged.log"))?;
-        let controller =
-            Daemon::new("slurmctld", &["-D".into(), "-f".into(), conf.clone().into()], &dir.join("log/slurmctld.log"))?;
-        let rest =
-            release.rest.then(|| Daemon::new("env", &config::rest_arguments(&dir), &dir.join("log/slurmrestd.log")));
+        let controller = Daemon::new(
+            "slurmctld",
+            &["-D".into(), "-f".into(), conf.clone().into()],
+            &dir.join("log/slurmctld.log"),
+        )?;
+        let rest = release
+            .rest
+            .then(|| Daemon::new("env", &config::rest_arguments(&dir), &dir.join("log/slurmrestd.log")));
         let rest = rest.transpose()?;
         let node = |name: &str| {
             let arguments = ["-D".into(), "-f".into(), conf.clone().into(), "-N".into(), name.into()];
@@ -298,7 +306,10 @@ impl LocalCluster {
 
     fn pause(&self, deadline: Instant, late: &str) -> Result<(), LocalClusterError> {
         if Instant::now() > deadline {
-            return Err(LocalClusterError::Failed { what: late.to_owned(), log: self.controller.last_lines() });
+            return Err(LocalClusterError::Failed {
+                what: late.to_owned(),
+                log: self.controller.last_lines(),
+            });
         }
         std::thread::sleep(Duration::from_millis(50));
         Ok(())
@@ -315,8 +326,18 @@ impl LocalCluster {
 
 /// Whether all programs are there that a cluster needs; an error says which is not, and what to install.
 pub fn installed() -> Result<(), LocalClusterError> {
-    let programs =
-        ["munged", "slurmctld", "slurmd", "sinfo", "sbatch", "srun", "scontrol", "mknod", "setsid", "timeout"];
+    let programs = [
+        "munged",
+        "slurmctld",
+        "slurmd",
+        "sinfo",
+        "sbatch",
+        "srun",
+        "scontrol",
+        "mknod",
+        "setsid",
+        "timeout",
+    ];
     programs.iter().try_for_each(|program| daemon::find(program).map(drop))
 }
 
@@ -325,7 +346,8 @@ fn release() -> Result<config::Release, LocalClusterError> {
     let asked = Command::new(daemon::find("slurmctld")?).arg("-V").output();
     let said = asked.map_err(LocalClusterError::io("cannot ask slurmctld for its version"))?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    let mut parts = said.split_whitespace().last().unwrap_or_default().split('.').map_while(|part| part.parse().ok());
+    let mut parts =
+        said.split_whitespace().last().unwrap_or_default().split('.').map_while(|part| part.parse().ok());
     let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     Ok(config::Release { number, rest: number >= (24, 11) && daemon::find("slurmrestd").is_ok() })
 }

@@ -44,8 +44,10 @@ impl Table {
         let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         Self(
-            pids.filter_map(|pid| Some((pid, parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?)))
-                .collect(),
+            pids.filter_map(|pid| {
+                Some((pid, parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?))
+            })
+            .collect(),
         )
     }
 

@@ -78,7 +78,10 @@ impl Default for Options<'_> {
 
 /// The slots that units ask for, over all policies: the length of a progress bar.
 pub fn work(units: &[Unit<'_>]) -> u64 {
-    units.iter().map(|unit| unit.slots.saturating_mul(unit.policies.len() as u64)).fold(0, u64::saturating_add)
+    units
+        .iter()
+        .map(|unit| unit.slots.saturating_mul(unit.policies.len() as u64))
+        .fold(0, u64::saturating_add)
 }
 
 /// Runs every policy of every unit. `finished` gets each unit that is complete, from the thread
@@ -109,9 +112,12 @@ pub fn each(
             }
         }
     };
-    let tasks =
-        units.iter().enumerate().flat_map(|(unit, of)| (0..of.policies.len()).map(move |policy| (unit, policy)));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().map_err(RunError::Threads)?;
+    let tasks = units
+        .iter()
+        .enumerate()
+        .flat_map(|(unit, of)| (0..of.policies.len()).map(move |policy| (unit, policy)));
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().map_err(RunError::Threads)?;
     // Bridged, not split in halves: tasks start in order, see above.
     pool.install(|| tasks.par_bridge().for_each(attempt));
     if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {

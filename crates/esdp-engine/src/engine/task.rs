@@ -2,7 +2,9 @@
 
 use super::{Options, Unit};
 use crate::{Failure, RunError};
-use esdp::sim::{Curve, CurvePoint, InsightPoint, Insights, OracleTrack, Recorder, Setting, SlotRecord, Summary};
+use esdp::sim::{
+    Curve, CurvePoint, InsightPoint, Insights, OracleTrack, Recorder, Setting, SlotRecord, Summary,
+};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -135,7 +137,8 @@ fn simulate(
     let mut insights = Insights::at(points.iter().rev().step_by(every).rev().copied().collect());
     let mut series = Curve::at(points);
     let mut watch = ProgressRecorder { stopped, progress: options.progress, since: 0 };
-    let mut recorder = ((&mut summary, (&mut series, &mut insights)), (Optional(sink.as_deref_mut()), &mut watch));
+    let mut recorder =
+        ((&mut summary, (&mut series, &mut insights)), (Optional(sink.as_deref_mut()), &mut watch));
     let failed = |cause| RunError::Slot { seed: unit.seed, cause };
     let mut flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
     if flow.is_continue() && unit.scenario.drains() {
@@ -149,7 +152,11 @@ fn simulate(
     {
         sink.finish()?;
     }
-    Ok(complete.then(|| PolicyRun { summary, series: series.into_points(), insights: insights.into_points() }))
+    Ok(complete.then(|| PolicyRun {
+        summary,
+        series: series.into_points(),
+        insights: insights.into_points(),
+    }))
 }
 
 /// Tells how far the run is and breaks it off when asked to.

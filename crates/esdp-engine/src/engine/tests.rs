@@ -8,7 +8,8 @@ fn scenario(slots: u64) -> Scenario {
 
 fn outcome(jobs: usize, seeds: &[u64]) -> RunOutcome {
     let scenario = scenario(150);
-    simulate(&scenario, &Contender::of(&scenario), 150, seeds, &Options { jobs, ..Options::default() }).unwrap()
+    simulate(&scenario, &Contender::of(&scenario), 150, seeds, &Options { jobs, ..Options::default() })
+        .unwrap()
 }
 
 /// Everything but the times.
@@ -89,7 +90,8 @@ fn what_is_complete_survives_a_cancel() {
 fn a_failure_ends_the_rest() {
     let scenario = scenario(100);
     let policies = &Contender::of(&scenario);
-    let units: Vec<Unit<'_>> = (0..50).map(|seed| Unit { scenario: &scenario, policies, slots: 100, seed }).collect();
+    let units: Vec<Unit<'_>> =
+        (0..50).map(|seed| Unit { scenario: &scenario, policies, slots: 100, seed }).collect();
     let heard = AtomicU64::new(0);
     let refuse = |_: usize, _: &[PolicyRun]| {
         heard.fetch_add(1, Ordering::Relaxed);

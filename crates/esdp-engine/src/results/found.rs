@@ -16,13 +16,14 @@ const SHOWN: usize = 5;
 
 /// The part of the report; none if no policy finds out anything beside speeds.
 pub(super) fn section(outcome: &RunOutcome, bands: &str) -> Option<Section> {
-    let policies: Vec<&PolicyOutcome> = outcome.policies.iter().filter(|policy| last(policy).is_some()).collect();
+    let policies: Vec<&PolicyOutcome> =
+        outcome.policies.iter().filter(|policy| last(policy).is_some()).collect();
     let first = *policies.first()?;
     let curve = |id: &str, title: &str, y: Axis, value: fn(&Insight) -> f64| {
         let figure = Figure::new(id, title, Axis::new("slot"), y.including(0.0)).caption(bands);
-        policies
-            .iter()
-            .fold(figure, |figure, policy| figure.with(Series::line(&policy.label).points(over_time(policy, value))))
+        policies.iter().fold(figure, |figure, policy| {
+            figure.with(Series::line(&policy.label).points(over_time(policy, value)))
+        })
     };
     let mut section = Section::new("What was found out")
         .text(TERMS)
@@ -39,11 +40,15 @@ pub(super) fn section(outcome: &RunOutcome, bands: &str) -> Option<Section> {
 
 /// The same in two lines, for a terminal; empty if there is nothing to tell.
 pub(super) fn sentences(outcome: &RunOutcome) -> String {
-    let Some((policy, insight)) = outcome.policies.iter().find_map(|policy| Some((policy, last(policy)?))) else {
+    let Some((policy, insight)) = outcome.policies.iter().find_map(|policy| Some((policy, last(policy)?)))
+    else {
         return String::new();
     };
     let mean = |value: fn(&Insight) -> f64| {
-        Spread::of(policy.runs.iter().filter_map(|run| run.insights.last()).map(|point| value(&point.insight))).mean
+        Spread::of(
+            policy.runs.iter().filter_map(|run| run.insights.last()).map(|point| value(&point.insight)),
+        )
+        .mean
     };
     let mut text = format!(
         "{}: remembers {:.0} of {} slots; {:.0} % of an estimate is shared\n",
@@ -58,7 +63,12 @@ pub(super) fn sentences(outcome: &RunOutcome) -> String {
             let ServerInsight { factor, .. } = insight.servers[server];
             format!("server-{server} {factor:.2}")
         };
-        text += &format!("slowest of its kind: {}, fastest: {} (seed {})\n", said(slow), said(fast), outcome.seeds[0]);
+        text += &format!(
+            "slowest of its kind: {}, fastest: {} (seed {})\n",
+            said(slow),
+            said(fast),
+            outcome.seeds[0]
+        );
     }
     text
 }
@@ -72,7 +82,8 @@ fn last(policy: &PolicyOutcome) -> Option<&Insight> {
 fn over_time(policy: &PolicyOutcome, value: fn(&Insight) -> f64) -> Vec<(f64, f64, f64)> {
     let points = policy.runs.iter().map(|run| run.insights.len()).min().unwrap_or(0);
     let at = |point: usize| {
-        let Spread { mean, stderr, .. } = Spread::of(policy.runs.iter().map(|run| value(&run.insights[point].insight)));
+        let Spread { mean, stderr, .. } =
+            Spread::of(policy.runs.iter().map(|run| value(&run.insights[point].insight)));
         (policy.runs[0].insights[point].slot as f64, mean, stderr)
     };
     (0..points).map(at).collect()

@@ -35,7 +35,11 @@ pub(super) fn report(scenario: &Scenario, outcome: &RunOutcome, rows: &[Row], re
     }
     result = result.table(results(outcome, rows));
     result = remarks.iter().fold(result, |result, remark| result.text(remark.clone()));
-    let bands = if done > 1 { format!("Mean of {done} seeds; bands show one standard error.") } else { String::new() };
+    let bands = if done > 1 {
+        format!("Mean of {done} seeds; bands show one standard error.")
+    } else {
+        String::new()
+    };
     Report::new("esdp run", subtitle)
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Slots", outcome.slots.to_string())
@@ -44,7 +48,12 @@ pub(super) fn report(scenario: &Scenario, outcome: &RunOutcome, rows: &[Row], re
         .section(over_time(outcome, &bands))
         .sections(found::section(outcome, &bands))
         .section(Section::new("Jobs").table(jobs(outcome, rows)).text(JOB_TERMS))
-        .section(Section::new("Behaviour").table(behaviour(outcome, rows)).text(MORE_TERMS).figure(utilisation(rows)))
+        .section(
+            Section::new("Behaviour")
+                .table(behaviour(outcome, rows))
+                .text(MORE_TERMS)
+                .figure(utilisation(rows)),
+        )
         .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved(scenario)))
 }
 
@@ -52,7 +61,9 @@ fn over_time(outcome: &RunOutcome, bands: &str) -> Section {
     let curve = |id: &str, title: &str, y: Axis, value: fn(&CurvePoint) -> f64, oracle: bool| {
         let figure = Figure::new(id, title, Axis::new("slot"), y).caption(bands);
         let shown = outcome.policies.iter().filter(|policy| oracle || !policy.is_oracle());
-        shown.fold(figure, |figure, policy| figure.with(Series::line(&policy.label).points(policy.curve(value))))
+        shown.fold(figure, |figure, policy| {
+            figure.with(Series::line(&policy.label).points(policy.curve(value)))
+        })
     };
     let ratio = |point: &CurvePoint| match point.oracle {
         Some(oracle) if oracle > 0.0 => point.aou / oracle,
@@ -94,11 +105,14 @@ fn results(outcome: &RunOutcome, rows: &[Row]) -> Table {
 /// What became of the jobs.
 fn jobs(outcome: &RunOutcome, rows: &[Row]) -> Table {
     let counts = ["Started", "Deferred", "Jain"].map(Column::number).into_iter();
-    let times = ["JCT mean", "JCT p50", "JCT p99", "Waiting", "Makespan"].map(|name| Column::number(name).lowest());
+    let times =
+        ["JCT mean", "JCT p50", "JCT p99", "Waiting", "Makespan"].map(|name| Column::number(name).lowest());
     let held = rows.iter().any(|row| row.jct_mean.is_some());
     let times = times.into_iter().filter(|_| held);
-    let mut table =
-        Table::new(over_seeds(outcome), [Column::text("Policy")].into_iter().chain(counts).chain(times).collect());
+    let mut table = Table::new(
+        over_seeds(outcome),
+        [Column::text("Policy")].into_iter().chain(counts).chain(times).collect(),
+    );
     for (policy, row) in outcome.policies.iter().zip(rows) {
         let mut cells = vec![
             Cell::text(&row.name),
@@ -129,7 +143,8 @@ fn jobs(outcome: &RunOutcome, rows: &[Row]) -> Table {
 /// How it got there.
 fn behaviour(outcome: &RunOutcome, rows: &[Row]) -> Table {
     let columns = ["Realised AOU", "Exploration", "Proved"].map(Column::number);
-    let mut table = Table::new(over_seeds(outcome), [Column::text("Policy")].into_iter().chain(columns).collect());
+    let mut table =
+        Table::new(over_seeds(outcome), [Column::text("Policy")].into_iter().chain(columns).collect());
     for row in rows {
         table.row(vec![
             Cell::text(&row.name),
@@ -154,7 +169,8 @@ fn utilisation(rows: &[Row]) -> Figure {
     let devices = rows.first().map_or(0, |row| row.utilisation.len());
     let names: Vec<String> = (0..devices).map(|device| format!("device {device}")).collect();
     let y = Axis::new("share used").including(0.0).including(1.0);
-    let figure = Figure::new("utilisation", "Utilisation of the devices", Axis::categories("device", names), y);
+    let figure =
+        Figure::new("utilisation", "Utilisation of the devices", Axis::categories("device", names), y);
     rows.iter().fold(figure, |figure, row| {
         let points = row.utilisation.iter().enumerate().map(|(device, &share)| (device as f64, share, 0.0));
         figure.with(Series::bars(&row.name).points(points.collect::<Vec<_>>()))

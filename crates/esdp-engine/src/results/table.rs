@@ -81,13 +81,16 @@ fn columns(outcome: &RunOutcome) -> Vec<Column> {
         };
         Column { head, cells: spreads.iter().enumerate().map(cell).collect(), best }
     };
-    let mut columns = vec![Column { head: "policy", cells: policies.iter().map(label).collect(), best: None }];
+    let mut columns =
+        vec![Column { head: "policy", cells: policies.iter().map(label).collect(), best: None }];
     columns.push(column("oracle ratio ", PolicyOutcome::oracle_ratio, Some(3), true));
     if policies.iter().all(|policy| policy.completion().is_some()) {
         // Where jobs wait and hold their devices, how soon they are done is what matters.
-        let waited = |policy: &PolicyOutcome| policy.spread(|summary| summary.jobs.mean_wait().unwrap_or(0.0));
-        let p99 =
-            |policy: &PolicyOutcome| policy.completion_within(0.99).map_or_else(String::new, |p| format!("{p:.0}"));
+        let waited =
+            |policy: &PolicyOutcome| policy.spread(|summary| summary.jobs.mean_wait().unwrap_or(0.0));
+        let p99 = |policy: &PolicyOutcome| {
+            policy.completion_within(0.99).map_or_else(String::new, |p| format!("{p:.0}"))
+        };
         columns.push(column("JCT, slots ", |policy| policy.completion().expect("all have one"), None, false));
         columns.push(Column { head: "p99", cells: policies.iter().map(p99).collect(), best: None });
         columns.push(column("waiting ", waited, None, false));
@@ -101,7 +104,13 @@ fn columns(outcome: &RunOutcome) -> Vec<Column> {
 
 impl Column {
     fn width(&self) -> usize {
-        self.cells.iter().map(String::as_str).chain([self.head]).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        self.cells
+            .iter()
+            .map(String::as_str)
+            .chain([self.head])
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
     }
 
     /// A cell and whether it is the best; row 0 is the head.
@@ -141,7 +150,8 @@ fn digits_for(spreads: &[Spread]) -> usize {
 
 /// The average AOU over time of every policy, on one scale.
 fn curves(policies: &[PolicyOutcome], width: usize) -> Vec<String> {
-    let average = |policy: &PolicyOutcome| policy.curve(|point| point.average()).into_iter().map(|point| point.1);
+    let average =
+        |policy: &PolicyOutcome| policy.curve(|point| point.average()).into_iter().map(|point| point.1);
     let all: Vec<Vec<f64>> = policies.iter().map(|policy| average(policy).collect()).collect();
     let values = || all.iter().flatten().copied();
     let range = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -163,7 +173,8 @@ mod tests {
 
     fn rendered(seeds: &[u64], policies: &str, slots: u64) -> String {
         let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();
-        let outcome = simulate(&scenario, &Contender::of(&scenario), slots, seeds, &Options::default()).unwrap();
+        let outcome =
+            simulate(&scenario, &Contender::of(&scenario), slots, seeds, &Options::default()).unwrap();
         render(&scenario, &outcome, false)
     }
 

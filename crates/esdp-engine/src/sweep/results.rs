@@ -51,7 +51,8 @@ impl Serialize for SweepResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { plan, complete, rows } = self;
         let version = env!("CARGO_PKG_VERSION");
-        Document { version, scenario: &plan.base, vary: &plan.vary, complete: *complete, rows }.serialize(serializer)
+        Document { version, scenario: &plan.base, vary: &plan.vary, complete: *complete, rows }
+            .serialize(serializer)
     }
 }
 
@@ -144,7 +145,8 @@ impl SweepResults {
 /// A value as it is written in TOML, as JSON.
 fn typed(text: &str) -> Value {
     let table = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
-    let value = table.and_then(|mut table| table.remove("value")).and_then(|value| serde_json::to_value(value).ok());
+    let value =
+        table.and_then(|mut table| table.remove("value")).and_then(|value| serde_json::to_value(value).ok());
     value.unwrap_or_else(|| Value::from(text))
 }
 

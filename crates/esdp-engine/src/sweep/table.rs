@@ -17,7 +17,8 @@ pub(super) fn render(results: &SweepResults) -> String {
         }
     }
     let points: Vec<&[&SweepRow]> = rivals.chunk_by(|one, next| one.point == next.point).collect();
-    let names: Vec<String> = points.iter().map(|lines| shortened(&results.place(lines[0]), LONGEST_POINT)).collect();
+    let names: Vec<String> =
+        points.iter().map(|lines| shortened(&results.place(lines[0]), LONGEST_POINT)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
     let mut text = String::from("oracle ratio, mean over the seeds; * best of the point\n");
     for policies in blocks(&policies, WIDTH - widest) {

@@ -27,7 +27,8 @@ impl FromStr for Vary {
         if key.is_empty() || values.iter().any(String::is_empty) {
             return Err(FORM.to_owned());
         }
-        if let Some((at, value)) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
+        if let Some((at, value)) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))
+        {
             return Err(format!("the value {value} comes twice (again in place {})", at + 1));
         }
         Ok(Self { key, values })
@@ -81,7 +82,8 @@ impl SweepPoint {
             let Some((key, value)) = condition.split_once('=') else { return false };
             let (key, value) = (key.trim(), value.trim());
             self.at.iter().any(|(known, at)| {
-                let same_key = known == key || known.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
+                let same_key =
+                    known == key || known.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
                 same_key && same(at, value)
             })
         })

@@ -60,7 +60,12 @@ impl Highs {
     /// When there is no Python or it has no `highspy`, with what to install.
     pub fn start() -> Result<Self, HighsError> {
         let worker = Some(Worker::start()?);
-        Ok(Self { worker, time_limit: Duration::from_secs(1_000_000), tolerance: 1e-9, last_run: Duration::ZERO })
+        Ok(Self {
+            worker,
+            time_limit: Duration::from_secs(1_000_000),
+            tolerance: 1e-9,
+            last_run: Duration::ZERO,
+        })
     }
 
     /// Stops after this long, with the best found and the bound proved so far.
@@ -107,7 +112,8 @@ impl Highs {
         let mut chosen = Uses::default();
         uses.iter().for_each(|&(channel, count)| chosen.push(channel, count));
         chosen.sort();
-        if chosen.channels().any(|channel| channel as usize >= problem.len()) || !problem.is_feasible(&chosen) {
+        if chosen.channels().any(|channel| channel as usize >= problem.len()) || !problem.is_feasible(&chosen)
+        {
             return Err(no_answer("its answer, rounded to whole numbers, breaks a limit".to_owned()));
         }
         let value = problem.value(&chosen);
@@ -126,7 +132,8 @@ impl Solver for Highs {
     }
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
-        let unsupported = |_| SolveError::Unsupported { solver: "highs", what: "these numbers: HiGHS gave no answer" };
+        let unsupported =
+            |_| SolveError::Unsupported { solver: "highs", what: "these numbers: HiGHS gave no answer" };
         *solution = self.answer(problem).map_err(unsupported)?;
         Ok(())
     }

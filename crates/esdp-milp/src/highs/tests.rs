@@ -61,7 +61,12 @@ fn groups_have_minima_of_their_own() {
         let answer = highs.answer(&problem).unwrap_or_else(|error| panic!("{error}\n{instance:?}"));
         assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Optimal, Stopped::Proved), "{instance:?}");
         let error = (truth.value - answer.value).abs();
-        assert!(error <= crate::tests::tolerance(&instance), "{} {}\n{instance:?}", truth.value, answer.value);
+        assert!(
+            error <= crate::tests::tolerance(&instance),
+            "{} {}\n{instance:?}",
+            truth.value,
+            answer.value
+        );
     }
     assert!(tight > cases / 14, "minima matter in {tight} instances");
 }
@@ -88,7 +93,11 @@ fn agrees_with_microlp() {
                 let problem = instance.problem().unwrap();
                 let truth = TangentMilp::default().solve(&problem).unwrap();
                 let answer = highs.answer(&problem).unwrap_or_else(|error| panic!("{draw}: {error}"));
-                assert_eq!((truth.guarantee, answer.guarantee), (Guarantee::Optimal, Guarantee::Optimal), "{draw}");
+                assert_eq!(
+                    (truth.guarantee, answer.guarantee),
+                    (Guarantee::Optimal, Guarantee::Optimal),
+                    "{draw}"
+                );
                 let error = (truth.value - answer.value).abs();
                 assert!(error <= 1e-8 * truth.value, "{draw}: {} {}", truth.value, answer.value);
             }
@@ -98,12 +107,20 @@ fn agrees_with_microlp() {
 
 #[test]
 fn a_time_limit_keeps_value_and_bound() {
-    let draw =
-        Draw { family: Family::OrLibrary, size: Dimensions(10, 250), index: IndexKind::Optimistic, seed: 0, number: 0 };
+    let draw = Draw {
+        family: Family::OrLibrary,
+        size: Dimensions(10, 250),
+        index: IndexKind::Optimistic,
+        seed: 0,
+        number: 0,
+    };
     let instance = draw.instance();
     let mut highs = highs().with_time_limit(Duration::from_millis(500));
     let answer = highs.answer(&instance.problem().unwrap()).unwrap();
     assert_eq!((answer.guarantee, answer.stopped), (Guarantee::Bounded, Stopped::Budget));
-    assert!(answer.value > 0.0 && answer.bound > answer.value && answer.bound < 1.05 * answer.value, "{answer:?}");
+    assert!(
+        answer.value > 0.0 && answer.bound > answer.value && answer.bound < 1.05 * answer.value,
+        "{answer:?}"
+    );
     assert!(highs.last_run() < Duration::from_secs(20));
 }

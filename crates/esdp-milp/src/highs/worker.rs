@@ -38,13 +38,19 @@ impl<'a> Question<'a> {
         let (servers, gangs) = (problem.servers(), problem.gangs());
         Self {
             capacity: problem.capacity(),
-            requests: (0..problem.len()).flat_map(|channel| problem.request(channel).iter().copied()).collect(),
+            requests: (0..problem.len())
+                .flat_map(|channel| problem.request(channel).iter().copied())
+                .collect(),
             mean: problem.mean(),
             width: problem.width(),
             server: servers.map_or(&[], |servers| servers.of),
             server_capacity: servers.map_or(&[], |servers| servers.capacity),
             group: gangs.map_or(&[], |gangs| gangs.group),
-            groups: gangs.map_or(&[][..], |gangs| gangs.groups).iter().map(|g| (g.job, g.count, g.minimum)).collect(),
+            groups: gangs
+                .map_or(&[][..], |gangs| gangs.groups)
+                .iter()
+                .map(|g| (g.job, g.count, g.minimum))
+                .collect(),
             jobs: gangs.map_or(&[][..], |gangs| gangs.jobs).iter().map(|j| (j.minimum, j.copies)).collect(),
             limit: limit.as_secs_f64(),
             tolerance,
@@ -97,7 +103,8 @@ impl Worker {
             lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
         let mut worker = Self { child, input, lines, version: String::new() };
-        match worker.lines.recv_timeout(START).ok().and_then(|line| serde_json::from_str::<Hello>(&line).ok()) {
+        match worker.lines.recv_timeout(START).ok().and_then(|line| serde_json::from_str::<Hello>(&line).ok())
+        {
             Some(hello) => worker.version = hello.version,
             None => return Err(missing(worker.last_words())),
         }

@@ -34,7 +34,12 @@ pub(super) fn draw(shapes: &mut Vec<Shape>, figure: &Figure, layout: &Layout, lo
             let left = x + (bar.rank as f64 - group.len() as f64 / 2.0) * width;
             let base = layout.up(layout.y.base()).unwrap_or(layout.frame.bottom);
             // A hair of white between neighbours keeps them apart in black and white.
-            let frame = Rect { left: left + 0.5, top: top.min(base), right: left + width - 0.5, bottom: top.max(base) };
+            let frame = Rect {
+                left: left + 0.5,
+                top: top.min(base),
+                right: left + width - 0.5,
+                bottom: top.max(base),
+            };
             shapes.push(Shape::rect(frame, Fill::solid(looks[bar.series].color)));
             // As in the legend. Bars without one are told apart by their names, and slivers by nothing.
             if crowd <= 12 && !legend::said_by_axis(figure) {
@@ -83,7 +88,8 @@ pub(super) fn hatch(shapes: &mut Vec<Shape>, frame: Rect, series: usize) {
             // The line x + y = c within the frame, mirrored for the other lean.
             let c = at as f64 * APART;
             let ends = [(c.min(width), c - c.min(width)), (c - c.min(height), c.min(height))];
-            let turned = ends.map(|(x, y)| (if lean > 0.0 { frame.left + x } else { frame.right - x }, frame.top + y));
+            let turned =
+                ends.map(|(x, y)| (if lean > 0.0 { frame.left + x } else { frame.right - x }, frame.top + y));
             shapes.push(Shape::line(turned.to_vec(), stroke));
         }
     }

@@ -13,7 +13,12 @@ pub(super) fn table(figure: &Figure) -> String {
                 }
                 Scale::Linear | Scale::Log => number(point.x),
             };
-            out.push_str(&format!("{},{x},{},{}\n", field(&series.name), number(point.y), number(point.stderr)));
+            out.push_str(&format!(
+                "{},{x},{},{}\n",
+                field(&series.name),
+                number(point.y),
+                number(point.stderr)
+            ));
         }
     }
     out

@@ -62,8 +62,10 @@ fn grid(shapes: &mut Vec<Shape>, layout: &Layout) {
 fn axes(shapes: &mut Vec<Shape>, figure: &Figure, layout: &Layout) {
     let frame = layout.frame;
     let ink = Stroke::solid(Color::INK, 1.0);
-    shapes
-        .push(Shape::line(vec![(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)], ink));
+    shapes.push(Shape::line(
+        vec![(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)],
+        ink,
+    ));
     for tick in &layout.x_ticks {
         let Some(x) = layout.across(tick.value) else { continue };
         shapes.push(Shape::line(vec![(x, frame.bottom), (x, frame.bottom + 5.0)], ink));
@@ -89,7 +91,13 @@ fn axes(shapes: &mut Vec<Shape>, figure: &Figure, layout: &Layout) {
     let label = |axis: &super::Axis, letters| shortened(&axis.full_label(), letters);
     shapes.push(Shape::text((middle.0, layout.x_label), label(&figure.x, 70), LABEL, Anchor::Middle));
     let at = (layout.y_label, middle.1);
-    shapes.push(Shape::Text { at, text: label(&figure.y, 42), size: LABEL, anchor: Anchor::Middle, angle: 90.0 });
+    shapes.push(Shape::Text {
+        at,
+        text: label(&figure.y, 42),
+        size: LABEL,
+        anchor: Anchor::Middle,
+        angle: 90.0,
+    });
 }
 
 /// The stretches of a series between gaps.
@@ -99,9 +107,11 @@ fn stretches<'a>(series: &'a Series, layout: &'a Layout) -> impl Iterator<Item =
 }
 
 fn band(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layout) {
-    for stretch in stretches(series, layout).filter(|stretch| stretch.iter().any(|point| point.error() > 0.0)) {
+    for stretch in stretches(series, layout).filter(|stretch| stretch.iter().any(|point| point.error() > 0.0))
+    {
         let edge = |side: f64| -> Vec<Place> {
-            let at = |point: &Point| Some((layout.across(point.x)?, layout.up(point.y + side * point.error())?));
+            let at =
+                |point: &Point| Some((layout.across(point.x)?, layout.up(point.y + side * point.error())?));
             simplify::line(&stretch.iter().filter_map(at).collect::<Vec<_>>(), BAND)
         };
         let outline = edge(1.0).into_iter().chain(edge(-1.0).into_iter().rev()).collect();
@@ -147,13 +157,22 @@ fn markers(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layou
 }
 
 /// One standard error to both sides of a value: (place on the horizontal axis, value, error).
-pub(super) fn whisker(shapes: &mut Vec<Shape>, layout: &Layout, (x, y, error): (f64, f64, f64), stroke: Stroke) {
+pub(super) fn whisker(
+    shapes: &mut Vec<Shape>,
+    layout: &Layout,
+    (x, y, error): (f64, f64, f64),
+    stroke: Stroke,
+) {
     const CAP: f64 = 3.0;
     if error <= 0.0 {
         return;
     }
     if let (Some(top), Some(bottom)) = (layout.up(y + error), layout.up(y - error)) {
-        let parts = [[(x, top), (x, bottom)], [(x - CAP, top), (x + CAP, top)], [(x - CAP, bottom), (x + CAP, bottom)]];
+        let parts = [
+            [(x, top), (x, bottom)],
+            [(x - CAP, top), (x + CAP, top)],
+            [(x - CAP, bottom), (x + CAP, bottom)],
+        ];
         // A white rim below: a dark whisker must be seen on a dark bar.
         for stroke in [Stroke::solid(Color::WHITE, stroke.width + 1.6), stroke] {
             shapes.extend(parts.map(|part| Shape::line(part.to_vec(), stroke)));
@@ -164,7 +183,8 @@ pub(super) fn whisker(shapes: &mut Vec<Shape>, layout: &Layout, (x, y, error): (
 /// The marker of a series.
 pub(super) fn marker(shapes: &mut Vec<Shape>, look: &Look, (x, y): Place) {
     const SIZE: f64 = 3.6;
-    let around = |corners: &[Place]| corners.iter().map(|(dx, dy)| (x + dx * SIZE, y + dy * SIZE)).collect::<Vec<_>>();
+    let around =
+        |corners: &[Place]| corners.iter().map(|(dx, dy)| (x + dx * SIZE, y + dy * SIZE)).collect::<Vec<_>>();
     let stroke = Stroke::solid(look.color, 1.4);
     let full = (Some(Fill::solid(look.color)), None);
     let hollow = (Some(Fill::solid(Color::WHITE)), Some(stroke));
@@ -189,8 +209,12 @@ pub(super) fn marker(shapes: &mut Vec<Shape>, look: &Look, (x, y): Place) {
         Marker::HollowDiamond => poly(&DIAMOND, hollow),
         Marker::HollowUp => poly(&UP, hollow),
         Marker::HollowDown => poly(&DOWN, hollow),
-        Marker::Circle => shapes.push(Shape::Circle { center: (x, y), radius: SIZE, fill: full.0, stroke: full.1 }),
-        Marker::Ring => shapes.push(Shape::Circle { center: (x, y), radius: SIZE, fill: hollow.0, stroke: hollow.1 }),
+        Marker::Circle => {
+            shapes.push(Shape::Circle { center: (x, y), radius: SIZE, fill: full.0, stroke: full.1 })
+        }
+        Marker::Ring => {
+            shapes.push(Shape::Circle { center: (x, y), radius: SIZE, fill: hollow.0, stroke: hollow.1 })
+        }
         Marker::Cross => {
             shapes.push(Shape::line(around(&[(-1.0, -1.0), (1.0, 1.0)]), Stroke { width: 1.7, ..stroke }));
             shapes.push(Shape::line(around(&[(-1.0, 1.0), (1.0, -1.0)]), Stroke { width: 1.7, ..stroke }));

@@ -58,7 +58,20 @@ impl Layout {
         let x_label = frame.bottom + 6.0 + labels + 6.0 + LABEL;
         let legend_top = x_label + 4.0;
         let height = legend_top + legend.below(WIDTH - 20.0) + 6.0;
-        Self { width: WIDTH, height, frame, x, y, x_ticks, y_ticks, x_angle, x_label, y_label, legend, legend_top }
+        Self {
+            width: WIDTH,
+            height,
+            frame,
+            x,
+            y,
+            x_ticks,
+            y_ticks,
+            x_angle,
+            x_label,
+            y_label,
+            legend,
+            legend_top,
+        }
     }
 
     /// The place of a point, if it can be drawn.
@@ -100,7 +113,11 @@ fn y_span(figure: &Figure) -> Span {
         axis.include.push(0.0);
     }
     let reach = |series: &super::Series| {
-        series.points.clone().into_iter().flat_map(|point| [point.y - point.error(), point.y, point.y + point.error()])
+        series
+            .points
+            .clone()
+            .into_iter()
+            .flat_map(|point| [point.y - point.error(), point.y, point.y + point.error()])
     };
     Span::of(&axis, figure.series.iter().flat_map(reach), 0.05)
 }

@@ -84,7 +84,8 @@ impl Legend {
             return;
         }
         let mut shapes = Vec::new();
-        for (at, (name, (series, look))) in self.names.iter().zip(figure.series.iter().zip(looks)).enumerate() {
+        for (at, (name, (series, look))) in self.names.iter().zip(figure.series.iter().zip(looks)).enumerate()
+        {
             let (x, y) = place(at);
             // The last entry of a legend that was cut is no series.
             if at + 1 < MOST || figure.series.len() <= MOST {
@@ -118,7 +119,8 @@ pub(super) fn said_by_axis(figure: &Figure) -> bool {
         return false;
     };
     figure.series.iter().all(|series| {
-        let named = |x: f64| names.iter().enumerate().any(|(at, name)| at as f64 == x && *name == series.name);
+        let named =
+            |x: f64| names.iter().enumerate().any(|(at, name)| at as f64 == x && *name == series.name);
         series.style != Style::Line && series.points.iter().all(|point| named(point.x))
     })
 }

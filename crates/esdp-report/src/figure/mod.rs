@@ -244,8 +244,12 @@ impl Figure {
 
     /// The id as a file name: letters, digits, `-` and `_`.
     pub fn file_stem(&self) -> String {
-        let stem: String =
-            self.id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(80).collect();
+        let stem: String = self
+            .id
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
+            .take(80)
+            .collect();
         if stem.is_empty() { "figure".to_owned() } else { stem }
     }
 

@@ -127,7 +127,9 @@ mod tests {
     fn strangers_take_what_the_policies_leave() {
         let mixed = looks(["esdp", "a", "b"]);
         assert!(
-            mixed[0].color != mixed[1].color && mixed[1].color != mixed[2].color && mixed[0].color != mixed[2].color
+            mixed[0].color != mixed[1].color
+                && mixed[1].color != mixed[2].color
+                && mixed[0].color != mixed[2].color
         );
     }
 

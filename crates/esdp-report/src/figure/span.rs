@@ -32,8 +32,8 @@ impl Span {
         let log = axis.scale == Scale::Log;
         let usable = |value: &f64| value.is_finite() && value.abs() < LARGEST && (!log || *value > 0.0);
         let values = values.into_iter().chain(axis.include.iter().copied()).filter(usable);
-        let (low, high) =
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = match (low > high, log) {
             (true, false) => (0.0, 1.0),
             (true, true) => (1.0, 10.0),

@@ -41,7 +41,11 @@ fn write_shape(out: &mut String, shape: &Shape) {
         ),
         Shape::Text { at: (x, y), text, size, anchor, angle } => {
             let (x, y) = (number(*x), number(*y));
-            let turn = if *angle == 0.0 { String::new() } else { format!(" transform=\"rotate({} {x} {y})\"", -angle) };
+            let turn = if *angle == 0.0 {
+                String::new()
+            } else {
+                format!(" transform=\"rotate({} {x} {y})\"", -angle)
+            };
             let anchor = match anchor {
                 Anchor::Start => "",
                 Anchor::Middle => " text-anchor=\"middle\"",
@@ -78,7 +82,9 @@ fn filled(fill: Option<Fill>) -> String {
     match fill {
         None => String::new(),
         Some(Fill { color, opacity }) if opacity >= 1.0 => format!(" fill=\"{}\"", color.hex()),
-        Some(Fill { color, opacity }) => format!(" fill=\"{}\" fill-opacity=\"{}\"", color.hex(), number(opacity)),
+        Some(Fill { color, opacity }) => {
+            format!(" fill=\"{}\" fill-opacity=\"{}\"", color.hex(), number(opacity))
+        }
     }
 }
 

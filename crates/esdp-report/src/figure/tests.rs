@@ -26,7 +26,8 @@ fn over_time() -> Figure {
     POLICIES.iter().enumerate().fold(empty(), |figure, (at, name)| {
         let level = 3.0 - at as f64 * 0.2;
         figure.with(
-            Series::line(*name).points((1..=400).map(|t| (f64::from(t), level - level / f64::from(t).sqrt(), 0.05))),
+            Series::line(*name)
+                .points((1..=400).map(|t| (f64::from(t), level - level / f64::from(t).sqrt(), 0.05))),
         )
     })
 }
@@ -41,17 +42,23 @@ fn bars() -> Figure {
 fn strange() -> Vec<Figure> {
     let one = |points: Vec<(f64, f64, f64)>| empty().with(Series::line("esdp").points(points));
     let nan = f64::NAN;
-    let wild = vec![(0.0, nan, nan), (1.0, 2.0, f64::INFINITY), (2.0, nan, 0.1), (nan, 3.0, 0.1), (3.0, 4.0, -1.0)];
+    let wild =
+        vec![(0.0, nan, nan), (1.0, 2.0, f64::INFINITY), (2.0, nan, 0.1), (nan, 3.0, 0.1), (3.0, 4.0, -1.0)];
     let wide = vec![(1.0, 1e-9, 1e-10), (1e9, 1e9, 1e8), (1e18, -1e9, 0.0)];
     let huge = vec![(-1e308, 1e308, 1e308), (1e308, -1e308, 0.0), (f64::MAX, f64::MIN, 0.0)];
     let logarithmic = |points: Vec<(f64, f64, f64)>| {
-        Figure::new("log", "Log", Axis::new("x").log(), Axis::new("y").log()).with(Series::markers("m").points(points))
+        Figure::new("log", "Log", Axis::new("x").log(), Axis::new("y").log())
+            .with(Series::markers("m").points(points))
     };
     let many = (0..200).fold(empty(), |figure, at| {
-        figure.with(Series::line(format!("series number {at}")).points([(0.0, f64::from(at), 1.0), (1.0, 0.0, 1.0)]))
+        figure.with(
+            Series::line(format!("series number {at}")).points([(0.0, f64::from(at), 1.0), (1.0, 0.0, 1.0)]),
+        )
     });
     let many_bars = (0..200).fold(empty(), |figure, at| {
-        figure.with(Series::bars(format!("{at}")).points((0..9).map(|x| (f64::from(x), f64::from(at - 100), 3.0))))
+        figure.with(
+            Series::bars(format!("{at}")).points((0..9).map(|x| (f64::from(x), f64::from(at - 100), 3.0))),
+        )
     });
     vec![
         empty(),
@@ -79,7 +86,8 @@ fn strange() -> Vec<Figure> {
 #[test]
 fn labels_units_and_names_are_in_the_svg() {
     let svg = over_time().svg();
-    for text in [">slot<", ">average AOU (per slot)<", ">epsilon-greedy<", "<title>Title</title>", "#0072b2"] {
+    for text in [">slot<", ">average AOU (per slot)<", ">epsilon-greedy<", "<title>Title</title>", "#0072b2"]
+    {
         assert!(svg.contains(text), "{text}");
     }
     assert!(svg.len() < 100_000, "{} bytes", svg.len());
@@ -98,7 +106,9 @@ fn hostile_names_are_text() {
     let figure = Figure::new("../<x>", "</title><script>", Axis::new("a & b"), Axis::new("\"q\" \u{7}"))
         .with(Series::line("<b onclick='x'>").point(1.0, 1.0, 0.0));
     let svg = figure.svg();
-    for text in ["&lt;b onclick=&#39;x&#39;&gt;", "a &amp; b", "&quot;q&quot;", "&lt;/title&gt;&lt;script&gt;"] {
+    for text in
+        ["&lt;b onclick=&#39;x&#39;&gt;", "a &amp; b", "&quot;q&quot;", "&lt;/title&gt;&lt;script&gt;"]
+    {
         assert!(svg.contains(text), "{text}");
     }
     assert!(!svg.contains("<script") && !svg.contains('\u{7}'));
@@ -120,8 +130,13 @@ fn the_csv_has_every_digit() {
 #[test]
 fn the_description_names_the_last_values() {
     let figure = empty().with(Series::line("esdp").point(1.0, 2.0, 0.0).point(2000.0, 2.5, 0.25));
-    assert_eq!(figure.description(), "Line chart: average AOU (per slot) against slot. esdp: 2.5 ± 0.25 at 2,000.");
-    assert!(bars().description().starts_with("Bar chart: AOU against policy. esdp: 3 ± 0.1; esdp-paper: 2.6"));
+    assert_eq!(
+        figure.description(),
+        "Line chart: average AOU (per slot) against slot. esdp: 2.5 ± 0.25 at 2,000."
+    );
+    assert!(
+        bars().description().starts_with("Bar chart: AOU against policy. esdp: 3 ± 0.1; esdp-paper: 2.6")
+    );
 }
 
 #[test]

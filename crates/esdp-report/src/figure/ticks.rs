@@ -108,7 +108,8 @@ fn suffix(largest: f64) -> (f64, &'static str) {
 /// A number with a thousands separator and a true minus sign.
 fn grouped(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
+    let (whole, fraction) =
+        text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
     let mut out = String::new();
     // A value that rounds to zero has no sign.
     if value < 0.0 && text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
@@ -163,7 +164,10 @@ mod tests {
     fn ticks_are_round_and_read_well() {
         assert_eq!(shown(0.0, 8000.0), ["0", "2,000", "4,000", "6,000", "8,000"]);
         assert_eq!(shown(0.0, 20_000.0), ["0", "5k", "10k", "15k", "20k"]);
-        assert_eq!(shown(-0.31, 0.29), ["\u{2212}0.2", "0.0", "0.2"].map(|l| if l == "0.0" { "0" } else { l }));
+        assert_eq!(
+            shown(-0.31, 0.29),
+            ["\u{2212}0.2", "0.0", "0.2"].map(|l| if l == "0.0" { "0" } else { l })
+        );
         assert_eq!(shown(0.0, 2.5e6), ["0", "0.5M", "1.0M", "1.5M", "2.0M", "2.5M"]);
         assert_eq!(shown(0.0, 4e-6), ["0", "10⁻⁶", "2×10⁻⁶", "3×10⁻⁶", "4×10⁻⁶"]);
     }

@@ -33,7 +33,11 @@ fn end(figure: &Figure, series: &Series) -> String {
         Scale::Categories(names) => names.get(*x as usize).cloned().unwrap_or_default(),
         Scale::Linear | Scale::Log => number(*x, 4),
     };
-    let error = if stderr.is_finite() && *stderr > 0.0 { format!(" ± {}", number(*stderr, 2)) } else { String::new() };
+    let error = if stderr.is_finite() && *stderr > 0.0 {
+        format!(" ± {}", number(*stderr, 2))
+    } else {
+        String::new()
+    };
     let at = if place == series.name { String::new() } else { format!(" at {place}") };
     format!("{}: {}{error}{at}", series.name, number(*y, 4))
 }

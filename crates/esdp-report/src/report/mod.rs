@@ -115,7 +115,11 @@ impl Report {
 
     /// The title of the browser's window.
     fn heading(&self) -> String {
-        if self.subtitle.is_empty() { self.title.clone() } else { format!("{}: {}", self.title, self.subtitle) }
+        if self.subtitle.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{}: {}", self.title, self.subtitle)
+        }
     }
 
     fn header(&self, out: &mut String) {

@@ -120,7 +120,8 @@ impl Table {
 
     /// The best value of a column, if it has one. Equal values are all marked.
     fn best(&self, column: usize) -> Option<f64> {
-        let values = self.rows.iter().filter_map(|row| row.get(column)?.value).filter(|value| value.is_finite());
+        let values =
+            self.rows.iter().filter_map(|row| row.get(column)?.value).filter(|value| value.is_finite());
         match self.columns.get(column)?.best? {
             Best::Highest => values.max_by(f64::total_cmp),
             Best::Lowest => values.min_by(f64::total_cmp),
@@ -138,7 +139,8 @@ impl Table {
             escape(&self.caption)
         );
         for column in &self.columns {
-            let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(column.number, false), escape(&column.name));
+            let _ =
+                write!(out, "<th scope=\"col\"{}>{}</th>", class(column.number, false), escape(&column.name));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         let best: Vec<Option<f64>> = (0..self.columns.len()).map(|column| self.best(column)).collect();

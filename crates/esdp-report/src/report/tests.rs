@@ -47,12 +47,17 @@ fn the_best_of_each_column_is_marked_and_the_oracle_is_not() {
     table.row(vec![Cell::text("a"), Cell::number("1", 1.0), Cell::number("1", 1.0)]);
     table.row(vec![Cell::text("b"), Cell::number("2", 2.0), Cell::number("2", 2.0)]);
     table.row(vec![Cell::text("bad"), Cell::number("nan", f64::NAN), Cell::number("nan", f64::NAN)]);
-    table.row(vec![Cell::text("oracle"), Cell::number("3", 3.0).unranked(), Cell::number("0", 0.0).unranked()]);
+    table.row(vec![
+        Cell::text("oracle"),
+        Cell::number("3", 3.0).unranked(),
+        Cell::number("0", 0.0).unranked(),
+    ]);
     let page = Report::new("t", "").section(Section::new("h").table(table)).render();
     let best: Vec<&str> = page.lines().filter(|line| line.contains("(best)")).collect();
     assert_eq!(best.len(), 2);
     assert!(
-        best[0].contains("<td class=\"number best\">1<span") && best[1].contains("<td class=\"number best\">2<span")
+        best[0].contains("<td class=\"number best\">1<span")
+            && best[1].contains("<td class=\"number best\">2<span")
     );
 }
 

@@ -110,12 +110,17 @@ impl Handle {
     }
 
     /// Puts a command into the queue; its answer comes through what is returned.
-    pub(super) fn post(&self, command: Command) -> Result<oneshot::Receiver<Result<Answer, ApiError>>, ApiError> {
+    pub(super) fn post(
+        &self,
+        command: Command,
+    ) -> Result<oneshot::Receiver<Result<Answer, ApiError>>, ApiError> {
         let (reply, answer) = oneshot::channel();
-        self.sender.try_send(Waiting { command, reply, since: Instant::now() }).map_err(|error| match error {
-            TrySendError::Full(_) => ApiError::new(Code::Overloaded, "too many requests wait; try again"),
-            TrySendError::Closed(_) => stopping(),
-        })?;
+        self.sender.try_send(Waiting { command, reply, since: Instant::now() }).map_err(
+            |error| match error {
+                TrySendError::Full(_) => ApiError::new(Code::Overloaded, "too many requests wait; try again"),
+                TrySendError::Closed(_) => stopping(),
+            },
+        )?;
         Ok(answer)
     }
 

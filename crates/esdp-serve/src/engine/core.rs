@@ -44,7 +44,11 @@ pub struct Core {
 ///
 /// # Errors
 /// When the journal cannot be read or has a gap.
-pub fn replay(storage: &mut dyn Storage, policy: PolicyMaker, at_most: u64) -> Result<Core, JournalReplayError> {
+pub fn replay(
+    storage: &mut dyn Storage,
+    policy: PolicyMaker,
+    at_most: u64,
+) -> Result<Core, JournalReplayError> {
     let mut core = Core { live: None, policy, frame: Vec::new() };
     if let Some(snapshot) = storage.snapshot(at_most)? {
         core.live = Some(Live::restore(&snapshot.state, |cluster| (core.policy)(cluster))?);
@@ -113,7 +117,8 @@ impl Core {
         (mode, most_exploration): (Mode, Option<f64>),
     ) -> Result<Vec<Effect>, ApiError> {
         if self.live.is_none() {
-            let refused = |error| ApiError::clash("", format!("the cluster was rejected: {error}"), "a cluster");
+            let refused =
+                |error| ApiError::clash("", format!("the cluster was rejected: {error}"), "a cluster");
             let live = Live::new(cluster.clone(), |cluster| (self.policy)(cluster)).map_err(refused)?;
             self.live = Some(live);
             let effects = self.apply(Event::Described { cluster })?;

@@ -113,7 +113,8 @@ impl Engine {
     /// `POST /v1/channels/{port}/{server}/reset` and `POST /v1/servers/{name}/reset`.
     pub(super) fn reset(&mut self, port: Option<String>, server: Option<String>) -> Reply {
         let cluster = self.core.live()?.scheduler().cluster();
-        for (what, names, name) in [("port", cluster.ports(), &port), ("server", cluster.servers(), &server)] {
+        for (what, names, name) in [("port", cluster.ports(), &port), ("server", cluster.servers(), &server)]
+        {
             if let Some(name) = name.as_ref().filter(|name| !names.contains(name)) {
                 return Err(ApiError::missing(what, name));
             }
@@ -157,7 +158,9 @@ impl Engine {
         for effect in effects {
             match effect {
                 Effect::Merged { channels: found } => channels = found,
-                Effect::Rejected { why, .. } => return Err(ApiError::clash("", why, "a state of GET /v1/state")),
+                Effect::Rejected { why, .. } => {
+                    return Err(ApiError::clash("", why, "a state of GET /v1/state"));
+                }
                 _ => {}
             }
         }

@@ -115,8 +115,9 @@ impl Engine {
         engine.publish();
         let (sender, receiver) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new().name("engine".to_owned());
-        let thread =
-            thread.spawn(move || engine.run(receiver)).map_err(|error| StorageError::Failed(error.to_string()))?;
+        let thread = thread
+            .spawn(move || engine.run(receiver))
+            .map_err(|error| StorageError::Failed(error.to_string()))?;
         Ok((Handle::new(sender), thread))
     }
 

@@ -2,7 +2,9 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
-use crate::wire::{ApiError, Code, ObservationWire, ObservedAnswer, OneOrMany, RefusedObservation, TicketName};
+use crate::wire::{
+    ApiError, Code, ObservationWire, ObservedAnswer, OneOrMany, RefusedObservation, TicketName,
+};
 use esdp::live::{Effect, Event, Live, Mode, SpeedReport, Start, WhichTasks};
 use esdp::model::{Slot, Ticket};
 use serde_json::json;
@@ -42,7 +44,8 @@ impl Engine {
         {
             return Err(refused.error);
         }
-        let text = serde_json::to_string(&answer).map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+        let text = serde_json::to_string(&answer)
+            .map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
         Ok(Body { status: 200, text })
     }
 
@@ -167,9 +170,9 @@ impl Engine {
 fn slowest(live: &Live, start: &Start, places: &[&esdp::live::Placement]) -> Option<String> {
     let all = live.why_start(start);
     let estimate = |place: &&&esdp::live::Placement| {
-        let mut same = all
-            .iter()
-            .filter(|why| why.belief.channel.server == place.server && why.belief.channel.group == place.group);
+        let mut same = all.iter().filter(|why| {
+            why.belief.channel.server == place.server && why.belief.channel.group == place.group
+        });
         same.next().map_or(1.0, |why| why.belief.estimate)
     };
     let slowest = places.iter().min_by(|a, b| estimate(a).total_cmp(&estimate(b)));

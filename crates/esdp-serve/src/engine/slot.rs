@@ -5,7 +5,8 @@ use super::{Body, Engine, Reply};
 use crate::feed::News;
 use crate::storage::SlotRow;
 use crate::wire::{
-    ApiError, Code, HeldWire, IgnoredWire, JobWire, OneOrMany, PlacementWire, SlotAnswer, SlotWire, TicketName,
+    ApiError, Code, HeldWire, IgnoredWire, JobWire, OneOrMany, PlacementWire, SlotAnswer, SlotWire,
+    TicketName,
 };
 use esdp::live::{Effect, Event, HeldJob, Live, Mode, Start};
 use esdp::model::Slot;
@@ -33,7 +34,8 @@ impl Engine {
         }
         let mut texts = Vec::with_capacity(requests.list.len());
         for (request, known) in requests.list.iter().zip(known) {
-            let again = || self.batch_keys.get(&request.key).map(|&place| self.batch.slots[place].answer.clone());
+            let again =
+                || self.batch_keys.get(&request.key).map(|&place| self.batch.slots[place].answer.clone());
             match known.or_else(again) {
                 Some(kept) => {
                     self.tally.duplicates += 1;
@@ -219,6 +221,7 @@ fn held(live: &Live, request: &SlotWire) -> (Vec<HeldWire>, u64) {
         return (request.jobs.iter().map(observing).collect(), 0);
     }
     let held = live.held_after_slot(request.jobs.iter().map(|job| job.id.as_str()), MOST_HELD);
-    let wire = |held: HeldJob| HeldWire { job: held.job, reason: reason_name(held.reason), detail: held.detail };
+    let wire =
+        |held: HeldJob| HeldWire { job: held.job, reason: reason_name(held.reason), detail: held.detail };
     (held.jobs.into_iter().map(wire).collect(), held.more)
 }

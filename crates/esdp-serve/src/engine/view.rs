@@ -156,7 +156,8 @@ impl View {
         self.channels = live.beliefs().map(|belief| channel(live, belief)).collect();
         let drained: BTreeSet<&str> = live.drained().collect();
         let cluster = live.scheduler().cluster();
-        let row = |(index, belief): (usize, ServerBelief)| server(live, &drained, ServerId::at(index), belief);
+        let row =
+            |(index, belief): (usize, ServerBelief)| server(live, &drained, ServerId::at(index), belief);
         self.servers = live.server_beliefs().into_iter().enumerate().map(row).collect();
         self.devices = devices(live, cluster);
         let reasons = live.held_by_reason().into_iter();
@@ -182,7 +183,9 @@ fn channel(live: &Live, belief: ChannelBelief) -> ChannelRow {
     };
     ChannelRow {
         mean: belief.speed,
-        interval: belief.radius.map(|radius| (in_unit(belief.estimate - radius), in_unit(belief.estimate + radius))),
+        interval: belief
+            .radius
+            .map(|radius| (in_unit(belief.estimate - radius), in_unit(belief.estimate + radius))),
         count: belief.count,
         pending: belief.pending,
         unit: if scale.is_some() { "work/s" } else { "utility" },

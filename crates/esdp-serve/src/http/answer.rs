@@ -54,7 +54,9 @@ impl IntoResponse for ApiError {
         let mut response = json(self.code.status(), self.body());
         let headers = response.headers_mut();
         match self.code {
-            Code::Unauthorized => drop(headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+            Code::Unauthorized => {
+                drop(headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
+            }
             Code::Overloaded | Code::Unavailable => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }

@@ -15,9 +15,10 @@ pub(super) async fn read(app: &App, request: Request<Body>, most: usize) -> Resu
     let collected = collected.map_err(|_| ApiError::new(Code::Timeout, "the body did not arrive in time"))?;
     match collected {
         Ok(body) => Ok(body.to_bytes().into()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(ApiError::new(Code::TooLarge, format!("the body is too large; at most {most} bytes are accepted")))
-        }
+        Err(error) if error.is::<LengthLimitError>() => Err(ApiError::new(
+            Code::TooLarge,
+            format!("the body is too large; at most {most} bytes are accepted"),
+        )),
         Err(_) => Err(ApiError::new(Code::InvalidJson, "the body broke off")),
     }
 }
@@ -57,7 +58,9 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
             _ => ApiError::new(Code::InvalidJson, format!("the body is not JSON: {cause}")),
         }
     })?;
-    deserializer.end().map_err(|error| ApiError::new(Code::InvalidJson, format!("the body is not JSON: {error}")))?;
+    deserializer
+        .end()
+        .map_err(|error| ApiError::new(Code::InvalidJson, format!("the body is not JSON: {error}")))?;
     Ok(value)
 }
 
@@ -84,13 +87,17 @@ mod tests {
 
     #[test]
     fn an_error_says_where_it_is() {
-        let error =
-            parse::<SlotWire>(br#"{"key":"k","jobs":[{"id":"a","port":"p"},{"id":"b","port":7}]}"#).unwrap_err();
+        let error = parse::<SlotWire>(br#"{"key":"k","jobs":[{"id":"a","port":"p"},{"id":"b","port":7}]}"#)
+            .unwrap_err();
         assert_eq!((error.code, error.field.as_deref()), (Code::InvalidValue, Some("jobs[1].port")));
         let error = parse::<SlotWire>(br#"{"key":"k","jobz":[]}"#).unwrap_err();
         assert!(error.message.contains("unknown field `jobz`"), "{error}");
         for text in ["", "{", "{} x", "nul", "\u{0}"] {
-            assert_eq!(parse::<serde_json::Value>(text.as_bytes()).unwrap_err().code, Code::InvalidJson, "{text:?}");
+            assert_eq!(
+                parse::<serde_json::Value>(text.as_bytes()).unwrap_err().code,
+                Code::InvalidJson,
+                "{text:?}"
+            );
         }
         assert_eq!(parse::<SlotWire>(b"[]").unwrap_err().code, Code::InvalidValue);
         let deep = "[".repeat(10_000);

@@ -21,8 +21,9 @@ const QUESTIONS: [&str; 1] = ["/v1/prioritize"];
 /// The role that a request needs; none if everybody may.
 fn needed(method: &Method, path: &str) -> Option<Role> {
     let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    let under =
-        |paths: &[&str]| paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)));
+    let under = |paths: &[&str]| {
+        paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)))
+    };
     match () {
         () if reads && PUBLIC.contains(&path) => None,
         () if reads || under(&QUESTIONS) => Some(Role::Reader),
@@ -55,11 +56,13 @@ fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), 
         }
     }
     // Without tokens a name that somebody has pointed at 127.0.0.1 would make any page one of ours.
-    let own = ["localhost", "127.0.0.1", "[::1]", ""].contains(&host(asked)) || host(asked).starts_with("127.");
+    let own =
+        ["localhost", "127.0.0.1", "[::1]", ""].contains(&host(asked)) || host(asked).starts_with("127.");
     match app.loopback && !protected && !own {
-        true => {
-            Err(ApiError::new(Code::Forbidden, "this service is for localhost; for other names make a token first"))
-        }
+        true => Err(ApiError::new(
+            Code::Forbidden,
+            "this service is for localhost; for other names make a token first",
+        )),
         false => Ok(()),
     }
 }
@@ -67,10 +70,14 @@ fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), 
 fn check(app: &App, request: &Request<Body>) -> Result<(), ApiError> {
     let protected = app.closed || app.tokens.any();
     check_browser(app, request.headers(), protected)?;
-    let Some(needed) = needed(request.method(), request.uri().path()).filter(|_| protected) else { return Ok(()) };
+    let Some(needed) = needed(request.method(), request.uri().path()).filter(|_| protected) else {
+        return Ok(());
+    };
     let role = bearer(request.headers()).and_then(|token| app.tokens.role(token));
     match role {
-        None => Err(ApiError::new(Code::Unauthorized, "a valid token is needed: Authorization: Bearer <token>")),
+        None => {
+            Err(ApiError::new(Code::Unauthorized, "a valid token is needed: Authorization: Bearer <token>"))
+        }
         Some(role) if role < needed => {
             let needed = format!("{needed:?}").to_lowercase();
             Err(ApiError::new(Code::Forbidden, format!("this needs the role `{needed}`")))

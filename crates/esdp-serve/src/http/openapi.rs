@@ -57,8 +57,14 @@ const READ: Operation = Operation {
     errors: &[],
 };
 const WRITE: Operation = Operation { method: "post", errors: &[Code::Conflict], ..READ };
-const SENT: &[Code] =
-    &[Code::InvalidJson, Code::Timeout, Code::Conflict, Code::TooLarge, Code::UnsupportedMediaType, Code::InvalidValue];
+const SENT: &[Code] = &[
+    Code::InvalidJson,
+    Code::Timeout,
+    Code::Conflict,
+    Code::TooLarge,
+    Code::UnsupportedMediaType,
+    Code::InvalidValue,
+];
 const SENT_OF: &[Code] = &[
     Code::InvalidJson,
     Code::NotFound,
@@ -153,8 +159,7 @@ impl Operation {
 /// Where an answer leads: the operations that take what is in it.
 fn links(id: &str) -> Option<Value> {
     let slot = json!({ "operationId": "slot", "parameters": { "slot": "$response.body#/slot" } });
-    let named =
-        |operation: &str| json!({ "operationId": operation, "parameters": { "job": "$request.body#/jobs/0/id" } });
+    let named = |operation: &str| json!({ "operationId": operation, "parameters": { "job": "$request.body#/jobs/0/id" } });
     let ticket = json!({ "ticket": "$response.body#/placements/0/ticket", "utility": 0.5 });
     let revoked = json!({ "ticket": "$response.body#/placements/0/ticket", "accepted": false });
     let server = |operation: &str| json!({ "operationId": operation, "parameters": { "server": "$response.body#/servers/0/name" } });
@@ -171,7 +176,9 @@ fn links(id: &str) -> Option<Value> {
         "channels" => Some(json!({ "reset": { "operationId": "resetChannel", "parameters": {
             "port": "$response.body#/channels/0/port", "server": "$response.body#/channels/0/server",
         } } })),
-        "getState" => Some(json!({ "merge": { "operationId": "putState", "requestBody": "$response.body" } })),
+        "getState" => {
+            Some(json!({ "merge": { "operationId": "putState", "requestBody": "$response.body" } }))
+        }
         _ => None,
     }
 }

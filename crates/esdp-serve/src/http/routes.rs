@@ -44,7 +44,10 @@ pub(super) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(|| page("text/html; charset=utf-8", include_str!("../dashboard/index.html"))))
         .route("/dashboard.js", get(|| page("text/javascript; charset=utf-8", SCRIPT)))
-        .route("/dashboard.css", get(|| page("text/css; charset=utf-8", include_str!("../dashboard/dashboard.css"))))
+        .route(
+            "/dashboard.css",
+            get(|| page("text/css; charset=utf-8", include_str!("../dashboard/dashboard.css"))),
+        )
         .route("/healthz", get(|| async { value(&json!({ "status": "ok" })) }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
@@ -69,7 +72,10 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/events", get(sse::events))
         .fallback(|uri: Uri| async move { ApiError::missing("path", uri.path()) })
         .method_not_allowed_fallback(|| async {
-            ApiError::new(Code::MethodNotAllowed, "the path exists, but not with this method; see the header Allow")
+            ApiError::new(
+                Code::MethodNotAllowed,
+                "the path exists, but not with this method; see the header Allow",
+            )
         })
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
         .with_state(app)
@@ -106,7 +112,9 @@ async fn ready(State(app): Shared) -> Answered {
     let view = tokio::time::timeout(Duration::from_secs(2), app.engine.view()).await;
     let view = view.map_err(|_| ApiError::new(Code::Overloaded, "the engine does not answer in time"))??;
     match &view.degraded {
-        None => Ok(value(&json!({ "status": "ready", "cluster": view.cluster.is_some(), "slot": view.slot }))),
+        None => {
+            Ok(value(&json!({ "status": "ready", "cluster": view.cluster.is_some(), "slot": view.slot })))
+        }
         Some(cause) => Err(ApiError::new(Code::Unavailable, cause.clone())),
     }
 }
@@ -152,8 +160,9 @@ async fn slot(State(app): Shared, slot: Name) -> Answered {
 }
 
 async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
-    let limit = query(&uri, "limit")
-        .map_or(Ok(20), |limit| limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit));
+    let limit = query(&uri, "limit").map_or(Ok(20), |limit| {
+        limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit)
+    });
     let accepted = format!("a whole number from 1 to {MOST_SLOTS}");
     let limit = limit.map_err(|_| ApiError::value("limit", "the limit was rejected", accepted))?;
     Ok(reply(app.engine.ask(Command::LastSlots(limit)).await))
@@ -186,7 +195,8 @@ async fn channels(State(app): Shared, uri: Uri) -> Answered {
     let view = app.engine.view().await?;
     let (port, server) = (query(&uri, "port"), query(&uri, "server"));
     let wanted = |row: &&crate::engine::ChannelRow| {
-        port.as_ref().is_none_or(|port| row.port == *port) && server.as_ref().is_none_or(|server| row.server == *server)
+        port.as_ref().is_none_or(|port| row.port == *port)
+            && server.as_ref().is_none_or(|server| row.server == *server)
     };
     let rows: Vec<_> = view.channels.iter().filter(wanted).collect();
     Ok(value(&json!({ "slot": view.slot, "channels": rows })))
@@ -198,7 +208,8 @@ async fn servers(State(app): Shared) -> Answered {
 }
 
 async fn reset_channel(State(app): Shared, path: Result<Path<(String, String)>, PathRejection>) -> Answered {
-    let Path((port, server)) = path.map_err(|_| ApiError::new(Code::NotFound, "the channel is not a pair of names"))?;
+    let Path((port, server)) =
+        path.map_err(|_| ApiError::new(Code::NotFound, "the channel is not a pair of names"))?;
     Ok(reply(app.engine.ask(Command::Reset { port: Some(port), server: Some(server) }).await))
 }
 
@@ -219,8 +230,8 @@ async fn state(State(app): Shared) -> Answered {
 async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
     let share = query(request.uri(), "share").map_or(Ok(1.0), |share| share.parse::<f64>());
     let share = share.ok().filter(|share| *share > 0.0 && *share <= 1.0);
-    let share =
-        share.ok_or_else(|| ApiError::value("share", "the share was rejected", "a number above 0, at most 1"))?;
+    let share = share
+        .ok_or_else(|| ApiError::value("share", "the share was rejected", "a number above 0, at most 1"))?;
     let bytes = body::read(&app, request, app.limits.large_body).await?;
     let state = body::parse(&bytes).map_err(|error| match error.code {
         // What a state is made of is the core's business and not part of the API.
@@ -233,7 +244,8 @@ async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
 
 async fn status(State(app): Shared) -> Answered {
     let view = app.engine.view().await?;
-    let mut status = serde_json::to_value(&*view).map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+    let mut status =
+        serde_json::to_value(&*view).map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
     if let Some(status) = status.as_object_mut() {
         status.insert("decisions".to_owned(), json!(app.metrics.decisions()));
         status.insert("estimated_regret".to_owned(), json!(app.metrics.regret()));

@@ -51,7 +51,12 @@ pub type Stop = watch::Receiver<bool>;
 ///
 /// # Errors
 /// When the address cannot be listened on.
-pub async fn serve(listener: TcpListener, app: Arc<App>, tls: Option<TlsAcceptor>, mut stop: Stop) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    tls: Option<TlsAcceptor>,
+    mut stop: Stop,
+) -> io::Result<()> {
     let router = super::router(Arc::clone(&app));
     let places = Arc::new(Semaphore::new(app.limits.connections));
     loop {
@@ -79,7 +84,9 @@ pub async fn serve(listener: TcpListener, app: Arc<App>, tls: Option<TlsAcceptor
             match tls {
                 None => connection(stream, router, &app, stop).await,
                 Some(tls) => {
-                    if let Ok(Ok(stream)) = tokio::time::timeout(app.limits.head_time, tls.accept(stream)).await {
+                    if let Ok(Ok(stream)) =
+                        tokio::time::timeout(app.limits.head_time, tls.accept(stream)).await
+                    {
                         connection(stream, router, &app, stop).await;
                     }
                 }

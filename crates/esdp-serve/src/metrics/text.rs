@@ -67,6 +67,9 @@ mod tests {
         let mut page = Page::default();
         page.histogram("h", "help", &histogram);
         assert!(page.0.contains("h_bucket{le=\"0.00001\"} 2\n"), "{}", page.0);
-        assert!(page.0.contains("h_bucket{le=\"5\"} 3\n") && page.0.contains("h_bucket{le=\"+Inf\"} 4\nh_sum 103."));
+        assert!(
+            page.0.contains("h_bucket{le=\"5\"} 3\n")
+                && page.0.contains("h_bucket{le=\"+Inf\"} 4\nh_sum 103.")
+        );
     }
 }

@@ -48,16 +48,24 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     storage.commit(&twice).expect_err("no place is given twice");
     let same_key = Batch { frames: vec![frame(5, 1)], slots: vec![SlotRow { slot: 2, ..slot(1) }] };
     storage.commit(&same_key).expect_err("no key is used twice");
-    assert_eq!((all(&mut *storage, 1), storage.slot(2).unwrap()), (batch.frames.clone(), None), "all or nothing");
+    assert_eq!(
+        (all(&mut *storage, 1), storage.slot(2).unwrap()),
+        (batch.frames.clone(), None),
+        "all or nothing"
+    );
 
     let stopped = storage.frames(1, &mut |_| Err(StorageError::Failed("enough".to_owned())));
     assert!(matches!(stopped, Err(StorageError::Failed(_))), "a reader may stop");
 
     for number in 5..=20 {
-        storage.commit(&Batch { frames: vec![frame(number, 1)], slots: vec![slot(number)] }).expect("it goes on");
+        storage
+            .commit(&Batch { frames: vec![frame(number, 1)], slots: vec![slot(number)] })
+            .expect("it goes on");
     }
     for sequence in [6, 12, 18] {
-        storage.save_snapshot(&SnapshotRow { sequence, state: format!("state {sequence}") }).expect("a snapshot");
+        storage
+            .save_snapshot(&SnapshotRow { sequence, state: format!("state {sequence}") })
+            .expect("a snapshot");
         if sequence == 6 {
             while storage.compact(0, 3).expect("it compacts") {}
             assert_eq!(
@@ -67,7 +75,11 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
             );
         }
     }
-    assert_eq!(storage.snapshot(17).unwrap().map(|snapshot| snapshot.sequence), Some(12), "the last at or before");
+    assert_eq!(
+        storage.snapshot(17).unwrap().map(|snapshot| snapshot.sequence),
+        Some(12),
+        "the last at or before"
+    );
     assert_eq!(storage.snapshot(11).unwrap(), None, "two are kept");
     let mut rounds = 0;
     while storage.compact(10, 3).expect("it compacts") {

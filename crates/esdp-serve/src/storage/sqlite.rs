@@ -29,14 +29,15 @@ pub struct Sqlite {
 /// What SQLite says, in our terms.
 pub(super) fn told(error: &rusqlite::Error) -> StorageError {
     use ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied, ReadOnly,
-        SystemIoFailure,
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
+        ReadOnly, SystemIoFailure,
     };
     let text = error.to_string();
     match error.sqlite_error_code() {
-        Some(DiskFull | SystemIoFailure | ReadOnly | PermissionDenied | DatabaseBusy | DatabaseLocked | CannotOpen) => {
-            StorageError::Unavailable(text)
-        }
+        Some(
+            DiskFull | SystemIoFailure | ReadOnly | PermissionDenied | DatabaseBusy | DatabaseLocked
+            | CannotOpen,
+        ) => StorageError::Unavailable(text),
         Some(DatabaseCorrupt | NotADatabase) => StorageError::Damaged(text),
         _ => StorageError::Failed(text),
     }
@@ -97,11 +98,18 @@ impl Sqlite {
 
     fn slot_row(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
         let (slot, key) = (row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?);
-        Ok(SlotRow { slot, key, at: row.get::<_, i64>(2)?.cast_unsigned(), answer: row.get(3)?, why: row.get(4)? })
+        Ok(SlotRow {
+            slot,
+            key,
+            at: row.get::<_, i64>(2)?.cast_unsigned(),
+            answer: row.get(3)?,
+            why: row.get(4)?,
+        })
     }
 
     fn write(&mut self, batch: &Batch) -> rusqlite::Result<()> {
-        let transaction = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         {
             let mut frames = transaction.prepare_cached("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)")?;
             for frame in &batch.frames {
@@ -109,7 +117,14 @@ impl Sqlite {
                     .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
                 let (sequence, count) = (frame.sequence.cast_signed(), frame.events.len() as i64);
                 let sum = checksum(&events);
-                frames.execute(params![sequence, count, EVENT_VERSION, frame.at.cast_signed(), sum, events])?;
+                frames.execute(params![
+                    sequence,
+                    count,
+                    EVENT_VERSION,
+                    frame.at.cast_signed(),
+                    sum,
+                    events
+                ])?;
             }
             let mut slots = transaction.prepare_cached("INSERT INTO slots VALUES (?, ?, ?, ?, ?)")?;
             for row in &batch.slots {
@@ -123,12 +138,14 @@ impl Sqlite {
     fn drop_old(&mut self, keep_from: u64, most: u32) -> rusqlite::Result<bool> {
         // A state can be had in two ways at any time: from each of two snapshots, or from the one and from the beginning.
         let oldest = "SELECT sequence FROM snapshots ORDER BY sequence DESC LIMIT 1 OFFSET ?";
-        let oldest: Option<i64> = self.connection.query_row(oldest, [SNAPSHOTS - 1], |row| row.get(0)).optional()?;
+        let oldest: Option<i64> =
+            self.connection.query_row(oldest, [SNAPSHOTS - 1], |row| row.get(0)).optional()?;
         let oldest = oldest.unwrap_or(0);
         let frames = "DELETE FROM journal WHERE sequence IN
             (SELECT sequence FROM journal WHERE sequence + count - 1 <= ?1 ORDER BY sequence LIMIT ?2)";
         let frames = self.connection.prepare_cached(frames)?.execute(params![oldest, most])?;
-        let slots = "DELETE FROM slots WHERE slot IN (SELECT slot FROM slots WHERE slot < ?1 ORDER BY slot LIMIT ?2)";
+        let slots =
+            "DELETE FROM slots WHERE slot IN (SELECT slot FROM slots WHERE slot < ?1 ORDER BY slot LIMIT ?2)";
         let slots = self.connection.prepare_cached(slots)?.execute(params![keep_from.cast_signed(), most])?;
         Ok(frames as u32 == most || slots as u32 == most)
     }
@@ -143,7 +160,8 @@ impl Storage for Sqlite {
         // Large enough that it needs pages which a full disk does not have.
         let filler = "x".repeat(64 << 10);
         let probe = |connection: &mut Connection| -> rusqlite::Result<()> {
-            let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             transaction.execute("INSERT OR REPLACE INTO meta VALUES ('probe', ?)", [filler])?;
             transaction.commit()?;
             connection.execute("DELETE FROM meta WHERE key = 'probe'", [])?;
@@ -155,21 +173,25 @@ impl Storage for Sqlite {
     fn last_sequence(&mut self) -> Result<u64, StorageError> {
         let last = "SELECT MAX(COALESCE((SELECT sequence + count - 1 FROM journal ORDER BY sequence DESC LIMIT 1), 0),
                                COALESCE((SELECT MAX(sequence) FROM snapshots), 0))";
-        let last: i64 = self.connection.query_row(last, [], |row| row.get(0)).map_err(|error| told(&error))?;
+        let last: i64 =
+            self.connection.query_row(last, [], |row| row.get(0)).map_err(|error| told(&error))?;
         Ok(last.cast_unsigned())
     }
 
     fn snapshot(&mut self, at_most: u64) -> Result<Option<SnapshotRow>, StorageError> {
-        let query = "SELECT sequence, state FROM snapshots WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1";
+        let query =
+            "SELECT sequence, state FROM snapshots WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1";
         let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
-        let row =
-            |row: &Row<'_>| Ok(SnapshotRow { sequence: row.get::<_, i64>(0)?.cast_unsigned(), state: row.get(1)? });
+        let row = |row: &Row<'_>| {
+            Ok(SnapshotRow { sequence: row.get::<_, i64>(0)?.cast_unsigned(), state: row.get(1)? })
+        };
         self.connection.query_row(query, [at_most], row).optional().map_err(|error| told(&error))
     }
 
     fn save_snapshot(&mut self, snapshot: &SnapshotRow) -> Result<(), StorageError> {
         let save = |connection: &mut Connection| -> rusqlite::Result<()> {
-            let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             let SnapshotRow { sequence, state } = snapshot;
             let at = crate::clock::now().cast_signed();
             let insert = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)";
@@ -194,7 +216,8 @@ impl Storage for Sqlite {
         while let Some(row) = rows.next().map_err(|error| told(&error))? {
             let (frame, count, version, sum, text) = read_frame(row).map_err(|error| told(&error))?;
             let sequence = frame.sequence;
-            let damaged = |why: String| StorageError::Damaged(format!("the frame at event {sequence}: {why}"));
+            let damaged =
+                |why: String| StorageError::Damaged(format!("the frame at event {sequence}: {why}"));
             if checksum(&text) != sum {
                 return Err(damaged("its checksum does not fit".to_owned()));
             }
@@ -229,7 +252,10 @@ impl Storage for Sqlite {
     fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError> {
         let query = "SELECT slot, key, at, answer, why FROM slots ORDER BY slot DESC LIMIT ?";
         let read = |connection: &Connection| {
-            connection.prepare_cached(query)?.query_map([limit], Self::slot_row)?.collect::<rusqlite::Result<Vec<_>>>()
+            connection
+                .prepare_cached(query)?
+                .query_map([limit], Self::slot_row)?
+                .collect::<rusqlite::Result<Vec<_>>>()
         };
         read(&self.connection).map_err(|error| told(&error))
     }

@@ -2,7 +2,8 @@
 
 use super::{ApiError, check_length, check_name, object, whole};
 use esdp::model::{
-    Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, PortSpec, ServerSpec, SupplyCost, TaskGroupSpec,
+    Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, PortSpec, ServerSpec, SupplyCost,
+    TaskGroupSpec,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -130,11 +131,19 @@ fn check_amounts(field: &str, amounts: &Amounts, devices: &[String]) -> Result<(
     for (device, &amount) in amounts {
         if !devices.contains(device) {
             let known = devices.join(", ");
-            return Err(ApiError::clash(format!("{field}.{device}"), format!("unknown device `{device}`"), known));
+            return Err(ApiError::clash(
+                format!("{field}.{device}"),
+                format!("unknown device `{device}`"),
+                known,
+            ));
         }
         if amount > LARGEST_AMOUNT {
             let accepted = format!("at most {LARGEST_AMOUNT}");
-            return Err(ApiError::value(format!("{field}.{device}"), format!("{amount} is too large"), accepted));
+            return Err(ApiError::value(
+                format!("{field}.{device}"),
+                format!("{amount} is too large"),
+                accepted,
+            ));
         }
     }
     Ok(())
@@ -189,7 +198,8 @@ impl ClusterWire {
             capacity: self.capacity.clone(),
             costs: self.costs.clone(),
         };
-        let channels: usize = described.ports.iter().map(|port| groups(&port.jobs)).sum::<usize>() * self.servers.len();
+        let channels: usize =
+            described.ports.iter().map(|port| groups(&port.jobs)).sum::<usize>() * self.servers.len();
         check_length("ports x servers", channels, MOST_CHANNELS)?;
         let cluster = described.cluster();
         cluster.map_err(|error| {
@@ -232,7 +242,11 @@ impl PortWire {
         }
         for (key, value) in [("weight", self.weight), ("reference_speed", self.reference_speed)] {
             if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
-                return Err(ApiError::value(at(key), format!("{value} was rejected"), "a finite number above 0"));
+                return Err(ApiError::value(
+                    at(key),
+                    format!("{value} was rejected"),
+                    "a finite number above 0",
+                ));
             }
         }
         let channels = match (&self.servers, &self.labels, &self.channels) {

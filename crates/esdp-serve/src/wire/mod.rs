@@ -15,7 +15,8 @@ pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
 pub(crate) use object::Object;
 pub use observation::{ObservationWire, ObservedAnswer, RefusedObservation};
 pub use slot::{
-    HeldWire, IgnoredWire, JobWire, JobsAnswer, PlacementWire, SlotAnswer, SlotWire, StartWire, StartedWire, TicketName,
+    HeldWire, IgnoredWire, JobWire, JobsAnswer, PlacementWire, SlotAnswer, SlotWire, StartWire, StartedWire,
+    TicketName,
 };
 pub use trainer::TrainerWire;
 

@@ -75,9 +75,15 @@ impl ObservationWire {
             }
             (None, None, None, None, Some("lost")) => Ok(SpeedReport::Lost),
             (None, None, None, None, Some(_)) => Err(ApiError::clash("outcome", "unknown outcome", "`lost`")),
-            (None, None, Some(_), None, None) => Err(ApiError::clash("seconds", "`work` without `seconds`", forms)),
-            (None, None, None, Some(_), None) => Err(ApiError::clash("work", "`seconds` without `work`", forms)),
-            (None, None, None, None, None) => Err(ApiError::clash("utility", "the observation says nothing", forms)),
+            (None, None, Some(_), None, None) => {
+                Err(ApiError::clash("seconds", "`work` without `seconds`", forms))
+            }
+            (None, None, None, Some(_), None) => {
+                Err(ApiError::clash("work", "`seconds` without `work`", forms))
+            }
+            (None, None, None, None, None) => {
+                Err(ApiError::clash("utility", "the observation says nothing", forms))
+            }
             _ => Err(ApiError::clash("utility", "the observation says several things", forms)),
         }
     }
@@ -114,7 +120,10 @@ mod tests {
     fn every_form_is_read_and_mixtures_are_refused() {
         let read = |text: &str| serde_json::from_str::<ObservationWire>(text).unwrap().report();
         assert_eq!(read(r#"{"job":"j","utility":0.73}"#), Ok(SpeedReport::Utility(0.73)));
-        assert_eq!(read(r#"{"work":1000,"seconds":9.5}"#), Ok(SpeedReport::Work { work: 1000.0, seconds: 9.5 }));
+        assert_eq!(
+            read(r#"{"work":1000,"seconds":9.5}"#),
+            Ok(SpeedReport::Work { work: 1000.0, seconds: 9.5 })
+        );
         assert_eq!(read(r#"{"outcome":"lost"}"#), Ok(SpeedReport::Lost));
         for (text, field) in [
             (r#"{"utility":1.01}"#, "utility"),

@@ -61,7 +61,11 @@ impl SlotWire {
             check_name(|| format!("jobs[{index}].id"), &job.id)?;
             if let Some(weight) = job.weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
                 let field = format!("jobs[{index}].weight");
-                return Err(ApiError::value(field, format!("{weight} was rejected"), "a finite number above 0"));
+                return Err(ApiError::value(
+                    field,
+                    format!("{weight} was rejected"),
+                    "a finite number above 0",
+                ));
             }
         }
         Ok(())
@@ -192,7 +196,11 @@ impl FromStr for TicketName {
         };
         let shown: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
         let refused = || {
-            ApiError::value("ticket", format!("`{shown}` is not a ticket"), "a ticket of a placement, such as t17.0")
+            ApiError::value(
+                "ticket",
+                format!("`{shown}` is not a ticket"),
+                "a ticket of a placement, such as t17.0",
+            )
         };
         parsed().ok_or_else(refused)
     }

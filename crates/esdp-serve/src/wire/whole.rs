@@ -33,7 +33,8 @@ impl<'de> Deserialize<'de> for Whole {
 
 impl Whole {
     fn small<E: Error>(self) -> Result<u32, E> {
-        u32::try_from(self.0).map_err(|_| E::invalid_value(Unexpected::Unsigned(self.0), &"a number below 2^32"))
+        u32::try_from(self.0)
+            .map_err(|_| E::invalid_value(Unexpected::Unsigned(self.0), &"a number below 2^32"))
     }
 }
 
@@ -47,10 +48,15 @@ pub(super) fn some_amounts<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     Ok(amounts.map(|amounts| amounts.into_iter().map(|(device, Whole(amount))| (device, amount)).collect()))
 }
 
-pub(super) fn free<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Amounts>, D::Error> {
+pub(super) fn free<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Amounts>, D::Error> {
     let servers = BTreeMap::<String, BTreeMap<String, Whole>>::deserialize(deserializer)?;
     let named = |(device, Whole(amount)): (String, Whole)| (device, amount);
-    Ok(servers.into_iter().map(|(server, amounts)| (server, amounts.into_iter().map(named).collect())).collect())
+    Ok(servers
+        .into_iter()
+        .map(|(server, amounts)| (server, amounts.into_iter().map(named).collect()))
+        .collect())
 }
 
 pub(super) fn small<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {

@@ -10,8 +10,15 @@ use crate::table::{Row, Rows, Stop};
 pub(crate) struct Machines;
 
 impl Rows for Machines {
-    const COLUMNS: &'static [&'static str] =
-        &["machine_id", "time_stamp", "failure_domain_1", "failure_domain_2", "cpu_num", "mem_size", "status"];
+    const COLUMNS: &'static [&'static str] = &[
+        "machine_id",
+        "time_stamp",
+        "failure_domain_1",
+        "failure_domain_2",
+        "cpu_num",
+        "mem_size",
+        "status",
+    ];
     const REQUIRED: usize = 6;
 
     fn row(&mut self, row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Stop> {
@@ -19,8 +26,10 @@ impl Rows for Machines {
         if domain.is_empty() {
             row.fault(ledger, Reason::NoDomain, 3)?;
         }
-        let capacity =
-            [(CPU, row.positive(4, Reason::NoCapacity)?), (MEMORY_SHARE, row.positive(5, Reason::NoCapacity)?)];
+        let capacity = [
+            (CPU, row.positive(4, Reason::NoCapacity)?),
+            (MEMORY_SHARE, row.positive(5, Reason::NoCapacity)?),
+        ];
         sink.machine(&Machine { name, capacity: &capacity, domain, kind: "" });
         Ok(())
     }

@@ -34,7 +34,9 @@ impl Rows for Tasks {
         let duration = row.between(ledger, start.unwrap_or(0.0), 6)?;
         let (cpu, memory) = (row.optional(7)?, row.optional(8)?);
         let request = match (cpu, memory) {
-            (Some(cpu), Some(memory)) if cpu > 0.0 && memory >= 0.0 => [(CPU, cpu / 100.0), (MEMORY_SHARE, memory)],
+            (Some(cpu), Some(memory)) if cpu > 0.0 && memory >= 0.0 => {
+                [(CPU, cpu / 100.0), (MEMORY_SHARE, memory)]
+            }
             _ => {
                 let column = if cpu.is_some_and(|cpu| cpu > 0.0) { 8 } else { 7 };
                 return Err(Stop::Skip(Reason::NoRequest, row.column(column), row.bytes(column).to_vec()));

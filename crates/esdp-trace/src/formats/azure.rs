@@ -27,7 +27,8 @@ impl Rows for Noise {
 
     fn row(&mut self, row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Stop> {
         let (machine, job, kind) = (row.text(MACHINE)?, row.text(TEST)?, row.text(SIZE)?);
-        let (job, kind) = (if job.is_empty() { "benchmark" } else { job }, if kind.is_empty() { "vm" } else { kind });
+        let (job, kind) =
+            (if job.is_empty() { "benchmark" } else { job }, if kind.is_empty() { "vm" } else { kind });
         let value = row.positive(VALUE, Reason::NoSpeed)?;
         let Some(at) = moment(row.bytes(TIME)) else {
             return Err(Stop::Skip(Reason::NoArrival, row.column(TIME), row.bytes(TIME).to_vec()));

@@ -69,7 +69,11 @@ impl Workload {
     }
 }
 
-pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    ledger: &mut Ledger,
+    sink: &mut dyn Sink,
+) -> Result<(), TraceError> {
     let mut workload = Workload::default();
     let input = input::without_mark(input)?;
     let mut input = serde_json::Deserializer::from_reader(input.take(LARGEST));
@@ -178,7 +182,11 @@ impl<'de> Visitor<'de> for Document<'_> {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        if seen { Ok(()) } else { Err(A::Error::custom("the key `jobs` is missing, expected a Batsim workload")) }
+        if seen {
+            Ok(())
+        } else {
+            Err(A::Error::custom("the key `jobs` is missing, expected a Batsim workload"))
+        }
     }
 }
 

@@ -53,6 +53,8 @@ mod tests {
         assert_eq!(gpus("gpu:8"), Some((8.0, String::new())));
         assert_eq!(gpus("(null)"), Some((0.0, String::new())));
         assert_eq!(gpus("gpu:a100:many"), None);
-        assert!(in_service("idle~") && in_service("MIXED") && !in_service("IDLE+DRAIN") && !in_service("down*"));
+        assert!(
+            in_service("idle~") && in_service("MIXED") && !in_service("IDLE+DRAIN") && !in_service("down*")
+        );
     }
 }

@@ -54,7 +54,11 @@ const KINDS: [&str; 4] = [
 ];
 const ZONE: &str = "topology.kubernetes.io/zone";
 
-pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    ledger: &mut Ledger,
+    sink: &mut dyn Sink,
+) -> Result<(), TraceError> {
     let input = input::without_mark(input)?;
     let list: List = serde_json::from_reader(input.take(LARGEST)).map_err(|error| TraceError::Json {
         line: error.line() as u64,
@@ -79,7 +83,8 @@ fn tell(node: &Node, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Tra
     let has = |device: &str| node.status.allocatable.get(device).map_or(Some(0.0), |text| quantity(text));
     let gpus = node.status.allocatable.keys().filter(|device| device.ends_with("/gpu"));
     let gpus = gpus.map(|device| has(device)).try_fold(0.0, |sum, own| Some(sum + own?));
-    let (Some(cpu), Some(memory), Some(gpu)) = (has("cpu").filter(|cpu| *cpu > 0.0), has("memory"), gpus) else {
+    let (Some(cpu), Some(memory), Some(gpu)) = (has("cpu").filter(|cpu| *cpu > 0.0), has("memory"), gpus)
+    else {
         return ledger.fault(Reason::NoCapacity, 1, name.as_bytes());
     };
     let kind = KINDS.iter().find_map(|label| labels.get(*label)).map_or("", String::as_str);
@@ -105,7 +110,9 @@ fn quantity(text: &str) -> Option<f64> {
         "Ti" => 1_099_511_627_776.0,
         _ => return None,
     };
-    number::parse(&text.as_bytes()[..end]).map(|value| value * scale).filter(|value| (0.0..=1e18).contains(value))
+    number::parse(&text.as_bytes()[..end])
+        .map(|value| value * scale)
+        .filter(|value| (0.0..=1e18).contains(value))
 }
 
 #[cfg(test)]

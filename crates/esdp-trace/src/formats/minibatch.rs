@@ -21,7 +21,15 @@ impl Rows for Minibatch {
         let at = row.time(3, Reason::NoArrival)?;
         let value = 1000.0 / row.positive(4, Reason::NoSpeed)?;
         self.order.check(row, ledger, 3, at, Reason::Unsorted)?;
-        sink.speed(&Speed { job: "mini-batch", server, kind: "worker", devices, beside: "", at: Some(at), value });
+        sink.speed(&Speed {
+            job: "mini-batch",
+            server,
+            kind: "worker",
+            devices,
+            beside: "",
+            at: Some(at),
+            value,
+        });
         Ok(())
     }
 }

@@ -189,7 +189,9 @@ impl Format {
         match self {
             Self::AlibabaMachines => table::read(alibaba_machine::Machines, input, ledger, sink),
             Self::AlibabaTasks => table::read(alibaba_task::Tasks::default(), input, ledger, sink),
-            Self::AlibabaInstances => table::read(alibaba_instance::Instances::default(), input, ledger, sink),
+            Self::AlibabaInstances => {
+                table::read(alibaba_instance::Instances::default(), input, ledger, sink)
+            }
             Self::HourTasks => table::read(hour::Tasks::default(), input, ledger, sink),
             Self::HourInstances => table::read(hour::Instances::default(), input, ledger, sink),
             Self::Gpu2020Machines => table::read(gpu2020::Machines, input, ledger, sink),

@@ -16,9 +16,18 @@ impl Rows for Nodes {
         let amount = |column: usize| row.optional(column).map(|amount| amount.unwrap_or(0.0).max(0.0));
         let all = [(CPU, cpu), (MEMORY, amount(2)?), (GPU, amount(3)?)];
         // What the table has no column for is not known, which is not the same as none.
-        let told: Vec<(&str, f64)> =
-            all.into_iter().zip([true, row.has(2), row.has(3)]).filter(|(_, told)| *told).map(|(own, _)| own).collect();
-        sink.machine(&Machine { name, capacity: &told, domain: "", kind: if kind.is_empty() { labels } else { kind } });
+        let told: Vec<(&str, f64)> = all
+            .into_iter()
+            .zip([true, row.has(2), row.has(3)])
+            .filter(|(_, told)| *told)
+            .map(|(own, _)| own)
+            .collect();
+        sink.machine(&Machine {
+            name,
+            capacity: &told,
+            domain: "",
+            kind: if kind.is_empty() { labels } else { kind },
+        });
         Ok(())
     }
 }

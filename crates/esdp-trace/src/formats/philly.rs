@@ -33,7 +33,15 @@ impl Rows for Jobs {
         let duration = row.duration(ledger, DURATION)?;
         self.order.check(row, ledger, TIME, arrival, Reason::Unsorted)?;
         let job = self.number.to_string();
-        sink.task(&Task { job: &job, arrival, duration, count: 1, request: &[(GPU, gpus)], kind, ..Task::default() });
+        sink.task(&Task {
+            job: &job,
+            arrival,
+            duration,
+            count: 1,
+            request: &[(GPU, gpus)],
+            kind,
+            ..Task::default()
+        });
         Ok(())
     }
 }

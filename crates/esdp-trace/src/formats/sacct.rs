@@ -239,7 +239,8 @@ pub(super) fn span(text: &[u8]) -> Option<f64> {
         Some(at) => (number::parse(&text[..at])?, &text[at + 1..]),
         None => (0.0, text),
     };
-    let mut parts = clock.split(|&byte| byte == b':').map(|part| number::parse(part).filter(|part| *part >= 0.0));
+    let mut parts =
+        clock.split(|&byte| byte == b':').map(|part| number::parse(part).filter(|part| *part >= 0.0));
     let (first, second, third) = (parts.next()??, parts.next()??, parts.next());
     if parts.next().is_some() || days < 0.0 {
         return None;
@@ -254,7 +255,12 @@ pub(super) fn span(text: &[u8]) -> Option<f64> {
 
 /// `2024-01-02T03:04:05`, or with a blank, or with a fraction, in seconds since 1970.
 pub(super) fn moment(text: &[u8]) -> Option<f64> {
-    if text.len() < 19 || text.len() > 30 || text[4] != b'-' || text[7] != b'-' || !matches!(text[10], b'T' | b' ') {
+    if text.len() < 19
+        || text.len() > 30
+        || text[4] != b'-'
+        || text[7] != b'-'
+        || !matches!(text[10], b'T' | b' ')
+    {
         return None;
     }
     let whole = |bytes: &[u8]| {
@@ -301,7 +307,9 @@ mod tests {
         for bad in ["2024-02-31T00:00:00", "2023-02-29T00:00:00", "2024-04-31T00:00:00"] {
             assert_eq!(moment(bad.as_bytes()), None, "{bad}");
         }
-        for bad in ["Unknown", "None", "2024-13-01T00:00:00", "2024-01-01X00:00:00", "2024-01-01T99:00:00", "1-2"] {
+        for bad in
+            ["Unknown", "None", "2024-13-01T00:00:00", "2024-01-01X00:00:00", "2024-01-01T99:00:00", "1-2"]
+        {
             assert_eq!(moment(bad.as_bytes()), None, "{bad}");
         }
     }

@@ -19,7 +19,11 @@ struct Node {
     state: String,
 }
 
-pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    ledger: &mut Ledger,
+    sink: &mut dyn Sink,
+) -> Result<(), TraceError> {
     let mut node: Option<Node> = None;
     table::rows(input, ledger, |ledger, number, line| {
         let line = String::from_utf8_lossy(line);
@@ -29,13 +33,15 @@ pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn 
             tell(&done, ledger, sink)?;
         }
         if let Some(node) = &mut node {
-            line.split_ascii_whitespace().filter_map(|word| word.split_once('=')).for_each(|(key, value)| match key {
-                "NodeName" => node.name = value.to_owned(),
-                "CPUTot" => node.cpus = value.parse().unwrap_or(0.0),
-                "RealMemory" => node.memory = value.parse().unwrap_or(0.0),
-                "Gres" => node.gres = value.to_owned(),
-                "State" => node.state = value.to_owned(),
-                _ => {}
+            line.split_ascii_whitespace().filter_map(|word| word.split_once('=')).for_each(|(key, value)| {
+                match key {
+                    "NodeName" => node.name = value.to_owned(),
+                    "CPUTot" => node.cpus = value.parse().unwrap_or(0.0),
+                    "RealMemory" => node.memory = value.parse().unwrap_or(0.0),
+                    "Gres" => node.gres = value.to_owned(),
+                    "State" => node.state = value.to_owned(),
+                    _ => {}
+                }
             });
         }
         Err(Stop::NoRow)

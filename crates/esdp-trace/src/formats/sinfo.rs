@@ -29,7 +29,11 @@ pub(crate) fn is_header(line: &[u8]) -> bool {
     places[NODES].is_some() && places[CPUS].is_some()
 }
 
-pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    ledger: &mut Ledger,
+    sink: &mut dyn Sink,
+) -> Result<(), TraceError> {
     let mut header: Option<(u8, Vec<Option<usize>>)> = None;
     let mut fields = Fields::default();
     table::rows(input, ledger, |ledger, number, line| {
@@ -76,7 +80,9 @@ fn node(row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), S
     if names.is_empty() || capacity[0].1 == 0.0 {
         return Err(Stop::Skip(Reason::NoCapacity, row.column(NODES), row.bytes(NODES).to_vec()));
     }
-    hostlist::expand(names, |name| sink.machine(&Machine { name, capacity: &capacity, domain: "", kind: &kind }));
+    hostlist::expand(names, |name| {
+        sink.machine(&Machine { name, capacity: &capacity, domain: "", kind: &kind })
+    });
     Ok(())
 }
 

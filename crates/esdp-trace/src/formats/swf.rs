@@ -21,7 +21,11 @@ const REQUESTED: usize = 7;
 const REQUESTED_MEMORY: usize = 9;
 const PARTITION: usize = 15;
 
-pub(super) fn read(input: &mut dyn BufRead, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), TraceError> {
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    ledger: &mut Ledger,
+    sink: &mut dyn Sink,
+) -> Result<(), TraceError> {
     let places: [Option<usize>; FIELDS] = std::array::from_fn(Some);
     let mut order = Order::default();
     let mut machine = System::default();

@@ -75,8 +75,8 @@ pub(super) const RATE_MEMORY: f64 = 19.0;
 pub(super) const START_HOUR: u64 = 9;
 /// The load by the hour of the day, relative to its mean: that of the cluster's processors over eight days.
 pub(super) const HOURS: [f64; 24] = [
-    1.09, 1.31, 1.2, 1.11, 1.13, 1.13, 1.25, 1.1, 1.08, 1.04, 0.95, 0.92, 0.93, 0.88, 0.88, 0.86, 0.9, 0.82, 0.77,
-    0.84, 0.91, 0.87, 0.97, 1.02,
+    1.09, 1.31, 1.2, 1.11, 1.13, 1.13, 1.25, 1.1, 1.08, 1.04, 0.95, 0.92, 0.93, 0.88, 0.88, 0.86, 0.9, 0.82,
+    0.77, 0.84, 0.91, 0.87, 0.97, 1.02,
 ];
 
 /// The coefficient of variation within a task, median and 90th percentile, before those that are quick or slow.

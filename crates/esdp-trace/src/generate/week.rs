@@ -150,8 +150,9 @@ impl Week {
     fn arrivals(&self, nodes: &[WeekNode], names: &[Name]) -> Vec<WeekJob> {
         let total: f64 = names.iter().map(|name| name.weight).sum();
         let busy = |device: usize| {
-            let asked =
-                |name: &Name| f64::from(name.request[device]) * name.nodes as f64 * name.typical * name.weight / total;
+            let asked = |name: &Name| {
+                f64::from(name.request[device]) * name.nodes as f64 * name.typical * name.weight / total
+            };
             let place = |node: &&WeekNode| device == 2 || node.kind.is_empty();
             let there: f64 = nodes.iter().filter(place).map(|node| f64::from(node.capacity[device])).sum();
             let mine = |name: &&Name| device == 2 || name.request[2] == 0;
@@ -213,7 +214,8 @@ impl Week {
                     return false;
                 }
                 let name = &names[jobs[job].name];
-                let Some(chosen) = room(name, nodes, &free, &mut stream(self.seed, Purpose::Work, job as u64, now))
+                let Some(chosen) =
+                    room(name, nodes, &free, &mut stream(self.seed, Purpose::Work, job as u64, now))
                 else {
                     return true;
                 };
@@ -254,7 +256,8 @@ impl MadeWeek {
     /// What `sacct -aPX` would print.
     pub fn accounting(&self) -> String {
         let mut text =
-            "JobID|User|JobName|Partition|Submit|Start|End|Elapsed|State|NodeList|NNodes|ReqTRES\n".to_owned();
+            "JobID|User|JobName|Partition|Submit|Start|End|Elapsed|State|NodeList|NNodes|ReqTRES\n"
+                .to_owned();
         for (at, job) in self.jobs.iter().enumerate() {
             let name = &self.names[job.name];
             let [cpu, memory, gpu] = name.request.map(|amount| amount * name.nodes as u32);
@@ -266,7 +269,8 @@ impl MadeWeek {
                 Some((start, end)) => (moment(start), moment(end), span(end - start)),
                 None => ("Unknown".to_owned(), "Unknown".to_owned(), "00:00:00".to_owned()),
             };
-            let nodes = job.nodes.iter().map(|node| self.nodes[*node].name.as_str()).collect::<Vec<_>>().join(",");
+            let nodes =
+                job.nodes.iter().map(|node| self.nodes[*node].name.as_str()).collect::<Vec<_>>().join(",");
             let nodes = if nodes.is_empty() { "None assigned".to_owned() } else { nodes };
             let _ = writeln!(
                 text,

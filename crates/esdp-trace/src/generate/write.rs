@@ -61,7 +61,8 @@ writer!(
 
 impl<W: Write> Sink for TaskWriter<W> {
     fn task(&mut self, task: &Task<'_>) {
-        let (cpu, memory) = (amount(task.request, crate::event::CPU), amount(task.request, crate::event::MEMORY_SHARE));
+        let (cpu, memory) =
+            (amount(task.request, crate::event::CPU), amount(task.request, crate::event::MEMORY_SHARE));
         let (job, name, count, duration) = (task.job, task.name, task.count, task.duration.unwrap_or(0.0));
         // Hundredths of a core are whole numbers, whatever a double makes of them.
         let cpu = (cpu * 1e8).round() / 1e6;
@@ -79,8 +80,10 @@ impl<W: Write> Sink for InstanceWriter<W> {
 
 impl<W: Write> Sink for MachineWriter<W> {
     fn machine(&mut self, machine: &Machine<'_>) {
-        let (cpu, memory) =
-            (amount(machine.capacity, crate::event::CPU), amount(machine.capacity, crate::event::MEMORY_SHARE));
+        let (cpu, memory) = (
+            amount(machine.capacity, crate::event::CPU),
+            amount(machine.capacity, crate::event::MEMORY_SHARE),
+        );
         let (name, domain) = (machine.name, machine.domain);
         self.put(format_args!("{name},0,{domain},{domain},{cpu},{memory},USING"));
     }

@@ -15,8 +15,8 @@ pub const MOST_PORTS: usize = 1000;
 
 /// Lengths of a slot that people use, in seconds.
 pub(crate) const LENGTHS: [f64; 23] = [
-    0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0, 300.0, 600.0, 900.0, 1200.0,
-    1800.0, 3600.0, 7200.0, 14_400.0, 43_200.0,
+    0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0, 300.0, 600.0, 900.0,
+    1200.0, 1800.0, 3600.0, 7200.0, 14_400.0, 43_200.0,
 ];
 
 /// The shortest usual slot, of a second at least, in which every other port has a job on average.

@@ -33,22 +33,26 @@ pub(crate) struct Units {
 
 impl Units {
     pub(crate) fn new(ports: usize, columns: &[Column]) -> Self {
-        let smallest =
-            |amounts: &[f64]| amounts.iter().copied().filter(|amount| *amount > 0.0).fold(f64::INFINITY, f64::min);
+        let smallest = |amounts: &[f64]| {
+            amounts.iter().copied().filter(|amount| *amount > 0.0).fold(f64::INFINITY, f64::min)
+        };
         let size = |column: &Column| column.size.unwrap_or_else(|| smallest(&column.amounts));
-        let devices: Vec<(String, f64)> = columns.iter().map(|column| (column.name.clone(), size(column))).collect();
+        let devices: Vec<(String, f64)> =
+            columns.iter().map(|column| (column.name.clone(), size(column))).collect();
         let of_port = |port: usize| columns.iter().map(|column| column.amounts[port]).collect();
         let amounts: Vec<Vec<f64>> = (0..ports).map(of_port).collect();
         let whole = |(amount, (_, size)): (&f64, &(String, f64))| {
             ((amount / size).min(MOST_UNITS) - SLACK).ceil().max(0.0) as u64
         };
-        let requests = amounts.iter().map(|request| request.iter().zip(&devices).map(whole).collect()).collect();
+        let requests =
+            amounts.iter().map(|request| request.iter().zip(&devices).map(whole).collect()).collect();
         Self { devices, amounts, requests }
     }
 
     /// What a server has, in whole units.
     pub(crate) fn capacity(&self, server: &Server) -> Vec<u64> {
-        let whole = |(name, size): &(String, f64)| ((server.amount(name) / size).min(MOST_UNITS) + SLACK) as u64;
+        let whole =
+            |(name, size): &(String, f64)| ((server.amount(name) / size).min(MOST_UNITS) + SLACK) as u64;
         self.devices.iter().map(whole).collect()
     }
 

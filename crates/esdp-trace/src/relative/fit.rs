@@ -141,9 +141,9 @@ impl Data {
         let mut place = vec![usize::MAX; most];
         order.iter().enumerate().for_each(|(at, node)| place[*node] = at);
         let of = |cells: &&Vec<(u32, Cell)>| {
-            let (squares, free) = cells
-                .iter()
-                .fold((0.0, 0.0), |(squares, free), (_, cell)| (squares + cell.squares, free + cell.jobs - 1.0));
+            let (squares, free) = cells.iter().fold((0.0, 0.0), |(squares, free), (_, cell)| {
+                (squares + cell.squares, free + cell.jobs - 1.0)
+            });
             let own = (BORROWED * variance + squares) / (BORROWED + free);
             let known = cells.iter().filter_map(|(node, cell)| {
                 let at = place.get(*node as usize).copied().filter(|at| *at != usize::MAX)?;
@@ -171,7 +171,10 @@ impl Data {
             for ((at, cell), weight) in cells.iter().zip(&weights) {
                 b[*at] += weight * (cell.mean - level);
                 a[at * size + at] += weight;
-                cells.iter().zip(&weights).for_each(|((to, _), other)| a[at * size + to] -= weight * other / all);
+                cells
+                    .iter()
+                    .zip(&weights)
+                    .for_each(|((to, _), other)| a[at * size + to] -= weight * other / all);
             }
         }
         (a, b)
@@ -180,7 +183,9 @@ impl Data {
     /// Minus twice the logarithm of the restricted likelihood.
     fn deviance(&self, tau: f64, omega: f64) -> f64 {
         let (a, b) = self.normal(omega);
-        let Some(factor) = Cholesky::new(with_prior(a, self.nodes, tau), self.nodes) else { return f64::INFINITY };
+        let Some(factor) = Cholesky::new(with_prior(a, self.nodes, tau), self.nodes) else {
+            return f64::INFINITY;
+        };
         let mut mean = b.clone();
         factor.solve(&mut mean);
         let mut sum = factor.log_determinant() + 2.0 * self.nodes as f64 * libm::log(tau);
@@ -271,7 +276,9 @@ fn contrasts(precision: &Cholesky, mean: &[f64], group: &[usize], groups: usize)
     let of = |node: usize| {
         let own = group[node];
         let contrast: Vec<f64> = (0..size)
-            .map(|at| f64::from(u8::from(at == node)) - if group[at] == own { 1.0 / members[own] } else { 0.0 })
+            .map(|at| {
+                f64::from(u8::from(at == node)) - if group[at] == own { 1.0 / members[own] } else { 0.0 }
+            })
             .collect();
         let off = contrast.iter().zip(mean).map(|(c, mean)| c * mean).sum::<f64>();
         let mut solved = contrast.clone();
@@ -300,7 +307,8 @@ impl NodeSpeeds {
             let sum = &mut sums[node.group];
             *sum = (sum.0 + off, sum.1 + 1.0);
         }
-        let relative = |(node, off): (&NodeSpeed, &f64)| libm::exp(sums[node.group].0 / sums[node.group].1 - off);
+        let relative =
+            |(node, off): (&NodeSpeed, &f64)| libm::exp(sums[node.group].0 / sums[node.group].1 - off);
         self.nodes.iter().zip(&off).map(relative).collect()
     }
 }

@@ -68,7 +68,11 @@ impl Cells {
     pub fn add(&mut self, task: &Task<'_>) {
         self.seen += 1;
         let Some(duration) = task.duration.filter(|duration| *duration >= SHORTEST) else { return };
-        if task.count != 1 || task.nodes.is_empty() || task.stopped || task.label.is_empty() || task.nodes.contains('[')
+        if task.count != 1
+            || task.nodes.is_empty()
+            || task.stopped
+            || task.label.is_empty()
+            || task.nodes.contains('[')
         {
             return;
         }

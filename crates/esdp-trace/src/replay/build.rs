@@ -102,12 +102,19 @@ impl Replay {
             }
         };
         note(self.unknown, "jobs of unknown length (still running, or without an end) are left out.");
-        note(self.stopped, "jobs failed, were cancelled or ran out of time: they are played for as long as they ran.");
+        note(
+            self.stopped,
+            "jobs failed, were cancelled or ran out of time: they are played for as long as they ran.",
+        );
         note(self.cut, "jobs have more tasks than are played of one (--tasks).");
         note(table.beyond, "machines are beyond the most that are played.");
-        let (servers, machines) = servers::choose(&plan, table, &nodes, &devices, &mut jobs, window.length())?;
-        let told: Vec<bool> =
-            devices.names().iter().map(|name| servers.iter().any(|server| server.amount(name).is_some())).collect();
+        let (servers, machines) =
+            servers::choose(&plan, table, &nodes, &devices, &mut jobs, window.length())?;
+        let told: Vec<bool> = devices
+            .names()
+            .iter()
+            .map(|name| servers.iter().any(|server| server.amount(name).is_some()))
+            .collect();
         let tasks = jobs.len();
         for (name, _) in devices.names().iter().zip(&told).filter(|(_, told)| !**told) {
             notes.push(format!(
@@ -137,7 +144,8 @@ impl Replay {
         }
         let units = units(&types, devices.names());
         let requests = units.requests().to_vec();
-        let capacities: Vec<Vec<u64>> = servers.iter().map(|server| units.capacity(&as_server(server))).collect();
+        let capacities: Vec<Vec<u64>> =
+            servers.iter().map(|server| units.capacity(&as_server(server))).collect();
         let load = |jobs: &[Job]| load(jobs, &types, &requests, &capacities, window.length());
         if let Some(wanted) = plan.load {
             let keep = (wanted / load(&jobs)).min(1.0);
@@ -186,7 +194,8 @@ fn played(job: &Job, types: &[JobType], nodes: &Nodes, places: &HashMap<&str, u3
     let names = nodes.lists[job.nodes as usize].iter().map(|node| nodes.names[*node as usize].as_str());
     let servers: Option<Vec<u32>> = names.map(|name| places.get(name).copied()).collect();
     let may = |servers: &Vec<u32>| {
-        servers.len() == types[kind].tasks as usize && servers.iter().all(|at| types[kind].servers.contains(at))
+        servers.len() == types[kind].tasks as usize
+            && servers.iter().all(|at| types[kind].servers.contains(at))
     };
     let servers = servers.filter(may).unwrap_or_default();
     let logged = job.start.is_finite().then_some(Logged { start: job.start, servers });
@@ -202,7 +211,8 @@ fn units(types: &[JobType], names: &[String]) -> Units {
         if least.is_infinite() {
             continue;
         }
-        let whole = |size: &f64| amounts.iter().all(|amount| (amount / size - (amount / size).round()).abs() < 1e-6);
+        let whole =
+            |size: &f64| amounts.iter().all(|amount| (amount / size - (amount / size).round()).abs() < 1e-6);
         let sizes = [least, 1.0, 0.5, 0.25, 0.1, 0.05, 0.01];
         let size = sizes.into_iter().find(whole).unwrap_or(least / 64.0);
         columns.push(Column { name: name.clone(), size: Some(size), amounts });
@@ -215,7 +225,10 @@ fn load(jobs: &[Job], types: &[JobType], requests: &[Vec<u64>], capacities: &[Ve
     let mut asked = vec![0.0; requests[0].len()];
     for job in jobs {
         let seconds = job.duration * f64::from(types[job.kind as usize].tasks);
-        asked.iter_mut().zip(&requests[job.kind as usize]).for_each(|(sum, units)| *sum += *units as f64 * seconds);
+        asked
+            .iter_mut()
+            .zip(&requests[job.kind as usize])
+            .for_each(|(sum, units)| *sum += *units as f64 * seconds);
     }
     let there = |device: usize| capacities.iter().map(|own| own[device] as f64).sum::<f64>().max(1.0);
     asked.iter().enumerate().map(|(device, asked)| asked / there(device) / length).fold(0.0, f64::max)
@@ -231,7 +244,8 @@ impl Played {
 
     /// How long jobs wait today; none where the trace does not tell.
     pub fn today(&self) -> Option<Today> {
-        let told = || self.jobs.iter().filter_map(|job| Some((job, job.logged.as_ref()?.start - job.arrival)));
+        let told =
+            || self.jobs.iter().filter_map(|job| Some((job, job.logged.as_ref()?.start - job.arrival)));
         let mut waits: Vec<f64> = told().map(|(_, wait)| wait).collect();
         waits.sort_by(f64::total_cmp);
         let jobs = waits.len();

@@ -306,7 +306,11 @@ impl Sink for Replay {
         self.cut += usize::from(count > most);
         self.stopped += usize::from(task.stopped);
         self.jobs.push(Job {
-            id: if task.name.is_empty() { task.job.into() } else { format!("{}.{}", task.job, task.name).into() },
+            id: if task.name.is_empty() {
+                task.job.into()
+            } else {
+                format!("{}.{}", task.job, task.name).into()
+            },
             arrival: at,
             duration,
             start: task.start.map_or(f64::NAN, |start| start - self.window.first - self.window.start),

@@ -4,8 +4,8 @@ use super::{JobType, Played, PlayedJob, ReplayError};
 use esdp::model::SupplyCost;
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::{
-    CostTable, DeviceTable, GangTable, GraphTable, JobTable, LabelledPolicy, ListedGang, ListedTasks, NumberedChannel,
-    Scenario, ServerTable, Spec,
+    CostTable, DeviceTable, GangTable, GraphTable, JobTable, LabelledPolicy, ListedGang, ListedTasks,
+    NumberedChannel, Scenario, ServerTable, Spec,
 };
 use esdp::sim::{ArrivalSpec, MOST_JOBS as MOST_AT_ONCE, MeasuredSpec, SpeedLaw, SpeedSpec};
 use rand::RngExt;
@@ -89,7 +89,8 @@ impl Played {
         let types = self.types.len();
         let scale: Vec<f64> = (0..types)
             .map(|kind| {
-                let fastest = self.types[kind].servers.iter().map(|at| means.0[kind][*at as usize]).fold(0.0, f64::max);
+                let fastest =
+                    self.types[kind].servers.iter().map(|at| means.0[kind][*at as usize]).fold(0.0, f64::max);
                 FASTEST / fastest
             })
             .collect();
@@ -102,7 +103,8 @@ impl Played {
             let of = |job: &usize| {
                 let job = &self.jobs[*job];
                 let ran = job.logged.as_ref().map_or(&[][..], |logged| &logged.servers);
-                let mean = ran.iter().map(|server| speed(kind, *server)).sum::<f64>() / ran.len().max(1) as f64;
+                let mean =
+                    ran.iter().map(|server| speed(kind, *server)).sum::<f64>() / ran.len().max(1) as f64;
                 let mean = if ran.is_empty() { average } else { mean };
                 // Six digits: the rest is noise, and the file stays readable.
                 ((job.duration / self.window.slot * mean).clamp(1e-6, 1e8) * 1e6).round() / 1e6
@@ -132,15 +134,21 @@ impl Played {
         let labels = self.servers.iter().map(|server| vec![server.sort().to_owned()]).collect();
         spec.servers = ServerTable { list: Some(labels), ..ServerTable::default() };
         let count = self.devices.len();
-        spec.devices =
-            DeviceTable { count: count as u64, servers: Some(self.capacities.clone()), ..DeviceTable::default() };
+        spec.devices = DeviceTable {
+            count: count as u64,
+            servers: Some(self.capacities.clone()),
+            ..DeviceTable::default()
+        };
         let gang = |(port, kind): (u32, &JobType)| ListedGang {
             port,
             minimum: kind.tasks,
             tasks: vec![ListedTasks { count: kind.tasks, min: 0 }],
             requests: None,
         };
-        spec.gangs = Some(GangTable { list: Some((0..).zip(&self.types).map(gang).collect()), ..GangTable::default() });
+        spec.gangs = Some(GangTable {
+            list: Some((0..).zip(&self.types).map(gang).collect()),
+            ..GangTable::default()
+        });
         spec.jobs = JobTable { held: true, drain: true, list: Some(work), ..JobTable::default() };
         // A price would slow jobs down: what they take here is what they took.
         let free = vec![SupplyCost::Linear { fixed: 0.0, rate: 0.0 }; count];
@@ -171,7 +179,11 @@ impl Played {
     /// When the type may not use the server.
     pub fn channel(&self, kind: usize, server: u32) -> u32 {
         let before: usize = self.types[..kind].iter().map(|kind| kind.servers.len()).sum();
-        let place = self.types[kind].servers.iter().position(|at| *at == server).expect("the type may use the server");
+        let place = self.types[kind]
+            .servers
+            .iter()
+            .position(|at| *at == server)
+            .expect("the type may use the server");
         (before + place) as u32
     }
 }

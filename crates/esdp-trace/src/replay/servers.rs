@@ -54,7 +54,8 @@ pub fn in_words(servers: &[PlayedServer]) -> String {
     // What is rare comes first: it is what people look for.
     sorts.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.cmp(b.0)));
     let beyond = sorts.len().saturating_sub(8);
-    let mut words: Vec<String> = sorts.iter().rev().take(8).rev().map(|(sort, n)| format!("{n} x {sort}")).collect();
+    let mut words: Vec<String> =
+        sorts.iter().rev().take(8).rev().map(|(sort, n)| format!("{n} x {sort}")).collect();
     if beyond > 0 {
         words.push(format!("{beyond} more kinds"));
     }
@@ -114,13 +115,17 @@ pub(super) fn choose(
     let Table { list, .. } = table;
     match (list.as_slice(), plan.servers) {
         ([system], Some(parts)) if parts > 1 => Ok((cut(system, parts, devices, jobs), MachineSource::Cut)),
-        ([system], None) if nodes.names.is_empty() => Err(ReplayError::OneMachine { name: system.name.clone() }),
+        ([system], None) if nodes.names.is_empty() => {
+            Err(ReplayError::OneMachine { name: system.name.clone() })
+        }
         ([], None) if nodes.names.is_empty() => Err(ReplayError::NoMachines),
         ([], Some(count)) if nodes.names.is_empty() => {
             Ok((equal(count, devices, jobs, length), MachineSource::Assumed))
         }
         ([], None) => Ok((named(nodes, devices, jobs), MachineSource::Named)),
-        ([], Some(count)) => Ok((drawn(named(nodes, devices, jobs), count, plan.seed)?, MachineSource::Drawn)),
+        ([], Some(count)) => {
+            Ok((drawn(named(nodes, devices, jobs), count, plan.seed)?, MachineSource::Drawn))
+        }
         (_, None) => Ok((list, MachineSource::Table)),
         (all, Some(count)) if all.len() == count => Ok((list, MachineSource::Table)),
         (_, Some(count)) => Ok((drawn(list, count, plan.seed)?, MachineSource::Drawn)),
@@ -148,19 +153,27 @@ fn drawn(mut list: Vec<PlayedServer>, count: usize, seed: u64) -> Result<Vec<Pla
 
 /// A system in equal parts; a job that no part can hold becomes tasks that one can.
 fn cut(system: &PlayedServer, parts: usize, devices: &Devices, jobs: &mut [Job]) -> Vec<PlayedServer> {
-    let own: Vec<(String, f64)> =
-        system.capacity.iter().map(|(name, amount)| (name.clone(), (amount / parts as f64).floor().max(1.0))).collect();
-    let most = |name: &String| own.iter().find(|(own, _)| own == name).map_or(f64::INFINITY, |(_, amount)| *amount);
+    let own: Vec<(String, f64)> = system
+        .capacity
+        .iter()
+        .map(|(name, amount)| (name.clone(), (amount / parts as f64).floor().max(1.0)))
+        .collect();
+    let most =
+        |name: &String| own.iter().find(|(own, _)| own == name).map_or(f64::INFINITY, |(_, amount)| *amount);
     let limits: Vec<f64> = devices.names().iter().map(most).collect();
     for job in jobs {
         let asked = devices.amounts(&job.request);
         let tasks = asked.iter().zip(&limits).map(|(asked, most)| (asked / most).ceil()).fold(1.0, f64::max);
         let tasks = (tasks as i64).clamp(1, 1 << 20);
-        job.request.iter_mut().for_each(|amount| *amount = amount.div_euclid(tasks) + i64::from(*amount % tasks > 0));
+        job.request
+            .iter_mut()
+            .for_each(|amount| *amount = amount.div_euclid(tasks) + i64::from(*amount % tasks > 0));
         job.count = job.count.saturating_mul(tasks as u32);
     }
     let name = |at: usize| format!("{}-{}", system.name, at + 1);
-    (0..parts).map(|at| PlayedServer { name: name(at), kind: system.kind.clone(), capacity: own.clone() }).collect()
+    (0..parts)
+        .map(|at| PlayedServer { name: name(at), kind: system.kind.clone(), capacity: own.clone() })
+        .collect()
 }
 
 /// Equal servers: each has room for the largest request, and all are busy to a share that leaves some room.
@@ -176,7 +189,8 @@ fn equal(count: usize, devices: &Devices, jobs: &[Job], length: f64) -> Vec<Play
     let amount = |at: usize| largest[at].max((demand[at] / BUSY / count as f64).ceil());
     let asked = (0..names.len()).filter(|at| largest[*at] > 0.0);
     let capacity: Vec<(String, f64)> = asked.map(|at| (names[at].clone(), amount(at))).collect();
-    let server = |at| PlayedServer { name: format!("s{}", at + 1), kind: String::new(), capacity: capacity.clone() };
+    let server =
+        |at| PlayedServer { name: format!("s{}", at + 1), kind: String::new(), capacity: capacity.clone() };
     (0..count).map(server).collect()
 }
 

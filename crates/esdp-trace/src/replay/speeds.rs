@@ -63,7 +63,11 @@ impl Speeds {
     }
 
     /// The speed of every job type on every server; none without a table.
-    pub(super) fn means(&self, types: &[JobType], servers: &[PlayedServer]) -> Option<(Vec<Vec<f64>>, Mapping)> {
+    pub(super) fn means(
+        &self,
+        types: &[JobType],
+        servers: &[PlayedServer],
+    ) -> Option<(Vec<Vec<f64>>, Mapping)> {
         let mut rows: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
         for ((job, server), (sum, count)) in &self.table {
             rows.entry(job).or_default().insert(server, sum / *count as f64);
@@ -71,11 +75,14 @@ impl Speeds {
         // What cannot run somewhere has no place in a comparison.
         rows.retain(|_, row| row.values().all(|speed| *speed > 0.0));
         let most = rows.values().map(BTreeMap::len).max()?;
-        let whole: Vec<&str> = rows.iter().filter(|(_, row)| row.len() == most).map(|(job, _)| *job).collect();
+        let whole: Vec<&str> =
+            rows.iter().filter(|(_, row)| row.len() == most).map(|(job, _)| *job).collect();
         let mut mapping = Mapping::default();
         let mut means = Vec::new();
         for (at, kind) in types.iter().enumerate() {
-            let by = |name: &str| rows.keys().find(|job| !name.is_empty() && job.eq_ignore_ascii_case(name)).copied();
+            let by = |name: &str| {
+                rows.keys().find(|job| !name.is_empty() && job.eq_ignore_ascii_case(name)).copied()
+            };
             let named = by(&kind.label).or_else(|| by(&kind.words)).or_else(|| by("*"));
             mapping.dealt |= named.is_none();
             let job = named.unwrap_or_else(|| whole[at * whole.len() / types.len()]);
@@ -110,7 +117,8 @@ fn measured(row: &BTreeMap<&str, f64>, server: &PlayedServer) -> Option<f64> {
 impl Speeds {
     /// Measured series, each divided by its mean.
     pub(super) fn fluctuation(&self) -> Vec<Vec<f64>> {
-        let long: Vec<&Vec<(f64, f64)>> = self.series.values().filter(|series| series.len() >= SHORTEST).collect();
+        let long: Vec<&Vec<(f64, f64)>> =
+            self.series.values().filter(|series| series.len() >= SHORTEST).collect();
         let count = long.len().min(MOST_SERIES);
         let in_time = |at: usize| {
             let mut samples = long[at * long.len() / count].clone();

@@ -169,7 +169,8 @@ impl Choice<'_> {
     fn words(&self, (request, tasks, kind): &Sort) -> String {
         let amounts = self.devices.amounts(request);
         let told = self.devices.names().iter().zip(&amounts).filter(|(_, amount)| **amount > 0.0);
-        let mut words = told.map(|(name, amount)| format!("{name} {}", round(*amount))).collect::<Vec<_>>().join(", ");
+        let mut words =
+            told.map(|(name, amount)| format!("{name} {}", round(*amount))).collect::<Vec<_>>().join(", ");
         if *tasks > 1 {
             words = format!("{tasks} x ({words})");
         }

@@ -38,8 +38,12 @@ pub(super) fn draw(plan: &Plan, servers: &Servers, units: &Units) -> Result<Vec<
             Edges::Probability(probability) => {
                 fitting.iter().copied().filter(|_| rng.random::<f64>() < probability).collect()
             }
-            Edges::Domain(count) => in_groups(&fitting, servers, "domain", |server| &server.domain, count, &mut rng)?,
-            Edges::Kind(count) => in_groups(&fitting, servers, "kind", |server| &server.kind, count, &mut rng)?,
+            Edges::Domain(count) => {
+                in_groups(&fitting, servers, "domain", |server| &server.domain, count, &mut rng)?
+            }
+            Edges::Kind(count) => {
+                in_groups(&fitting, servers, "kind", |server| &server.kind, count, &mut rng)?
+            }
         };
         // A port without a channel could never be served.
         if chosen.is_empty() {

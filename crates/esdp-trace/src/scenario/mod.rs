@@ -147,7 +147,11 @@ fn columns(plan: &Plan, devices: &Devices, ports: &[Key]) -> Result<Vec<Column>,
         let wanted = plan.devices.is_empty() || plan.devices.contains(name);
         let amounts: Vec<f64> = all.iter().map(|request| request[at]).collect();
         let size = plan.units.iter().find(|(told, _)| told == name).map(|(_, unit)| *unit);
-        (wanted && amounts.iter().any(|amount| *amount > 0.0)).then(|| Column { name: name.clone(), size, amounts })
+        (wanted && amounts.iter().any(|amount| *amount > 0.0)).then(|| Column {
+            name: name.clone(),
+            size,
+            amounts,
+        })
     };
     let columns: Vec<Column> = names.iter().enumerate().filter_map(column).collect();
     if columns.is_empty() { Err(DraftError::NoTasks) } else { Ok(columns) }
@@ -215,7 +219,8 @@ impl Draft {
         let length = ((last - first - start).max(0.0) / slot).floor() as u64 + 1;
         let slots = length.min(slots);
         let jobs = vec![0; slots as usize * ports.len()];
-        let spread = summary.finish().instances.and_then(|instances| instances.variation).map(|found| found.p50);
+        let spread =
+            summary.finish().instances.and_then(|instances| instances.variation).map(|found| found.p50);
         let first = first + start;
         Ok(Self { plan, devices, ports, covered, units, servers, channels, first, jobs, spread })
     }
@@ -282,7 +287,8 @@ impl Draft {
         let all = units.requests().iter().flatten().copied();
         let request = (all.clone().min().unwrap_or(0), all.max().unwrap_or(1));
         let amounts = Some(capacities.to_vec());
-        spec.devices = DeviceTable { count: units.count() as u64, request, amounts, ..DeviceTable::default() };
+        spec.devices =
+            DeviceTable { count: units.count() as u64, request, amounts, ..DeviceTable::default() };
         if let Some(variation) = self.spread {
             // Four digits: a measurement has no more.
             let deviation = (variation * 1e4).round() / 1e4;
@@ -307,9 +313,15 @@ impl Draft {
         // Without a machine table the demand itself gives the proportions.
         let owned = if owned.is_empty() { demand.clone() } else { owned };
         let needed = demand.iter().zip(&owned).map(|(demand, owned)| demand / owned / self.plan.contention);
-        let scale = self.plan.scale.unwrap_or_else(|| needed.filter(|scale| scale.is_finite()).fold(0.0, f64::max));
-        let largest = |device: usize| (0..ports).map(|port| self.units.request(port)[device]).max().unwrap_or(1);
-        owned.iter().enumerate().map(|(device, owned)| ((owned * scale) as u64).max(largest(device)).max(1)).collect()
+        let scale =
+            self.plan.scale.unwrap_or_else(|| needed.filter(|scale| scale.is_finite()).fold(0.0, f64::max));
+        let largest =
+            |device: usize| (0..ports).map(|port| self.units.request(port)[device]).max().unwrap_or(1);
+        owned
+            .iter()
+            .enumerate()
+            .map(|(device, owned)| ((owned * scale) as u64).max(largest(device)).max(1))
+            .collect()
     }
 }
 

@@ -35,7 +35,9 @@ impl Servers {
         let places = units.names().map(place).collect::<Result<Vec<_>, _>>()?;
         if let ([system], true) = (machines.known.as_slice(), window.servers > 1) {
             let all = machines.capacity(*system);
-            return Ok(nameless(places.iter().enumerate().map(|(device, at)| all[*at] / units.size(device)).collect()));
+            return Ok(nameless(
+                places.iter().enumerate().map(|(device, at)| all[*at] / units.size(device)).collect(),
+            ));
         }
         let list = some(window, machines);
         let of = |server: &Server| units.names().map(|name| server.amount(name)).collect();

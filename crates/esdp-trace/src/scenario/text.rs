@@ -24,8 +24,11 @@ pub(super) fn write(draft: &Draft, spec: &Spec) -> String {
         let _ = writeln!(out, "  {{ port = {port}, server = {server}, request = {request:?} }},");
     }
     let ((least, most), amounts) = (devices.request, devices.amounts.as_deref().unwrap_or_default());
-    let _ =
-        writeln!(out, "]\n\n[devices]\ncount = {}\nrequest = [{least}, {most}]\namounts = {amounts:?}", devices.count);
+    let _ = writeln!(
+        out,
+        "]\n\n[devices]\ncount = {}\nrequest = [{least}, {most}]\namounts = {amounts:?}",
+        devices.count
+    );
     if draft.spread.is_some() {
         let _ = writeln!(
             out,
@@ -35,7 +38,10 @@ pub(super) fn write(draft: &Draft, spec: &Spec) -> String {
         );
     }
     let slot = plan.window.slot;
-    let _ = writeln!(out, "\n[arrivals]\nlaw = \"list\"\njobs = [ # one row a slot of {slot} s, one number a port");
+    let _ = writeln!(
+        out,
+        "\n[arrivals]\nlaw = \"list\"\njobs = [ # one row a slot of {slot} s, one number a port"
+    );
     if let ArrivalSpec::List { jobs, .. } = arrivals {
         for row in jobs {
             let _ = writeln!(out, "  {row:?},");
@@ -62,9 +68,11 @@ fn head(out: &mut String, draft: &Draft, spec: &Spec) -> std::fmt::Result {
         writeln!(out, "# Each arrival was kept with probability {}.", plan.rho)?;
     }
     match plan.scale {
-        _ if servers.total().is_empty() => {
-            writeln!(out, "# There was no machine table: capacities are mean demand over {}.", plan.contention)?
-        }
+        _ if servers.total().is_empty() => writeln!(
+            out,
+            "# There was no machine table: capacities are mean demand over {}.",
+            plan.contention
+        )?,
         Some(scale) => writeln!(out, "# Capacities are {scale} times what the servers have.")?,
         None => writeln!(
             out,

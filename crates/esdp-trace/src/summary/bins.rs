@@ -95,7 +95,14 @@ impl Bins {
         let mean = self.total as f64 / bins as f64;
         let variance = (square / bins as f64 - mean * mean).max(0.0);
         let least = if filled < bins { 0 } else { least };
-        Some(Dispersion { width: self.width, bins, mean, variance_over_mean: variance / mean, min: least, max: most })
+        Some(Dispersion {
+            width: self.width,
+            bins,
+            mean,
+            variance_over_mean: variance / mean,
+            min: least,
+            max: most,
+        })
     }
 
     /// The mean count in each of at most `most` equal stretches: (start in seconds since the first bin, count a bin).
@@ -156,6 +163,9 @@ mod tests {
             bins.add((at * 1000) as f64);
         }
         assert!(bins.pages() <= MOST_PAGES && bins.width() > 1.0);
-        assert_eq!((bins.total(), bins.filled().map(|(_, count)| u64::from(count)).sum::<u64>()), (200_000, 200_000));
+        assert_eq!(
+            (bins.total(), bins.filled().map(|(_, count)| u64::from(count)).sum::<u64>()),
+            (200_000, 200_000)
+        );
     }
 }

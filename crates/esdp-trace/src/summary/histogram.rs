@@ -148,7 +148,10 @@ mod tests {
             let (found, exact) = (histogram.quantile(share), share * 100_000.0 / 7.0);
             assert!((found / exact - 1.0).abs() < 0.0101, "{share}: {found} for {exact}");
         }
-        assert_eq!((histogram.quantiles().unwrap().min, histogram.quantiles().unwrap().max), (1.0 / 7.0, 1e5 / 7.0));
+        assert_eq!(
+            (histogram.quantiles().unwrap().min, histogram.quantiles().unwrap().max),
+            (1.0 / 7.0, 1e5 / 7.0)
+        );
     }
 
     #[test]

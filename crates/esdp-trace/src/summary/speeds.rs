@@ -130,8 +130,8 @@ pub struct SpeedSummary {
 impl SpeedCells {
     /// Counts a sample.
     pub fn add(&mut self, speed: &Speed<'_>) {
-        let name =
-            fingerprint(&[speed.job, speed.server, speed.kind]) ^ speed.devices.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let name = fingerprint(&[speed.job, speed.server, speed.kind])
+            ^ speed.devices.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = match self.places.get(&name) {
             Some(&place) => place as usize,
             None if self.cells.len() >= MOST_CELLS => {
@@ -237,8 +237,11 @@ impl SpeedCells {
         let row = |(kind, mut ratios): (&str, Vec<f64>)| {
             ratios.sort_by(f64::total_cmp);
             let middle = ratios.len() / 2;
-            let median =
-                if ratios.len() % 2 == 0 { (ratios[middle - 1] + ratios[middle]) / 2.0 } else { ratios[middle] };
+            let median = if ratios.len() % 2 == 0 {
+                (ratios[middle - 1] + ratios[middle]) / 2.0
+            } else {
+                ratios[middle]
+            };
             KindRatio {
                 kind: kind.to_owned(),
                 than: first.to_owned(),

@@ -51,7 +51,11 @@ pub struct AdviceWorth {
 impl Advice {
     pub(super) fn give(&mut self, start: &Start) {
         let task = |place: &super::Placement| {
-            let key = ChannelKey { port: start.port.clone(), group: place.group.clone(), server: place.server.clone() };
+            let key = ChannelKey {
+                port: start.port.clone(),
+                group: place.group.clone(),
+                server: place.server.clone(),
+            };
             std::iter::repeat_n(key, place.count as usize)
         };
         self.jobs.insert(start.job.clone(), start.placements.iter().flat_map(task).collect());
@@ -68,7 +72,8 @@ impl Advice {
     pub(super) fn compare(&mut self, job: &str, done: &ChannelKey) {
         let Some(tasks) = self.jobs.get_mut(job) else { return };
         let same = tasks.iter().position(|key| key == done);
-        let like = same.or_else(|| tasks.iter().position(|key| key.group == done.group && key.port == done.port));
+        let like =
+            same.or_else(|| tasks.iter().position(|key| key.group == done.group && key.port == done.port));
         let Some(place) = like else { return };
         let advised = tasks.remove(place);
         if tasks.is_empty() {
@@ -110,8 +115,11 @@ impl Live {
     /// What the advice given so far would have been worth by today's estimates. Channels that have left the cluster are
     /// not counted.
     pub fn advice_worth(&self) -> AdviceWorth {
-        let mut worth =
-            AdviceWorth { compared: self.advice.compared, followed: self.advice.followed, ..AdviceWorth::default() };
+        let mut worth = AdviceWorth {
+            compared: self.advice.compared,
+            followed: self.advice.followed,
+            ..AdviceWorth::default()
+        };
         let Some(learned) = self.scheduler.policy().learned() else { return worth };
         let cluster = self.scheduler.cluster();
         let mut variances = 0.0;

@@ -91,7 +91,8 @@ impl Live {
     /// What is believed of a channel; none for policies that learn nothing.
     pub fn belief(&self, channel: ChannelId) -> Option<ChannelBelief> {
         let (cluster, learned) = (self.scheduler.cluster(), self.scheduler.policy().learned()?);
-        let (estimate, cost, variance) = (learned.estimate(channel), cluster.cost(channel), learned.variance(channel));
+        let (estimate, cost, variance) =
+            (learned.estimate(channel), cluster.cost(channel), learned.variance(channel));
         let key = cluster.channel_key(channel);
         let speed = (estimate + cost).max(0.0);
         let speed = self.scales.get(&key.port).map_or(speed, |scale| scale.in_unit(speed));
@@ -131,7 +132,13 @@ impl Live {
         start.placements.iter().filter_map(reason).collect()
     }
 
-    fn start_reason(&self, ticket: Ticket, port: PortId, channel: ChannelId, tasks: u32) -> Option<StartReason> {
+    fn start_reason(
+        &self,
+        ticket: Ticket,
+        port: PortId,
+        channel: ChannelId,
+        tasks: u32,
+    ) -> Option<StartReason> {
         let cluster = self.scheduler.cluster();
         let belief = self.belief(channel)?;
         let learned = self.scheduler.policy().learned()?;
@@ -141,13 +148,16 @@ impl Live {
             .iter()
             .copied()
             .filter(|&other| other != channel && cluster.group_name(cluster.task_group(other)) == group);
-        let best = others.max_by(|&a, &b| learned.estimate(a).total_cmp(&learned.estimate(b)).then(b.cmp(&a)));
+        let best =
+            others.max_by(|&a, &b| learned.estimate(a).total_cmp(&learned.estimate(b)).then(b.cmp(&a)));
         let name = |channel| cluster.servers()[cluster.channel(channel).server.index()].clone();
         let runner_up = best.map(|best| (name(best), learned.estimate(best)));
         let binding = self.short_of(cluster, channel).map(|(device, ..)| cluster.devices()[device].clone());
-        let radius = belief.radius.map_or_else(|| "never tried".to_owned(), |radius| format!("± {radius:.3}"));
-        let rival =
-            runner_up.as_ref().map_or_else(String::new, |(name, estimate)| format!("; next {name} with {estimate:.3}"));
+        let radius =
+            belief.radius.map_or_else(|| "never tried".to_owned(), |radius| format!("± {radius:.3}"));
+        let rival = runner_up
+            .as_ref()
+            .map_or_else(String::new, |(name, estimate)| format!("; next {name} with {estimate:.3}"));
         let sentence = format!(
             "{}: expected {:.3} ({radius}, {} outcomes), cost {:.3}{rival}",
             name(channel),
@@ -199,13 +209,15 @@ impl Live {
             let job = &self.jobs[&self.by_name[name]];
             let Ok(port) = self.names.port(&job.port) else { continue };
             if listed.insert(name) {
-                let (reason, detail) = reasons.entry(port).or_insert_with(|| self.why_not(cluster, port)).clone();
+                let (reason, detail) =
+                    reasons.entry(port).or_insert_with(|| self.why_not(cluster, port)).clone();
                 held.jobs.push(HeldJob { job: job.name.clone(), port: job.port.clone(), reason, detail });
             }
         }
         let others = self.held().filter(|other| !listed.contains(other.job.as_str())).take(others);
         held.jobs.extend(others);
-        let all: usize = (0..cluster.ports().len()).map(|port| self.book.waiting(PortId::at(port)).len()).sum();
+        let all: usize =
+            (0..cluster.ports().len()).map(|port| self.book.waiting(PortId::at(port)).len()).sum();
         held.more = (all - held.jobs.len()) as u64;
         held
     }
@@ -237,8 +249,11 @@ impl Live {
         if channels.is_empty() {
             return (HeldReason::NoServer, "no server allows this port".to_owned());
         }
-        let open: Vec<ChannelId> =
-            channels.iter().copied().filter(|&id| !self.closed.contains(&cluster.channel(id).server)).collect();
+        let open: Vec<ChannelId> = channels
+            .iter()
+            .copied()
+            .filter(|&id| !self.closed.contains(&cluster.channel(id).server))
+            .collect();
         if open.is_empty() {
             return (HeldReason::Closed, "all servers that allow this port are closed".to_owned());
         }
@@ -271,7 +286,9 @@ impl Live {
         let certificate = self.scheduler.decision().certificate();
         if let Some(certificate) = certificate.filter(|certificate| certificate.stopped == Stopped::Budget) {
             let gap = 100.0 * certificate.gap();
-            why.push_str(&format!("; the work budget ended first, at most {gap:.1} % below the best decision"));
+            why.push_str(&format!(
+                "; the work budget ended first, at most {gap:.1} % below the best decision"
+            ));
         }
         why
     }

@@ -31,7 +31,9 @@ impl Explored {
     }
 
     pub(super) fn sums(&self) -> (u64, u64) {
-        self.0.iter().fold((0, 0), |(explored, all), &(more, uses)| (explored + u64::from(more), all + u64::from(uses)))
+        self.0.iter().fold((0, 0), |(explored, all), &(more, uses)| {
+            (explored + u64::from(more), all + u64::from(uses))
+        })
     }
 
     /// Whether no more exploration is allowed.

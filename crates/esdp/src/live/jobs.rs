@@ -21,7 +21,11 @@ impl Live {
         }
         let at = self.names.port(port)?;
         if !(weight.is_finite() && weight > 0.0) {
-            return Err(EventError::Number { key: "weight", value: weight, accepted: "a finite number above 0" });
+            return Err(EventError::Number {
+                key: "weight",
+                value: weight,
+                accepted: "a finite number above 0",
+            });
         }
         let id = self.book.submit(at, weight, self.scheduler.slot());
         self.jobs.insert(id, Job { name: job.to_owned(), port: port.to_owned() });
@@ -105,7 +109,12 @@ impl Live {
         }
     }
 
-    pub(super) fn refuse(&mut self, ticket: Ticket, why: &str, effects: &mut Vec<Effect>) -> Result<(), EventError> {
+    pub(super) fn refuse(
+        &mut self,
+        ticket: Ticket,
+        why: &str,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), EventError> {
         let refused = self.book.refuse(ticket)?;
         self.censor(&refused.censored);
         self.requeued(ticket, refused.job, refused.waits, why, effects);

@@ -50,7 +50,8 @@ mod speeds;
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
 pub use event::{
-    EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, Rejection, SpeedReport, Start, WhichTasks,
+    EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, Rejection, SpeedReport, Start,
+    WhichTasks,
 };
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
@@ -241,7 +242,11 @@ impl Live {
 
     fn direct(&mut self, mode: Mode, most_exploration: Option<f64>) -> Result<(), EventError> {
         if let Some(value) = most_exploration.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(EventError::Number { key: "most_exploration", value, accepted: "a number from 0 to 1" });
+            return Err(EventError::Number {
+                key: "most_exploration",
+                value,
+                accepted: "a number from 0 to 1",
+            });
         }
         self.directed = true;
         (self.mode, self.most_exploration) = (mode, most_exploration);

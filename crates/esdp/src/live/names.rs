@@ -22,7 +22,8 @@ impl Names {
         channels.sort_by_key(|&id| end(id));
         let ends = channels.iter().map(|&id| end(id)).collect();
         let ports = cluster.ports().iter().enumerate().map(|(index, name)| (name.clone(), PortId::at(index)));
-        let servers = cluster.servers().iter().enumerate().map(|(index, name)| (name.clone(), ServerId::at(index)));
+        let servers =
+            cluster.servers().iter().enumerate().map(|(index, name)| (name.clone(), ServerId::at(index)));
         Self { ports: ports.collect(), servers: servers.collect(), ends, channels }
     }
 

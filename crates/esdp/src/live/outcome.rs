@@ -91,7 +91,8 @@ impl Live {
         let cluster = self.scheduler.cluster();
         let mut channels = self.names.channels(port, server)?.iter().copied();
         let channel = channels.find(|&channel| cluster.group_name(cluster.task_group(channel)) == group);
-        let channel = channel.ok_or_else(|| EventError::Unknown { what: "task group", name: group.to_owned() })?;
+        let channel =
+            channel.ok_or_else(|| EventError::Unknown { what: "task group", name: group.to_owned() })?;
         let slot = self.scheduler.slot();
         if slot < Slot::FIRST {
             return Err(EventError::NoSlot);
@@ -113,7 +114,8 @@ impl Live {
             return SpeedScale::new(None).take(report).map(|(scaled, _)| scaled);
         }
         let spec = &self.described.ports[port.index()];
-        let mut scale = self.scales.get(&spec.name).copied().unwrap_or_else(|| SpeedScale::new(spec.reference));
+        let mut scale =
+            self.scales.get(&spec.name).copied().unwrap_or_else(|| SpeedScale::new(spec.reference));
         let (scaled, raised) = scale.take(report)?;
         self.scales.insert(spec.name.clone(), scale);
         if let Some(factor) = raised {

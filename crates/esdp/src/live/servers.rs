@@ -64,7 +64,11 @@ impl Live {
                 for &channel in cluster.channels_of(port) {
                     if learned.count(channel) > 0.0 {
                         let group = cluster.group_name(cluster.task_group(channel));
-                        seen.push((group, (learned.estimate(channel) + cluster.cost(channel)).max(0.0), channel));
+                        seen.push((
+                            group,
+                            (learned.estimate(channel) + cluster.cost(channel)).max(0.0),
+                            channel,
+                        ));
                     }
                 }
                 seen.sort_by(|a, b| a.0.cmp(b.0).then(a.1.total_cmp(&b.1)));
@@ -74,7 +78,8 @@ impl Live {
                         continue;
                     }
                     for &(_, speed, channel) in alike {
-                        let (server, count) = (cluster.channel(channel).server.index(), learned.record(channel).count);
+                        let (server, count) =
+                            (cluster.channel(channel).server.index(), learned.record(channel).count);
                         compared[server] |= alike.len() > 1;
                         let (ratios, variances, counts) = &mut sums[server];
                         *ratios += count * speed / median;

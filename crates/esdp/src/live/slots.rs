@@ -26,7 +26,8 @@ impl Live {
         shut.sort_unstable();
         shut.dedup();
         let weights = self.weights(&cluster);
-        let input = SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
+        let input =
+            SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
         let exploit = self.explored.reaches(self.most_exploration);
         self.scheduler.limit_exploration(exploit);
         let decision = self.scheduler.decide_at(slot, &input);
@@ -89,7 +90,9 @@ impl Live {
     pub(super) fn start_of(&self, ticket: Ticket, started: &Started) -> Start {
         let cluster = self.scheduler.cluster();
         let mut placements: Vec<Placement> = Vec::new();
-        for (task, channel) in started.tasks.iter().enumerate().filter_map(|(task, t)| Some((task, t.channel?))) {
+        for (task, channel) in
+            started.tasks.iter().enumerate().filter_map(|(task, t)| Some((task, t.channel?)))
+        {
             let server = &cluster.servers()[cluster.channel(channel).server.index()];
             let group = cluster.group_name(cluster.task_group(channel));
             match placements.last_mut() {

@@ -100,7 +100,10 @@ impl Live {
     ///
     /// # Errors
     /// When the text is not a snapshot, is damaged, or is of another policy.
-    pub fn restore(text: &str, policy: impl FnOnce(&Cluster) -> Box<dyn Policy>) -> Result<Self, SnapshotError> {
+    pub fn restore(
+        text: &str,
+        policy: impl FnOnce(&Cluster) -> Box<dyn Policy>,
+    ) -> Result<Self, SnapshotError> {
         let saved: Snapshot<'static> = text::read(FORMAT, SNAPSHOT_VERSION, text)?;
         let cluster = Arc::new(saved.cluster.cluster()?);
         let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy(&cluster));

@@ -148,7 +148,9 @@ impl Cluster {
             self.request(id).iter().for_each(|&amount| hash.number(amount));
         }
         for group in self.tasks.groups() {
-            [group.port.0, group.count, group.minimum].into_iter().for_each(|part| hash.number(u64::from(part)));
+            [group.port.0, group.count, group.minimum]
+                .into_iter()
+                .for_each(|part| hash.number(u64::from(part)));
         }
         for labels in &self.labels {
             hash.number(labels.len() as u64);

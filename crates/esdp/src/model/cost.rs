@@ -92,7 +92,11 @@ impl SupplyCost {
     /// When one is not a finite, non-negative number, or a step or table is empty.
     pub fn check(&self) -> Result<(), CostError> {
         let check = |parameter, value: f64| {
-            if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(CostError::Parameter { parameter, value }) }
+            if value.is_finite() && value >= 0.0 {
+                Ok(())
+            } else {
+                Err(CostError::Parameter { parameter, value })
+            }
         };
         match self {
             SupplyCost::Linear { fixed, rate } => check("fixed", *fixed).and(check("rate", *rate)),

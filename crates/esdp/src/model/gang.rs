@@ -82,7 +82,9 @@ pub enum GangError {
         name: String,
     },
     /// A group needs more tasks than it has.
-    #[error("the gang of port {port}: `minimum` of the task group `{name}` is {minimum}, expected at most {count}")]
+    #[error(
+        "the gang of port {port}: `minimum` of the task group `{name}` is {minimum}, expected at most {count}"
+    )]
     TaskMinimum {
         /// The port.
         port: u32,
@@ -104,7 +106,9 @@ pub enum GangError {
         tasks: u64,
     },
     /// A channel names a group that its port does not have.
-    #[error("channel {channel}: `task` is {task}, expected less than {groups}, the task groups of port {port}")]
+    #[error(
+        "channel {channel}: `task` is {task}, expected less than {groups}, the task groups of port {port}"
+    )]
     UnknownTask {
         /// The channel's position.
         channel: usize,

@@ -19,8 +19,8 @@ pub use capacity::{Amount, Capacity, CapacityError};
 pub use cluster::{Channel, ChannelKey, ChannelSpec, Cluster, ClusterError, ClusterSpec};
 pub use cost::{CostError, SupplyCost};
 pub use description::{
-    Amounts, ChannelRule, ClusterDescription, DescriptionError, JobShape, ListedChannel, PortSpec, ServerSpec,
-    TaskGroupSpec,
+    Amounts, ChannelRule, ClusterDescription, DescriptionError, JobShape, ListedChannel, PortSpec,
+    ServerSpec, TaskGroupSpec,
 };
 pub use fnv::Fnv;
 pub use gang::{FewestJobs, GangError, GangSpec, TaskGroup, TaskSpec};

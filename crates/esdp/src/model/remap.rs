@@ -38,7 +38,8 @@ impl Remap {
     pub fn between(old: &Cluster, new: &Cluster) -> Self {
         let servers: Vec<Option<ServerId>> = by_name(old.servers(), new.servers(), ServerId::at);
         let ports: Vec<Option<PortId>> = by_name(old.ports(), new.ports(), PortId::at);
-        let mut places: HashMap<(PortId, ServerId, &str), ChannelId> = HashMap::with_capacity(new.channels().len());
+        let mut places: HashMap<(PortId, ServerId, &str), ChannelId> =
+            HashMap::with_capacity(new.channels().len());
         for (index, channel) in new.channels().iter().enumerate() {
             let id = ChannelId::at(index);
             places.insert((channel.port, channel.server, new.group_name(new.task_group(id))), id);
@@ -48,8 +49,9 @@ impl Remap {
         for (index, channel) in old.channels().iter().enumerate() {
             let id = ChannelId::at(index);
             let ends = ports[channel.port.index()].zip(servers[channel.server.index()]);
-            let place = ends
-                .and_then(|(port, server)| places.get(&(port, server, old.group_name(old.task_group(id)))).copied());
+            let place = ends.and_then(|(port, server)| {
+                places.get(&(port, server, old.group_name(old.task_group(id)))).copied()
+            });
             if let Some(place) = place {
                 old_channels[place.index()] = Some(id);
             }
@@ -97,11 +99,16 @@ impl Remap {
 
     /// The channels that are no more.
     pub fn left(&self) -> impl Iterator<Item = ChannelId> + '_ {
-        self.channels.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(index, _)| ChannelId::at(index))
+        self.channels
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| place.is_none())
+            .map(|(index, _)| ChannelId::at(index))
     }
 }
 
 fn by_name<T>(old: &[String], new: &[String], at: impl Fn(usize) -> T) -> Vec<Option<T>> {
-    let places: HashMap<&str, usize> = new.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+    let places: HashMap<&str, usize> =
+        new.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
     old.iter().map(|name| places.get(name.as_str()).map(|&index| at(index))).collect()
 }

@@ -99,7 +99,9 @@ impl Room {
     /// How much of what is left a channel asks for: the sum over devices of its share.
     pub fn weight(&self, cluster: &Cluster, channel: ChannelId) -> f64 {
         let request = cluster.request(channel);
-        let share = |room: &[Amount]| request.iter().zip(room).map(|(&a, &c)| a as f64 / c.max(1) as f64).sum::<f64>();
+        let share = |room: &[Amount]| {
+            request.iter().zip(room).map(|(&a, &c)| a as f64 / c.max(1) as f64).sum::<f64>()
+        };
         share(&self.cluster) + share(self.row(cluster.channel(channel).server.index(), request.len()))
     }
 
@@ -164,6 +166,8 @@ mod tests {
     fn many_uses_do_not_wrap_around() {
         let mut room = Room::default();
         room.fill(&[u64::MAX], &[]);
-        assert!(!room.take_request(0, &[1 << 33], 1 << 31) && room.take_request(0, &[1 << 33], (1 << 31) - 1));
+        assert!(
+            !room.take_request(0, &[1 << 33], 1 << 31) && room.take_request(0, &[1 << 33], (1 << 31) - 1)
+        );
     }
 }

@@ -99,7 +99,8 @@ fn gaussian(statistics: &dyn Statistics, channel: ChannelId, sigma: f64, rng: &m
 
 fn beta(statistics: &dyn Statistics, channel: ChannelId, rng: &mut Stream) -> Score {
     let count = 0.5 / statistics.variance(channel); // 0 where the variance is infinite
-    let mean = if statistics.count(channel) > 0.0 { statistics.estimate(channel).clamp(0.0, 1.0) } else { 0.5 };
+    let mean =
+        if statistics.count(channel) > 0.0 { statistics.estimate(channel).clamp(0.0, 1.0) } else { 0.5 };
     let belief = Beta::new(1.0 + count * mean, 1.0 + count * (1.0 - mean));
     Score::from(belief.expect("both parameters are at least 1").sample(rng))
 }
@@ -132,8 +133,9 @@ mod tests {
             statistics.observe(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(0.75) });
         }
         (0..2).for_each(|_| statistics.commit(Slot(1), channel));
-        let draws: Vec<f64> =
-            (0..20_000).map(|slot| draw(&statistics, &mut stream(3, Purpose::Policy, slot, 0)).mean).collect();
+        let draws: Vec<f64> = (0..20_000)
+            .map(|slot| draw(&statistics, &mut stream(3, Purpose::Policy, slot, 0)).mean)
+            .collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
         (mean, variance.sqrt())

@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn the_index_is_the_one_of_the_header() {
         let cluster = tiny();
-        let mut policy = CucbSpec { kappa: 1.5, ..CucbSpec::default() }.policy(&cluster).unwrap().with_solver(solver());
+        let mut policy =
+            CucbSpec { kappa: 1.5, ..CucbSpec::default() }.policy(&cluster).unwrap().with_solver(solver());
         for (channel, uses) in [1, 2, 4, 8].into_iter().enumerate() {
             for _ in 0..uses {
                 let channel = ChannelId::at(channel);

@@ -57,7 +57,12 @@ pub struct MostlyGreedy {
 }
 
 impl Rule for MostlyGreedy {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+    fn decide(
+        &mut self,
+        learner: &mut Learner,
+        view: &SlotView<'_>,
+        choice: &mut Choice,
+    ) -> Result<(), PolicyError> {
         let mut rng = stream(self.seed, Purpose::Policy, view.slot.0, 0);
         if rng.random::<f64>() < self.epsilon {
             learner.statistics.advance(view.slot);

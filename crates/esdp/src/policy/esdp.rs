@@ -25,9 +25,11 @@ impl<'de> Deserialize<'de> for EsdpSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match BTreeMap::<String, IgnoredAny>::deserialize(deserializer)?.into_keys().next() {
             None => Ok(Self {}),
-            Some(key) if ["kappa", "estimator", "slab"].contains(&key.as_str()) => Err(Error::custom(format!(
-                "`esdp` has no parameters any more; `{key}` belongs to what it was, which is `esdp-index` now"
-            ))),
+            Some(key) if ["kappa", "estimator", "slab"].contains(&key.as_str()) => {
+                Err(Error::custom(format!(
+                    "`esdp` has no parameters any more; `{key}` belongs to what it was, which is `esdp-index` now"
+                )))
+            }
             Some(key) => Err(Error::custom(format!("`esdp` has no parameters, but `{key}` is given"))),
         }
     }
@@ -39,6 +41,10 @@ impl EsdpSpec {
     /// Builds the policy.
     pub fn policy(&self, cluster: &Cluster, seed: u64) -> EsdpPooled {
         let EsdpPooledSpec { kappa, scatter, .. } = EsdpPooledSpec::default();
-        Learning::new(Self::NAME, Box::new(Adaptive::new(cluster)), PooledBonus::new(kappa, scatter, cluster, seed))
+        Learning::new(
+            Self::NAME,
+            Box::new(Adaptive::new(cluster)),
+            PooledBonus::new(kappa, scatter, cluster, seed),
+        )
     }
 }

@@ -65,7 +65,9 @@ impl EsdpDriftSpec {
     pub(super) fn check(&self) -> Result<(), SpecError> {
         check_number(Self::NAME, "kappa", self.kappa, 0.0..=1e6)?;
         match self.memory {
-            Memory::Discounted { gamma } => check_number(Self::NAME, "memory.discounted.gamma", gamma, 1e-3..=1.0),
+            Memory::Discounted { gamma } => {
+                check_number(Self::NAME, "memory.discounted.gamma", gamma, 1e-3..=1.0)
+            }
             Memory::Windowed { slots: 0 } => Err(SpecError::Parameter {
                 policy: Self::NAME,
                 key: "memory.windowed.slots",

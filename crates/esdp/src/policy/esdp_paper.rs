@@ -57,7 +57,12 @@ pub enum RoundedSolver {
 
 impl Default for EsdpPaperSpec {
     fn default() -> Self {
-        Self { alpha: 0.5, exploration: Exploration::Printed, slack: Slack::LogLog, solver: RoundedSolver::Exact }
+        Self {
+            alpha: 0.5,
+            exploration: Exploration::Printed,
+            slack: Slack::LogLog,
+            solver: RoundedSolver::Exact,
+        }
     }
 }
 
@@ -82,7 +87,9 @@ impl EsdpPaperSpec {
         Ok(match self.solver {
             RoundedSolver::Exact => policy,
             // The numbers are rounded before they reach the solver, so the program's own scale is 1.
-            RoundedSolver::Paper => policy.with_solver(Box::new(Paper::new(1.0, None).with_memory_limit(PAPER_BYTES))),
+            RoundedSolver::Paper => {
+                policy.with_solver(Box::new(Paper::new(1.0, None).with_memory_limit(PAPER_BYTES)))
+            }
         })
     }
 }

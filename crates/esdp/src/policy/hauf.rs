@@ -110,7 +110,11 @@ mod tests {
         let (cluster, arrivals, mut choice) = (tiny(), Arrivals::everywhere(2), Choice::default());
         let mut policy = HaufSpec { by }.policy(&cluster);
         for (channel, utility) in [0.4, 0.5, 0.1, 0.7].into_iter().enumerate() {
-            let seen = Observation { slot: Slot(1), channel: ChannelId::at(channel), outcome: Outcome::Ran(utility) };
+            let seen = Observation {
+                slot: Slot(1),
+                channel: ChannelId::at(channel),
+                outcome: Outcome::Ran(utility),
+            };
             policy.learn(&seen);
         }
         policy.decide(&view(&cluster, 2, &arrivals, cluster.capacity()), &mut choice).unwrap();

@@ -77,7 +77,8 @@ mod tests {
     fn the_index_is_the_one_of_the_header() {
         let cluster = tiny();
         let exploration = Exploration::Log { kappa: 2.0 };
-        let mut policy = Optimism::policy("test", Box::new(Means::new(4)), exploration, 0.0).with_solver(solver());
+        let mut policy =
+            Optimism::policy("test", Box::new(Means::new(4)), exploration, 0.0).with_solver(solver());
         for (channel, uses) in [1, 2, 4, 8].into_iter().enumerate() {
             for _ in 0..uses {
                 let channel = ChannelId::at(channel);

@@ -334,16 +334,21 @@ mod tests {
         );
         assert!(refused(r#"{"name": "esdp-paper", "alpha": 0}"#).contains("`alpha` is 0"));
         assert!(
-            refused(r#"{"name": "escb", "exploration": {"log": {"kappa": -2}}}"#).contains("exploration.log.kappa")
+            refused(r#"{"name": "escb", "exploration": {"log": {"kappa": -2}}}"#)
+                .contains("exploration.log.kappa")
         );
         assert!(refused(r#"{"name": "esdp-drift", "memory": {"windowed": {"slots": 0}}}"#).contains("slots"));
-        assert!(refused(r#"{"name": "esdp-drift", "memory": {"discounted": {"gamma": 2}}}"#).contains("gamma"));
+        assert!(
+            refused(r#"{"name": "esdp-drift", "memory": {"discounted": {"gamma": 2}}}"#).contains("gamma")
+        );
         for name in ["esdp-index", "cts", "cucb"] {
             let beside = |estimator: &str, slab: f64| {
                 refused(&format!(r#"{{"name": "{name}", "estimator": "{estimator}", "slab": {slab}}}"#))
             };
             assert!(beside("pooled", 0.6).ends_with("`slab` is 0.6, expected a number from 0 to 0.5"));
-            assert!(beside("pooled-by-port", -0.1).ends_with("`slab` is -0.1, expected a number from 0 to 0.5"));
+            assert!(
+                beside("pooled-by-port", -0.1).ends_with("`slab` is -0.1, expected a number from 0 to 0.5")
+            );
             assert!(beside("means", 0.1).contains("`slab` is 0.1, expected 0 for the estimator `means`"));
         }
         assert_eq!(

@@ -1,6 +1,8 @@
 //! A small cluster for the policies' unit tests.
 
-use crate::model::{Arrivals, Capacity, ChannelSpec, Cluster, ClusterSpec, GangSpec, Slot, SlotView, SupplyCost};
+use crate::model::{
+    Arrivals, Capacity, ChannelSpec, Cluster, ClusterSpec, GangSpec, Slot, SlotView, SupplyCost,
+};
 use crate::solver::{Exhaustive, Solver};
 
 /// Two ports, three servers, two devices. Channels 0 (port 0, server 0, request (1,2)),
@@ -11,9 +13,17 @@ pub(super) fn tiny() -> Cluster {
         devices: vec!["cpu".into(), "gpu".into()],
         servers: vec!["a".into(), "b".into(), "c".into()],
         ports: vec!["train".into(), "serve".into()],
-        channels: vec![channel(0, 0, [1, 2]), channel(0, 1, [2, 1]), channel(1, 1, [1, 1]), channel(1, 2, [3, 3])],
+        channels: vec![
+            channel(0, 0, [1, 2]),
+            channel(0, 1, [2, 1]),
+            channel(1, 1, [1, 1]),
+            channel(1, 2, [3, 3]),
+        ],
         capacity: Capacity::cluster_wide(vec![4, 4]),
-        costs: vec![SupplyCost::Linear { fixed: 0.0, rate: 0.1 }, SupplyCost::Linear { fixed: 0.0, rate: 0.01 }],
+        costs: vec![
+            SupplyCost::Linear { fixed: 0.0, rate: 0.1 },
+            SupplyCost::Linear { fixed: 0.0, rate: 0.01 },
+        ],
         ..ClusterSpec::default()
     })
     .unwrap()
@@ -35,7 +45,12 @@ pub(super) fn gang(servers: Vec<Vec<u64>>) -> Cluster {
     .unwrap()
 }
 
-pub(super) fn view<'a>(cluster: &'a Cluster, slot: u64, arrivals: &'a Arrivals, free: &'a Capacity) -> SlotView<'a> {
+pub(super) fn view<'a>(
+    cluster: &'a Cluster,
+    slot: u64,
+    arrivals: &'a Arrivals,
+    free: &'a Capacity,
+) -> SlotView<'a> {
     SlotView::new(cluster, Slot(slot), arrivals, free)
 }
 

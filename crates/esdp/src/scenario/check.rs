@@ -102,7 +102,12 @@ fn check_kinds(spec: &Spec) -> Result<(), ScenarioError> {
     }
     for (kind, of) in kinds.iter().enumerate() {
         whole(&format!("servers.kinds[{kind}].count"), of.count, 1, MOST_SERVERS)?;
-        check_length(&format!("servers.kinds[{kind}].capacity"), of.capacity.len(), spec.devices.count, "device")?;
+        check_length(
+            &format!("servers.kinds[{kind}].capacity"),
+            of.capacity.len(),
+            spec.devices.count,
+            "device",
+        )?;
         for (device, &amount) in of.capacity.iter().enumerate() {
             whole(&format!("servers.kinds[{kind}].capacity[{device}]"), amount, 0, LARGEST_CAPACITY)?;
         }
@@ -130,12 +135,18 @@ fn check_seeds(spec: &Spec) -> Result<(), ScenarioError> {
         Some(list) => {
             if !(1..=MOST_SEEDS).contains(&(list.len() as u64)) {
                 let accepted = format!("1 to {MOST_SEEDS}");
-                return Err(ScenarioError::value("seeds.list", format!("a list of {}", list.len()), accepted));
+                return Err(ScenarioError::value(
+                    "seeds.list",
+                    format!("a list of {}", list.len()),
+                    accepted,
+                ));
             }
             let mut sorted = list.clone();
             sorted.sort_unstable();
             match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-                Some(pair) => Err(ScenarioError::other("seeds.list", format!("the seed {} comes twice", pair[0]))),
+                Some(pair) => {
+                    Err(ScenarioError::other("seeds.list", format!("the seed {} comes twice", pair[0])))
+                }
                 None => Ok(()),
             }
         }
@@ -210,7 +221,8 @@ fn check_table(spec: &Spec) -> Result<(), ScenarioError> {
     let count = spec.graph.count.filter(|_| spec.gangs.is_none());
     let channels = spec.graph.channels.as_ref().map(|channels| channels.len() as u64).or(count);
     let Some(channels) = channels else {
-        let message = "needs a known number of channels, give `graph.channels`, or `graph.count` without `gangs`";
+        let message =
+            "needs a known number of channels, give `graph.channels`, or `graph.count` without `gangs`";
         return Err(ScenarioError::other("speeds.table", message));
     };
     let check = |(row, speeds): (usize, &Vec<f64>)| {

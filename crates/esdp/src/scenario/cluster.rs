@@ -101,7 +101,8 @@ fn build(spec: ClusterSpec) -> Result<Cluster, ScenarioError> {
     let limit = spec.channels.iter().enumerate().flat_map(|(channel, spec)| {
         spec.request.iter().enumerate().map(move |(device, &amount)| (channel, device, amount))
     });
-    if let Some((channel, device, amount)) = limit.into_iter().find(|(.., amount)| *amount > LARGEST_REQUEST) {
+    if let Some((channel, device, amount)) = limit.into_iter().find(|(.., amount)| *amount > LARGEST_REQUEST)
+    {
         let key = format!("graph.channels[{channel}].request[{device}]");
         return Err(ScenarioError::value(key, amount, format!("a whole number from 0 to {LARGEST_REQUEST}")));
     }

@@ -39,7 +39,11 @@ pub enum Fault {
 }
 
 impl ScenarioError {
-    pub(super) fn value(key: impl Into<String>, value: impl fmt::Display, accepted: impl Into<String>) -> Self {
+    pub(super) fn value(
+        key: impl Into<String>,
+        value: impl fmt::Display,
+        accepted: impl Into<String>,
+    ) -> Self {
         let fault = Fault::Value { value: clipped(&value.to_string()), accepted: accepted.into() };
         Self { key: key.into(), line: None, fault }
     }

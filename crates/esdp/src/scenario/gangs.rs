@@ -81,7 +81,8 @@ impl<'de> Deserialize<'de> for ListedTasks {
 
             fn visit_i64<E: Error>(self, value: i64) -> Result<ListedTasks, E> {
                 let count = u32::try_from(value);
-                let count = count.map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(value), &self))?;
+                let count =
+                    count.map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(value), &self))?;
                 Ok(ListedTasks { count, min: 0 })
             }
 
@@ -151,17 +152,21 @@ pub(super) fn check_gangs(spec: &Spec) -> Result<(), ScenarioError> {
             None => Ok(()),
             Some(gang) => {
                 let key = format!("gangs.list[{gang}].requests");
-                Err(ScenarioError::other(key, "`graph.channels` have requests of their own, give one of the two"))
+                Err(ScenarioError::other(
+                    key,
+                    "`graph.channels` have requests of their own, give one of the two",
+                ))
             }
         },
-        (None, true) => {
-            Err(ScenarioError::other("gangs", "with `graph.channels` give `list`; drawn gangs need drawn channels"))
-        }
+        (None, true) => Err(ScenarioError::other(
+            "gangs",
+            "with `graph.channels` give `list`; drawn gangs need drawn channels",
+        )),
         (None, false) => {
             let recipe = gangs.recipe();
-            recipe
-                .check()
-                .map_err(|error| ScenarioError::value(format!("gangs.{}", error.key), error.value, error.accepted))?;
+            recipe.check().map_err(|error| {
+                ScenarioError::value(format!("gangs.{}", error.key), error.value, error.accepted)
+            })?;
             let expected = expected_channels(&spec.graph) * f64::from(recipe.groups.1);
             if expected > MOST_CHANNELS as f64 {
                 let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
@@ -175,7 +180,10 @@ pub(super) fn check_gangs(spec: &Spec) -> Result<(), ScenarioError> {
 /// Listed gangs on drawn channels: one for every port, each with the requests of its groups.
 fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError> {
     if list.is_empty() {
-        return Err(ScenarioError::other("gangs.list", "needs `graph.channels`, which say by `task` who may use them"));
+        return Err(ScenarioError::other(
+            "gangs.list",
+            "needs `graph.channels`, which say by `task` who may use them",
+        ));
     }
     for (position, gang) in list.iter().enumerate() {
         let key = format!("gangs.list[{position}]");
@@ -183,7 +191,12 @@ fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError>
             let message = "needs `requests`, or `graph.channels` which say by `task` who may use them";
             return Err(ScenarioError::other(key, message));
         };
-        check_length(&format!("{key}.requests"), requests.len(), gang.spec().tasks.len() as u64, "task group")?;
+        check_length(
+            &format!("{key}.requests"),
+            requests.len(),
+            gang.spec().tasks.len() as u64,
+            "task group",
+        )?;
         for (group, request) in requests.iter().enumerate() {
             let key = format!("{key}.requests[{group}]");
             check_length(&key, request.len(), spec.devices.count, "device")?;
@@ -218,8 +231,9 @@ pub(super) fn reach(spec: &mut ClusterSpec, list: &[ListedGang]) {
                 own.is_none_or(|own| request.iter().zip(own).all(|(asked, own)| asked <= own))
             };
             let reached = pairs.iter().filter(|pair| pair.port == port && fits(pair.server));
-            let channels: Vec<ChannelSpec> =
-                reached.map(|pair| ChannelSpec { port, server: pair.server, task, request: request.clone() }).collect();
+            let channels: Vec<ChannelSpec> = reached
+                .map(|pair| ChannelSpec { port, server: pair.server, task, request: request.clone() })
+                .collect();
             spec.channels.extend(channels);
         }
     }

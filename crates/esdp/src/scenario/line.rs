@@ -11,10 +11,14 @@ pub(super) fn line_of(text: &str, path: &str) -> Option<usize> {
     for step in steps(path) {
         let next = match value {
             None => root.get_ref().get_key_value(step).map(|(key, next)| (key.span().start, next)),
-            Some(DeValue::Table(table)) => table.get_key_value(step).map(|(key, next)| (key.span().start, next)),
-            Some(DeValue::Array(list)) => {
-                step.parse().ok().and_then(|index: usize| list.get(index)).map(|next| (next.span().start, next))
+            Some(DeValue::Table(table)) => {
+                table.get_key_value(step).map(|(key, next)| (key.span().start, next))
             }
+            Some(DeValue::Array(list)) => step
+                .parse()
+                .ok()
+                .and_then(|index: usize| list.get(index))
+                .map(|next| (next.span().start, next)),
             Some(_) => None,
         };
         let Some((start, next)) = next else { break };

@@ -104,8 +104,8 @@ pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
 pub use set::Sweep;
 pub use spec::{
-    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable, ServerKind,
-    ServerTable, Spec,
+    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable,
+    ServerKind, ServerTable, Spec,
 };
 
 use crate::model::Amount;
@@ -249,7 +249,9 @@ impl Scenario {
     pub fn points(&self) -> Result<Vec<(String, Scenario)>, ScenarioError> {
         match &self.spec.sweep {
             None => Ok(vec![(String::new(), self.clone())]),
-            Some(sweep) => sweep.values.iter().map(|value| Ok((value.clone(), self.set(&sweep.key, value)?))).collect(),
+            Some(sweep) => {
+                sweep.values.iter().map(|value| Ok((value.clone(), self.set(&sweep.key, value)?))).collect()
+            }
         }
     }
 

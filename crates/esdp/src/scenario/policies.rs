@@ -73,14 +73,20 @@ fn one(value: &Value, at: &str) -> Result<LabelledPolicy, ScenarioError> {
                 None => None,
                 Some(Value::String(label)) if !label.trim().is_empty() => Some(label),
                 Some(other) => {
-                    return Err(ScenarioError::value(format!("{at}.label"), show(&other), "a text that is not empty"));
+                    return Err(ScenarioError::value(
+                        format!("{at}.label"),
+                        show(&other),
+                        "a text that is not empty",
+                    ));
                 }
             };
             match table.get("name") {
-                Some(Value::String(name)) => {
-                    name.parse::<PolicySpec>().map_err(|error| ScenarioError::other(format!("{at}.name"), error))?
+                Some(Value::String(name)) => name
+                    .parse::<PolicySpec>()
+                    .map_err(|error| ScenarioError::other(format!("{at}.name"), error))?,
+                Some(other) => {
+                    return Err(ScenarioError::value(format!("{at}.name"), show(other), "a policy's name"));
                 }
-                Some(other) => return Err(ScenarioError::value(format!("{at}.name"), show(other), "a policy's name")),
                 None => return Err(ScenarioError::other(at, "the key `name` is missing")),
             };
             (label, read::<PolicySpec>(&Value::Table(table), at)?)

@@ -30,8 +30,11 @@ fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 }
 
 /// Keys of which at most one may be given.
-const RIVALS: &[(&str, &[&str])] =
-    &[("seeds", &["list", "count"]), ("seeds", &["list", "first"]), ("graph", &["probability", "count", "channels"])];
+const RIVALS: &[(&str, &[&str])] = &[
+    ("seeds", &["list", "count"]),
+    ("seeds", &["list", "first"]),
+    ("graph", &["probability", "count", "channels"]),
+];
 
 /// Reads a value as it is written on a command line: TOML, or else a text.
 pub(super) fn parse(key: &str, text: &str) -> Value {
@@ -116,7 +119,10 @@ mod tests {
         assert_eq!(after("graph.count", "32").unwrap(), "{ count = 32 }");
         assert_eq!(after("graph", "{ ports = 2, count = 9 }").unwrap(), "{ count = 9, ports = 2 }");
         assert_eq!(after("seeds.count", "3").unwrap(), "{ count = 3 }");
-        assert_eq!(after("policies.esdp-index.kappa", "0.5").unwrap(), r#"[{ kappa = 0.5, name = "esdp-index" }]"#);
+        assert_eq!(
+            after("policies.esdp-index.kappa", "0.5").unwrap(),
+            r#"[{ kappa = 0.5, name = "esdp-index" }]"#
+        );
         assert_eq!(after("policies", "cts, esdp").unwrap(), r#"["cts", "esdp"]"#);
         assert_eq!(after("name", "my run").unwrap(), r#""my run""#);
         assert!(after("policies.cts.sigma", "1").unwrap_err().contains("no entry `cts`"));

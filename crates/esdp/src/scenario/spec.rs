@@ -302,7 +302,14 @@ pub struct DeviceTable {
 
 impl Default for DeviceTable {
     fn default() -> Self {
-        Self { count: 3, request: (1, 2), capacity: None, amounts: None, server_capacity: None, servers: None }
+        Self {
+            count: 3,
+            request: (1, 2),
+            capacity: None,
+            amounts: None,
+            server_capacity: None,
+            servers: None,
+        }
     }
 }
 

@@ -16,7 +16,8 @@ fn presets_read_resolve_and_read_back() {
     for (name, text) in presets() {
         let scenario = Scenario::from_toml(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let resolved = scenario.to_toml();
-        let again = Scenario::from_toml(&resolved).unwrap_or_else(|error| panic!("{name}: {error}\n{resolved}"));
+        let again =
+            Scenario::from_toml(&resolved).unwrap_or_else(|error| panic!("{name}: {error}\n{resolved}"));
         assert_eq!(again, scenario, "{name}");
         assert_eq!(again.to_toml(), resolved, "{name}");
         assert!(*name == "drift" || scenario.name() == *name, "{name}");

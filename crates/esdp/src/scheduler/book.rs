@@ -200,8 +200,9 @@ impl Book {
 
     fn queue(&mut self, port: PortId, job: Waiting) {
         let waiting = &mut self.waiting[port.index()];
-        let before =
-            |other: &Waiting| other.weight.total_cmp(&job.weight).reverse().then(other.job.cmp(&job.job)).is_le();
+        let before = |other: &Waiting| {
+            other.weight.total_cmp(&job.weight).reverse().then(other.job.cmp(&job.job)).is_le()
+        };
         let place = match waiting.back().is_none_or(before) {
             true => waiting.len(),
             false => waiting.partition_point(before),
@@ -216,14 +217,22 @@ impl Book {
     pub fn start(&mut self, cluster: &Cluster, decision: &Decision) -> std::ops::Range<u64> {
         let first = self.next_ticket;
         for placed in decision.jobs(cluster) {
-            let job = self.waiting[placed.port.index()].pop_front().expect("a decision starts no more jobs than wait");
+            let job = self.waiting[placed.port.index()]
+                .pop_front()
+                .expect("a decision starts no more jobs than wait");
             self.begin(cluster, decision.slot(), job, &placed);
         }
         first.0..self.next_ticket.0
     }
 
     /// Starts one job of a port, wherever in its queue it waits; none if it does not wait there.
-    pub fn start_job(&mut self, cluster: &Cluster, slot: Slot, job: JobId, placed: &PlacedJob) -> Option<Ticket> {
+    pub fn start_job(
+        &mut self,
+        cluster: &Cluster,
+        slot: Slot,
+        job: JobId,
+        placed: &PlacedJob,
+    ) -> Option<Ticket> {
         let waiting = &mut self.waiting[placed.port.index()];
         let place = waiting.iter().position(|other| other.job == job)?;
         let job = waiting.remove(place)?;
@@ -234,7 +243,12 @@ impl Book {
         let tasks = placed.channels.iter().map(|&channel| {
             let (server, amounts) = (cluster.channel(channel).server, cluster.request(channel));
             self.devices.take(server, amounts);
-            StartedTask { channel: Some(channel), server: Some(server), amounts: amounts.to_vec(), open: true }
+            StartedTask {
+                channel: Some(channel),
+                server: Some(server),
+                amounts: amounts.to_vec(),
+                open: true,
+            }
         });
         let tasks = tasks.collect();
         let ticket = self.next_ticket;

@@ -93,7 +93,13 @@ impl ChannelNames {
             channels.push((channel.port.0, group, channel.server.0));
         }
         let fingerprint = format!("{:016x}", cluster.fingerprint());
-        Self { fingerprint, ports: cluster.ports().to_vec(), groups, servers: cluster.servers().to_vec(), channels }
+        Self {
+            fingerprint,
+            ports: cluster.ports().to_vec(),
+            groups,
+            servers: cluster.servers().to_vec(),
+            channels,
+        }
     }
 
     /// The channels by name, in order; none if a name is missing.
@@ -171,7 +177,9 @@ impl Checkpoint {
             ("ports", found.ports, expected.ports),
             ("channels", found.channels, expected.channels),
         ];
-        if let Some((list, found, expected)) = lists.into_iter().find(|(_, found, expected)| found != expected) {
+        if let Some((list, found, expected)) =
+            lists.into_iter().find(|(_, found, expected)| found != expected)
+        {
             return Err(RestoreError::Shape { list, found, expected });
         }
         if let Some(names) = &self.names {

@@ -1,6 +1,8 @@
 //! A decision that holds: the only way out of a policy.
 
-use crate::model::{Amount, ChannelId, Cluster, DeviceId, FewestJobs, PortId, ServerId, Slot, SlotView, TaskGroup};
+use crate::model::{
+    Amount, ChannelId, Cluster, DeviceId, FewestJobs, PortId, ServerId, Slot, SlotView, TaskGroup,
+};
 use crate::policy::{Certificate, Choice};
 use thiserror::Error;
 
@@ -47,7 +49,9 @@ pub enum SealError {
         jobs: u32,
     },
     /// More tasks of a group than the gangs of a port have.
-    #[error("{port}: {used} tasks of the group of {channel} are placed, but its {jobs} jobs have {count} each")]
+    #[error(
+        "{port}: {used} tasks of the group of {channel} are placed, but its {jobs} jobs have {count} each"
+    )]
     TooManyTasks {
         /// The first channel of the group that was chosen.
         channel: ChannelId,
@@ -61,7 +65,9 @@ pub enum SealError {
         count: u32,
     },
     /// A job that would start with fewer tasks than it needs.
-    #[error("{port}: {tasks} tasks are placed for {jobs} jobs, which start with at least {minimum} tasks each")]
+    #[error(
+        "{port}: {tasks} tasks are placed for {jobs} jobs, which start with at least {minimum} tasks each"
+    )]
     BelowMinimum {
         /// The port.
         port: PortId,
@@ -264,7 +270,8 @@ impl Sealer {
         }
         for server in (0..rows).map(ServerId::at) {
             if let Some(free) = view.free.server(server)
-                && let Some((device, needed, free)) = exceeded(&self.servers[server.index() * devices..], free)
+                && let Some((device, needed, free)) =
+                    exceeded(&self.servers[server.index() * devices..], free)
             {
                 return Err(SealError::Server { device, server, needed, free });
             }

@@ -43,7 +43,9 @@ impl Devices {
                 free[device] = total[device].saturating_sub(held[device]);
             }
         };
-        if let (Some(total), Some(held), Some(free)) = (total.cluster(), held.cluster_mut(), free.cluster_mut()) {
+        if let (Some(total), Some(held), Some(free)) =
+            (total.cluster(), held.cluster_mut(), free.cluster_mut())
+        {
             update(total, held, free);
         }
         if let (Some(total), Some(held), Some(free)) =

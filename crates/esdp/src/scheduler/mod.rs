@@ -38,14 +38,17 @@ mod devices;
 mod learned;
 pub(crate) mod text;
 
-pub use book::{Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting};
+pub use book::{
+    Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting,
+};
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
 pub use text::TextError;
 
 use crate::model::{
-    Arrivals, Capacity, CapacityError, ChannelId, ChannelKey, Cluster, Observation, Outcome, ServerId, Slot, SlotView,
+    Arrivals, Capacity, CapacityError, ChannelId, ChannelKey, Cluster, Observation, Outcome, ServerId, Slot,
+    SlotView,
 };
 use crate::policy::{Choice, Policy, PolicyError};
 use crate::stats::ChannelRecord;
@@ -188,7 +191,16 @@ impl Scheduler {
     pub fn new(cluster: Arc<Cluster>, policy: Box<dyn Policy>) -> Self {
         let (choice, sealer) = (Choice::default(), Sealer::default());
         let (closed, departed) = (Vec::new(), BTreeMap::new());
-        Self { cluster, policy, choice, sealer, decision: Decision::nothing(), slot: Slot(0), closed, departed }
+        Self {
+            cluster,
+            policy,
+            choice,
+            sealer,
+            decision: Decision::nothing(),
+            slot: Slot(0),
+            closed,
+            departed,
+        }
     }
 
     /// The cluster.
@@ -216,7 +228,11 @@ impl Scheduler {
     ///
     /// # Errors
     /// When the input does not fit the cluster, the policy fails, or what it chose may not run. Nothing is pending then.
-    pub fn decide(&mut self, arrivals: &Arrivals, free: Option<&Capacity>) -> Result<&Decision, ScheduleError> {
+    pub fn decide(
+        &mut self,
+        arrivals: &Arrivals,
+        free: Option<&Capacity>,
+    ) -> Result<&Decision, ScheduleError> {
         let slot = self.slot.next();
         self.decide_at(slot, &SlotInput { free, ..SlotInput::new(arrivals) })?;
         self.policy.commit(&self.cluster, slot, &self.decision.channels);

@@ -88,7 +88,11 @@ pub(crate) fn write<T: Serialize>(
 }
 
 /// Reads both lines.
-pub(crate) fn read<T: DeserializeOwned>(format: &'static str, latest: u32, text: &str) -> Result<T, TextError> {
+pub(crate) fn read<T: DeserializeOwned>(
+    format: &'static str,
+    latest: u32,
+    text: &str,
+) -> Result<T, TextError> {
     let (first, body) = text.split_once('\n').ok_or(TextError::NoHeader { format })?;
     let header: Header = serde_json::from_str(first).map_err(|_| TextError::NoHeader { format })?;
     if header.format != format {

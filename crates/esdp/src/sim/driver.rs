@@ -94,7 +94,9 @@ impl SimulatedCluster {
         let port = self.cluster.ports().iter().position(|name| *name == start.port).map(PortId::at);
         let port = port.expect("a start is of a port that was described");
         let all: u64 = match self.cluster.is_gang(port) {
-            true => self.cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
+            true => {
+                self.cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum()
+            }
             false => 1,
         };
         spec.work(self.seed, port, Self::number(&start.job)) * all as f64

@@ -71,7 +71,8 @@ impl RandomGangs {
         for port in 0..spec.ports.len() as u32 {
             let mut rng = stream(seed, Purpose::Cluster, u64::from(port), 6);
             let groups = rng.random_range(self.groups.0..=self.groups.1);
-            let tasks: Vec<u32> = (0..groups).map(|_| rng.random_range(self.tasks.0..=self.tasks.1)).collect();
+            let tasks: Vec<u32> =
+                (0..groups).map(|_| rng.random_range(self.tasks.0..=self.tasks.1)).collect();
             let all: u32 = tasks.iter().sum();
             let minimum = ((f64::from(all) * self.minimum).ceil() as u32).clamp(1, all);
             for task in 0..groups {
@@ -105,11 +106,15 @@ mod tests {
         let cluster = Cluster::new(spec).unwrap();
         for port in (0..8).map(PortId) {
             let groups: Vec<_> = cluster.task_groups().iter().filter(|group| group.port == port).collect();
-            assert!((1..=3).contains(&groups.len()) && groups.iter().all(|group| (2..=6).contains(&group.count)));
+            assert!(
+                (1..=3).contains(&groups.len()) && groups.iter().all(|group| (2..=6).contains(&group.count))
+            );
             let all: u32 = groups.iter().map(|group| group.count).sum();
             assert_eq!(cluster.minimum(port), all.div_ceil(2));
             assert_eq!(cluster.channels_of(port).len(), groups.len() * plain.channels_of(port).len());
-            for group in cluster.channels_of(port).chunk_by(|&a, &b| cluster.task_group(a) == cluster.task_group(b)) {
+            for group in
+                cluster.channels_of(port).chunk_by(|&a, &b| cluster.task_group(a) == cluster.task_group(b))
+            {
                 assert!(group.iter().all(|&channel| cluster.request(channel) == cluster.request(group[0])));
             }
         }

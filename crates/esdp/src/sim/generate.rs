@@ -119,9 +119,11 @@ impl RandomCluster {
 
         let mut request = self.requests(seed);
         let pairs = self.pairs(&mut pairs_rng);
-        let channels = pairs.into_iter().map(|(port, server)| ChannelSpec::new(port, server, request())).collect();
-        let mut capacity =
-            Capacity::cluster_wide((0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect());
+        let channels =
+            pairs.into_iter().map(|(port, server)| ChannelSpec::new(port, server, request())).collect();
+        let mut capacity = Capacity::cluster_wide(
+            (0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect(),
+        );
         if let Some(range) = self.server_capacity {
             let mut server = |_| (0..self.devices).map(|_| within(range, &mut server_rng)).collect();
             let servers = (0..self.servers).map(&mut server).collect();
@@ -160,7 +162,9 @@ impl RandomCluster {
                 let mut pairs = Vec::new();
                 for port in 0..ports {
                     let before = pairs.len();
-                    pairs.extend((0..servers).filter(|_| rng.random_bool(probability)).map(|server| (port, server)));
+                    pairs.extend(
+                        (0..servers).filter(|_| rng.random_bool(probability)).map(|server| (port, server)),
+                    );
                     if pairs.len() == before {
                         pairs.push((port, rng.random_range(0..servers)));
                     }
@@ -168,7 +172,8 @@ impl RandomCluster {
                 pairs
             }
             ChannelCount::Exactly(count) => {
-                let mut pairs: Vec<(u32, u32)> = (0..ports).map(|port| (port, rng.random_range(0..servers))).collect();
+                let mut pairs: Vec<(u32, u32)> =
+                    (0..ports).map(|port| (port, rng.random_range(0..servers))).collect();
                 let mut others: Vec<(u32, u32)> = (0..ports)
                     .flat_map(|port| (0..servers).map(move |server| (port, server)))
                     .filter(|&(port, server)| pairs[port as usize].1 != server)
@@ -213,8 +218,11 @@ impl RandomCluster {
                 return Err(ParameterError::new(key, format!("[{from}, {to}]"), accepted));
             }
         }
-        let costs =
-            [("cost_mean", self.cost_mean), ("cost_deviation", self.cost_deviation), ("cost_scale", self.cost_scale)];
+        let costs = [
+            ("cost_mean", self.cost_mean),
+            ("cost_deviation", self.cost_deviation),
+            ("cost_scale", self.cost_scale),
+        ];
         costs.into_iter().try_for_each(|(key, value)| check_number(key, value, 0.0..=1e9))
     }
 }
@@ -276,7 +284,10 @@ mod tests {
             recipe.generate(0).unwrap_err().to_string()
         };
         assert!(refused(|r| r.ports = 0).contains("`ports` is 0"));
-        assert!(refused(|r| r.channels = ChannelCount::Probability(1.5)).contains("`channels.probability` is 1.5"));
+        assert!(
+            refused(|r| r.channels = ChannelCount::Probability(1.5))
+                .contains("`channels.probability` is 1.5")
+        );
         assert!(refused(|r| r.channels = ChannelCount::Exactly(7)).contains("from 8 to 320"));
         assert!(refused(|r| r.request = (2, 1)).contains("`request` is [2, 1]"));
         assert!(refused(|r| r.cost_scale = f64::NAN).contains("`cost_scale` is NaN"));

@@ -10,7 +10,9 @@
 
 use super::parameter::{ParameterError, check_number};
 use super::queue::{Ending, QueueRule, Queued};
-use crate::model::{Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, Slot, Ticket};
+use crate::model::{
+    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, Slot, Ticket,
+};
 use crate::rng::{Purpose, stream};
 use crate::scheduler::{Book, Decision, PlacedJob};
 use rand::RngExt;
@@ -42,7 +44,11 @@ impl HeldSpec {
                 check_number("work[0]", *from, LEAST_WORK..=MOST_WORK)?;
                 check_number("work[1]", *to, LEAST_WORK..=MOST_WORK)?;
                 if from > to {
-                    return Err(ParameterError::new("work", format!("[{from}, {to}]"), "two ascending numbers"));
+                    return Err(ParameterError::new(
+                        "work",
+                        format!("[{from}, {to}]"),
+                        "two ascending numbers",
+                    ));
                 }
             }
             Self::Listed(ports) => {
@@ -67,7 +73,9 @@ impl HeldSpec {
     pub(super) fn work(&self, seed: u64, port: PortId, number: u64) -> f64 {
         match self {
             Self::Drawn(from, to) if from == to => *from,
-            Self::Drawn(from, to) => stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(*from..*to),
+            Self::Drawn(from, to) => {
+                stream(seed, Purpose::Work, number, u64::from(port.0)).random_range(*from..*to)
+            }
             Self::Listed(ports) => {
                 let jobs = &ports[port.index()];
                 jobs[(number % jobs.len() as u64) as usize]
@@ -199,12 +207,16 @@ impl JobWork {
             let job = &running.job;
             (job.started.0 + self.expected(job.port, job.number, means)).max(now.0 + 1)
         };
-        self.running.iter().map(|running| Ending { end: ending(running), channels: &running.job.channels }).collect()
+        self.running
+            .iter()
+            .map(|running| Ending { end: ending(running), channels: &running.job.channels })
+            .collect()
     }
 
     /// The slots that a job takes at the mean utility of its port.
     fn expected(&self, port: PortId, number: u64, means: &[f64]) -> u64 {
-        (self.spec.work(self.seed, port, number) / means[port.index()].max(1e-9)).ceil().clamp(1.0, 1e15) as u64
+        (self.spec.work(self.seed, port, number) / means[port.index()].max(1e-9)).ceil().clamp(1.0, 1e15)
+            as u64
     }
 
     pub(super) fn cluster(&self) -> &Cluster {
@@ -225,12 +237,15 @@ impl JobWork {
             let (_, number, arrived) = self.numbers.remove(&job.job.job).expect("it has waited");
             started[port.index()] += 1;
             let all: u64 = match cluster.is_gang(port) {
-                true => cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum(),
+                true => {
+                    cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum()
+                }
                 false => 1,
             };
             let left = self.spec.work(self.seed, port, number) * all as f64;
             let sums = vec![0.0; channels.len()];
-            let job = FinishedJob { port, number, arrived, started: slot, finished: slot, channels, spare: 0.0 };
+            let job =
+                FinishedJob { port, number, arrived, started: slot, finished: slot, channels, spare: 0.0 };
             self.running.push(Running { ticket, job, left, done: 0.0, sums });
         }
         self.uses.clear();

@@ -106,7 +106,11 @@ impl OracleTrack {
     ///
     /// # Errors
     /// When a slot cannot be solved.
-    pub fn unless(setting: &Setting, slots: u64, stopped: &dyn Fn() -> bool) -> Result<Option<Self>, ScheduleError> {
+    pub fn unless(
+        setting: &Setting,
+        slots: u64,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, ScheduleError> {
         let mut meter = OracleMeter::new(setting);
         let mut workload = setting.workload();
         let mut arrivals = Arrivals::everywhere(setting.cluster().ports().len());

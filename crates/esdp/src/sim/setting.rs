@@ -85,7 +85,11 @@ impl Setting {
             && ports.len() != self.cluster.ports().len()
         {
             let (found, accepted) = (format!("a list of {}", ports.len()), self.cluster.ports().len());
-            return Err(SettingError::Jobs(ParameterError::new("list", found, format!("{accepted}, one per port"))));
+            return Err(SettingError::Jobs(ParameterError::new(
+                "list",
+                found,
+                format!("{accepted}, one per port"),
+            )));
         }
         Ok(Self { held: Some(spec), ..self })
     }
@@ -137,7 +141,11 @@ impl Setting {
     ///
     /// # Errors
     /// When a parameter of the policy is out of range.
-    pub fn scheduler_with(&self, policy: &PolicySpec, solver: Option<Box<dyn Solver>>) -> Result<Scheduler, SpecError> {
+    pub fn scheduler_with(
+        &self,
+        policy: &PolicySpec,
+        solver: Option<Box<dyn Solver>>,
+    ) -> Result<Scheduler, SpecError> {
         let truth = matches!(policy, PolicySpec::Oracle {}).then(|| self.truth());
         let policy = policy.build_with(&self.cluster, self.seed, truth, solver)?;
         Ok(Scheduler::new(Arc::clone(&self.cluster), policy))

@@ -86,13 +86,18 @@ impl<'a> Simulation<'a> {
     /// When the setting's jobs last one slot: there is no queue then.
     pub fn with_rule(setting: &Setting, rule: QueueRule) -> Result<Self, ParameterError> {
         if setting.held().is_none() {
-            return Err(ParameterError::new("jobs.held", "false", "true, for a rule that starts jobs of a queue"));
+            return Err(ParameterError::new(
+                "jobs.held",
+                "false",
+                "true, for a rule that starts jobs of a queue",
+            ));
         }
         let mut simulation = Self::with_policy(setting, Box::<FirstFit>::default());
         let cluster = setting.cluster();
         let mut mean = |port: usize| {
             let channels = cluster.channels_of(PortId::at(port));
-            let sum: f64 = channels.iter().map(|channel| simulation.environment.mean(Slot(1), *channel)).sum();
+            let sum: f64 =
+                channels.iter().map(|channel| simulation.environment.mean(Slot(1), *channel)).sum();
             sum / channels.len().max(1) as f64
         };
         let means = (0..cluster.ports().len()).map(&mut mean).collect();
@@ -166,7 +171,11 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// When the policy gives no decision.
-    pub fn drain(&mut self, most: u64, recorder: &mut dyn Recorder) -> Result<ControlFlow<()>, ScheduleError> {
+    pub fn drain(
+        &mut self,
+        most: u64,
+        recorder: &mut dyn Recorder,
+    ) -> Result<ControlFlow<()>, ScheduleError> {
         for _ in 0..most {
             if self.held.as_ref().is_none_or(JobWork::is_idle) {
                 break;
@@ -257,11 +266,11 @@ impl<'a> Simulation<'a> {
         let realised = utilities.iter().sum();
         match held {
             Some(held) => held.advance(slot, utilities, finished, seen),
-            None => seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| Observation {
-                slot,
-                channel,
-                outcome: Outcome::Ran(utility),
-            })),
+            None => {
+                seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| {
+                    Observation { slot, channel, outcome: Outcome::Ran(utility) }
+                }))
+            }
         }
         (expected, realised)
     }

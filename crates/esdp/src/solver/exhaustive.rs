@@ -93,7 +93,9 @@ impl Search<'_, '_> {
         let Some(gangs) = self.problem.gangs() else { return true };
         self.groups.chunk_by(|a, b| a.job == b.job).all(|groups| {
             let mut fewest = FewestJobs::NONE;
-            groups.iter().for_each(|group| fewest.add(group.uses, gangs.groups[group.position as usize].count));
+            groups
+                .iter()
+                .for_each(|group| fewest.add(group.uses, gangs.groups[group.position as usize].count));
             let job = gangs.jobs[groups[0].job as usize];
             let reaches = |group: &Group| {
                 let minimum = u64::from(gangs.groups[group.position as usize].minimum);
@@ -135,7 +137,9 @@ impl Solver for Exhaustive {
 
     fn solve_into(&mut self, problem: &Problem<'_>, solution: &mut Solution) -> Result<(), SolveError> {
         let (candidates, groups) = candidates(problem);
-        let sets = candidates.iter().fold(1u128, |all, candidate| all.saturating_mul(u128::from(candidate.most) + 1));
+        let sets = candidates
+            .iter()
+            .fold(1u128, |all, candidate| all.saturating_mul(u128::from(candidate.most) + 1));
         let needed = sets.saturating_mul(problem.devices().div_ceil(DEVICES_PER_SET).max(1) as u128);
         let limit = 1 << self.limit;
         if needed > limit {

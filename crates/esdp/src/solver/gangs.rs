@@ -67,8 +67,9 @@ impl Gangs<'_> {
         for (group, &uses) in self.groups.iter().zip(&of_group) {
             fewest[group.job as usize].add(uses, group.count);
         }
-        let whole =
-            |(fewest, job): (&FewestJobs, &Gang)| fewest.jobs <= u64::from(job.copies) && fewest.reaches(job.minimum);
+        let whole = |(fewest, job): (&FewestJobs, &Gang)| {
+            fewest.jobs <= u64::from(job.copies) && fewest.reaches(job.minimum)
+        };
         let reaches = |(group, &uses): (&Group, &u64)| {
             uses >= fewest[group.job as usize].jobs.saturating_mul(u64::from(group.minimum))
         };
@@ -94,7 +95,8 @@ impl Gangs<'_> {
         };
         unknown("group", &mut self.group.iter().copied(), self.groups.len())?;
         unknown("groups", &mut self.groups.iter().map(|group| group.job), self.jobs.len())?;
-        let tasks = |group: &Group| u128::from(group.count) * u128::from(self.jobs[group.job as usize].copies);
+        let tasks =
+            |group: &Group| u128::from(group.count) * u128::from(self.jobs[group.job as usize].copies);
         let found = self.groups.iter().map(tasks).sum();
         if found > u128::from(Self::MOST_TASKS) {
             return Err(ProblemError::TooManyTasks { found });

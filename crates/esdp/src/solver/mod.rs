@@ -102,7 +102,13 @@ impl Solution {
     /// Completes a solution whose channels are set: sorts them, evaluates the
     /// objective, and keeps `bound` from falling below the value by rounding. What is worth less than nothing, as a
     /// task may be that was placed beside vast numbers, is not chosen. Whoever stopped at a budget says so afterwards.
-    pub(crate) fn complete(&mut self, problem: &Problem<'_>, bound: f64, guarantee: Guarantee, method: &'static str) {
+    pub(crate) fn complete(
+        &mut self,
+        problem: &Problem<'_>,
+        bound: f64,
+        guarantee: Guarantee,
+        method: &'static str,
+    ) {
         self.chosen.sort();
         self.value = problem.value(&self.chosen);
         if self.value < 0.0 {

@@ -90,8 +90,12 @@ struct Extent {
 impl Paper {
     /// Rounds the channels that fit and measures the table, refusing what is too large.
     fn measure(&self, problem: &Problem<'_>) -> Result<(Vec<Item>, Extent), SolveError> {
-        let too_large =
-            |needed| SolveError::TooLarge { solver: "paper", needed, limit: self.memory_limit, unit: "bytes" };
+        let too_large = |needed| SolveError::TooLarge {
+            solver: "paper",
+            needed,
+            limit: self.memory_limit,
+            unit: "bytes",
+        };
         // A channel can add at most v + sqrt(w); those that add nothing would only cost budgets.
         let gain = |&e: &u32| problem.mean()[e as usize] + problem.width()[e as usize].sqrt();
         let useful = |e: &u32| problem.fits_alone(*e as usize) && gain(e) > 0.0;
@@ -142,11 +146,15 @@ impl Paper {
         }
         let item = |&e: &u32| {
             let (mean, width) = rounded(e);
-            let offset = problem.request(e as usize).iter().zip(&stride).map(|(&a, stride)| a as usize * stride).sum();
+            let offset =
+                problem.request(e as usize).iter().zip(&stride).map(|(&a, stride)| a as usize * stride).sum();
             Item { channel: e, offset, mean: mean as i64, width }
         };
         let items = fitting.iter().map(item).collect();
-        Ok((items, Extent { scale, low, budgets: budgets as usize, cells: cells as usize, stride, room, capped }))
+        Ok((
+            items,
+            Extent { scale, low, budgets: budgets as usize, cells: cells as usize, stride, room, capped },
+        ))
     }
 }
 
@@ -187,7 +195,8 @@ impl Solver for Paper {
             let taken = &mut self.taken[layer * cells * budgets..][..cells * budgets];
             // In place from the largest capacity down: what is read is still the layer before.
             for cell in (item.offset..cells).rev() {
-                let fits = (0..request.len()).all(|k| (cell / stride[k]) as u64 % (room[k] + 1) >= request[k]);
+                let fits =
+                    (0..request.len()).all(|k| (cell / stride[k]) as u64 % (room[k] + 1) >= request[k]);
                 if !fits {
                     continue;
                 }

@@ -124,7 +124,8 @@ pub(super) struct Sum {
 impl Sum {
     pub fn add(&mut self, term: f64) {
         let sum = self.sum + term;
-        self.lost += if self.sum.abs() >= term.abs() { (self.sum - sum) + term } else { (term - sum) + self.sum };
+        self.lost +=
+            if self.sum.abs() >= term.abs() { (self.sum - sum) + term } else { (term - sum) + self.sum };
         self.sum = sum;
     }
 

@@ -249,7 +249,9 @@ mod tests {
                 weight += 1.0;
                 sum += utility;
             }
-            assert!(close(fading.count(A), weight) && (weight == 0.0 || close(fading.estimate(A), sum / weight)));
+            assert!(
+                close(fading.count(A), weight) && (weight == 0.0 || close(fading.estimate(A), sum / weight))
+            );
         }
     }
 

@@ -91,7 +91,8 @@ impl Statistics for Means {
         if whole > 0.0 {
             self.count[index] = self.count[index].saturating_add(whole as u64);
             // A share of an outcome is not kept, nor is its share of the sum.
-            self.sum[index] += if whole == record.count { record.sum } else { record.sum / record.count * whole };
+            self.sum[index] +=
+                if whole == record.count { record.sum } else { record.sum / record.count * whole };
         }
     }
 
@@ -160,7 +161,8 @@ mod tests {
     #[test]
     fn damage_is_refused_and_changes_nothing() {
         let mut means = Means::new(1);
-        let learned = |count, sum: f64| Learned::Means { count: vec![count], sum: vec![sum], pending: vec![0] };
+        let learned =
+            |count, sum: f64| Learned::Means { count: vec![count], sum: vec![sum], pending: vec![0] };
         let mut restore = |learned, version| {
             let refused = means.restore(StatisticsState { version, learned });
             assert_eq!(means, Means::new(1));

@@ -28,7 +28,8 @@ impl ChannelRecord {
     /// Whether it can have been seen: finite, not negative, and no more utility than outcomes.
     pub fn is_sound(&self) -> bool {
         let Self { count, sum, residuals, freedom, .. } = *self;
-        let finite = [count, sum, residuals, freedom].into_iter().all(|value| value.is_finite() && value >= 0.0);
+        let finite =
+            [count, sum, residuals, freedom].into_iter().all(|value| value.is_finite() && value >= 0.0);
         finite && sum <= count * (1.0 + 1e-9) && residuals <= freedom * (1.0 + 1e-9)
     }
 
@@ -60,7 +61,8 @@ impl ChannelRecord {
 /// A list with an entry for each channel, carried to the next version of a cluster.
 pub(super) fn carried<T: Clone>(list: &[T], change: &ClusterChange<'_>, unknown: &T) -> Vec<T> {
     let old = change.remap.old_channels().iter();
-    old.map(|old: &Option<ChannelId>| old.map_or_else(|| unknown.clone(), |old| list[old.index()].clone())).collect()
+    old.map(|old: &Option<ChannelId>| old.map_or_else(|| unknown.clone(), |old| list[old.index()].clone()))
+        .collect()
 }
 
 /// A sum of net utilities after speeds were counted anew: exactly `sum * factor` where nothing is taken off.

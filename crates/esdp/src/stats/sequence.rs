@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn known_values() {
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+        let close =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
         // ln 8001 = 8.98732..., and |E| = 32 at alpha 0.5 makes m = 16.
         close(Exploration::Printed.at(Slot(8000), 16.0), 156.271_575_887_5);
         close(Exploration::LogLog.at(Slot(8000), 16.0), 147.284_254_074_7);

@@ -236,7 +236,11 @@ pub(super) fn check_length(list: &'static str, found: usize, expected: usize) ->
 }
 
 /// Checks that every number is finite and at least 0, and at most its limit where one is given.
-pub(super) fn check_numbers(list: &'static str, values: &[f64], limits: Option<&[f64]>) -> Result<(), StateError> {
+pub(super) fn check_numbers(
+    list: &'static str,
+    values: &[f64],
+    limits: Option<&[f64]>,
+) -> Result<(), StateError> {
     for (entry, &value) in values.iter().enumerate() {
         let damaged = |reason| Err(StateError::Damaged { list, entry, reason });
         if !(value.is_finite() && value >= 0.0) {

@@ -42,9 +42,15 @@ fn outcomes_move_out_of_pending(mut statistics: Box<dyn Statistics>) {
     statistics.commit(Slot(8), A);
     assert!(close(statistics.variance(A), 0.25) && statistics.pending(A) == 2);
     statistics.observe(&ran(8, A, 0.5));
-    assert!(close(statistics.variance(A), 0.25) && statistics.pending(A) == 1 && close(statistics.count(A), 1.0));
+    assert!(
+        close(statistics.variance(A), 0.25) && statistics.pending(A) == 1 && close(statistics.count(A), 1.0)
+    );
     statistics.observe(&ran(8, A, 0.75));
-    assert!(close(statistics.variance(A), 0.25) && statistics.pending(A) == 0 && close(statistics.estimate(A), 0.625));
+    assert!(
+        close(statistics.variance(A), 0.25)
+            && statistics.pending(A) == 0
+            && close(statistics.estimate(A), 0.625)
+    );
 
     statistics.observe(&ran(8, B, 0.25));
     assert!(close(statistics.estimate(B), 0.25) && statistics.pending(B) == 0, "learned without a commit");

@@ -165,7 +165,9 @@ impl Statistics for Windowed {
 
     fn reset(&mut self, channel: ChannelId) {
         let blocks = &mut self.blocks[channel.index()];
-        blocks.iter_mut().for_each(|block| *block = WindowBlock { pending: block.pending, ..WindowBlock::default() });
+        blocks
+            .iter_mut()
+            .for_each(|block| *block = WindowBlock { pending: block.pending, ..WindowBlock::default() });
         self.total[channel.index()] = Self::add_up(blocks);
     }
 
@@ -192,7 +194,11 @@ impl Statistics for Windowed {
             Learned::Windowed { slot, window, blocks } => {
                 state::check_length("blocks", blocks.len(), self.blocks.len())?;
                 if window != self.window {
-                    return Err(StateError::Parameter { parameter: "window", found: window, expected: self.window });
+                    return Err(StateError::Parameter {
+                        parameter: "window",
+                        found: window,
+                        expected: self.window,
+                    });
                 }
                 for place in 0..BLOCKS {
                     let sums: Vec<f64> = blocks.iter().map(|blocks| blocks[place].sum).collect();

@@ -1,8 +1,8 @@
 //! Clusters that change: what is kept, what is new, what comes back, each by name.
 
 use esdp::model::{
-    Arrivals, ChannelId, ChannelKey, Cluster, ClusterDescription, JobShape, Observation, Outcome, PortSpec, ServerSpec,
-    Slot,
+    Arrivals, ChannelId, ChannelKey, Cluster, ClusterDescription, JobShape, Observation, Outcome, PortSpec,
+    ServerSpec, Slot,
 };
 use esdp::policy::PolicySpec;
 use esdp::scheduler::Scheduler;
@@ -67,7 +67,9 @@ fn change(scheduler: &mut Scheduler, described: &ClusterDescription) {
 fn find(scheduler: &Scheduler, server: &str) -> ChannelId {
     let cluster = scheduler.cluster();
     let all = 0..cluster.channels().len() as u32;
-    all.map(ChannelId).find(|&channel| cluster.channel_key(channel).server == server).expect("the server is there")
+    all.map(ChannelId)
+        .find(|&channel| cluster.channel_key(channel).server == server)
+        .expect("the server is there")
 }
 
 /// The estimate of a server's channel, and how many outcomes stand behind it.
@@ -103,7 +105,10 @@ fn servers_that_stay_keep_their_own_history() {
         change(&mut scheduler, &described);
         for (name, before) in names.iter().zip(before) {
             let after = known(&scheduler, name);
-            assert!(close(after.0, before.0, 1e-12) && close(after.1, before.1, 1e-9), "{policy}: {name} {after:?}");
+            assert!(
+                close(after.0, before.0, 1e-12) && close(after.1, before.1, 1e-9),
+                "{policy}: {name} {after:?}"
+            );
         }
     }
 }
@@ -123,7 +128,10 @@ fn a_server_that_joins_is_unknown_or_as_its_labels_say() {
             described.servers.push(server(name, label));
             change(&mut scheduler, &described);
             let (estimate, count) = known(&scheduler, name);
-            assert!(close(estimate, expected, 0.05) && count == 0.0, "{policy}: {name} is expected to be {estimate}");
+            assert!(
+                close(estimate, expected, 0.05) && count == 0.0,
+                "{policy}: {name} is expected to be {estimate}"
+            );
         }
     }
 }
@@ -162,7 +170,10 @@ fn a_server_that_left_comes_back_with_its_history_until_told_to_forget() {
             let after = known(&scheduler, "new-1");
             match forget {
                 false => {
-                    assert!(close(after.0, before.0, 0.01) && close(after.1, before.1, 1.0), "{policy}: {after:?}")
+                    assert!(
+                        close(after.0, before.0, 0.01) && close(after.1, before.1, 1.0),
+                        "{policy}: {after:?}"
+                    )
                 }
                 true => assert_eq!(after.1, 0.0, "{policy}"),
             }
@@ -192,7 +203,9 @@ fn a_port_that_appears_and_one_that_leaves() {
     for policy in KINDS {
         let (mut described, mut scheduler) = taught(policy, 100);
         let before = known(&scheduler, "new-0");
-        described.ports.insert(0, PortSpec::new("serve", JobShape::Parts { request: [("gpu".into(), 1)].into() }));
+        described
+            .ports
+            .insert(0, PortSpec::new("serve", JobShape::Parts { request: [("gpu".into(), 1)].into() }));
         change(&mut scheduler, &described);
         let channel = ChannelKey { port: "train".into(), group: "task".into(), server: "new-0".into() };
         let cluster = Arc::clone(scheduler.cluster());
@@ -223,7 +236,10 @@ fn every_policy_goes_on_after_a_change() {
         copy.restore(saved).unwrap();
         for _ in 0..10 {
             let arrivals = Arrivals::everywhere(1);
-            assert_eq!(copy.decide(&arrivals, None).unwrap().clone(), *scheduler.decide(&arrivals, None).unwrap());
+            assert_eq!(
+                copy.decide(&arrivals, None).unwrap().clone(),
+                *scheduler.decide(&arrivals, None).unwrap()
+            );
         }
     }
 }
@@ -243,7 +259,10 @@ fn two_states_are_merged_by_name() {
         assert_eq!(found, 1, "{policy}");
         let (estimate, count) = known(&scheduler, "new-2");
         let (expected, all) = known(&veteran, "new-2");
-        assert!(close(count, all / 2.0, 2.0) && close(estimate, expected, 0.05), "{policy}: {estimate} of {count}");
+        assert!(
+            close(count, all / 2.0, 2.0) && close(estimate, expected, 0.05),
+            "{policy}: {estimate} of {count}"
+        );
         assert!(scheduler.departed().count() >= 3, "the others are kept for the case that they come");
         let mut all = described();
         all.servers.push(server("fresh", "old"));

@@ -2,8 +2,8 @@
 
 use esdp::conformance::{Life, Suite, capacities, cluster, mean};
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelRule, Cluster, ClusterChange, ClusterDescription, Observation, Outcome,
-    PortId, Slot, SlotView,
+    Arrivals, Capacity, ChannelId, ChannelRule, Cluster, ClusterChange, ClusterDescription, Observation,
+    Outcome, PortId, Slot, SlotView,
 };
 use esdp::policy::{Choice, Policy, PolicyError, PolicySpec, Truth};
 use esdp::scheduler::{Checkpoint, RestoreError, Scheduler, TextError};
@@ -147,8 +147,11 @@ fn checkpoints_of_version_1_continue_with_identical_decisions() {
     for (index, spec) in policies().iter().filter(|spec| spec.name() != "esdp").enumerate() {
         let mut original = Life::new(scheduler(&cluster, spec, 5));
         (0..60).for_each(|_| drop(original.step()));
-        let path =
-            format!("{}/tests/fixtures/checkpoint-v1/{index:02}-{}.json", env!("CARGO_MANIFEST_DIR"), then(spec));
+        let path = format!(
+            "{}/tests/fixtures/checkpoint-v1/{index:02}-{}.json",
+            env!("CARGO_MANIFEST_DIR"),
+            then(spec)
+        );
         let mut saved = Checkpoint::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!((saved.version, &saved.names), (1, &None), "{path}");
         assert_eq!(saved.experience().unwrap_err(), RestoreError::NoNames);
@@ -192,7 +195,9 @@ fn a_checkpoint_as_text_comes_back_and_damage_is_noticed() {
         assert_eq!(Checkpoint::from_text(&text).unwrap(), checkpoint);
         // Any digit that changes is noticed, and so is a text that was cut.
         let body = text.find('\n').unwrap() + 1;
-        for (at, byte) in text.bytes().enumerate().skip(body).filter(|(_, byte)| byte.is_ascii_digit()).step_by(7) {
+        for (at, byte) in
+            text.bytes().enumerate().skip(body).filter(|(_, byte)| byte.is_ascii_digit()).step_by(7)
+        {
             let mut damaged = text.clone().into_bytes();
             damaged[at] = if byte == b'9' { b'0' } else { byte + 1 };
             let refused = Checkpoint::from_text(std::str::from_utf8(&damaged).unwrap()).unwrap_err();
@@ -244,7 +249,9 @@ fn several_jobs_may_share_a_channel() {
             assert!(chosen.iter().all(|&channel| cluster.channel(channel).port == PortId(1)));
             most = most.max(chosen.len());
             for channel in chosen {
-                scheduler.observe(&Observation { slot, channel, outcome: Outcome::Ran(mean(channel)) }).unwrap();
+                scheduler
+                    .observe(&Observation { slot, channel, outcome: Outcome::Ran(mean(channel)) })
+                    .unwrap();
             }
         }
         assert_eq!(most, 3 * cluster.channels_of(PortId(1)).len(), "{spec:?}");

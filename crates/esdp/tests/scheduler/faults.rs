@@ -32,7 +32,9 @@ const LIFE: u64 = 2_500;
 const EVENTS: u64 = 1_000_000;
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is {text}, expected a number")))
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is {text}, expected a number")))
 }
 
 /// A journal that dies when told.
@@ -72,7 +74,9 @@ struct Lived {
 fn live(seed: u64) -> Lived {
     let mut world = World::new(seed);
     let policy = world.policy();
-    let build = |cluster: &esdp::model::Cluster| policy.build(cluster, seed, None).expect("a policy with its defaults");
+    let build = |cluster: &esdp::model::Cluster| {
+        policy.build(cluster, seed, None).expect("a policy with its defaults")
+    };
     let mut live = Live::new(world.described().clone(), build).expect("a sound cluster");
     let mut twin = Live::new(world.described().clone(), build).expect("a sound cluster");
     let mut model = Model::new(world.described().clone());
@@ -161,7 +165,13 @@ fn nothing_is_lost_doubled_or_overcommitted_whatever_happens() {
     // The world must do what it threatens to do.
     let Lived { counts, crashes, restarts, unanswered } = all;
     let EventCounts { events, starts, learned, duplicates, rejected, homeless } = counts;
-    assert!(seed >= events / 3_400 && starts > events / 20 && learned > starts / 2, "{seed} clusters, {all:?}");
+    assert!(
+        seed >= events / 3_400 && starts > events / 20 && learned > starts / 2,
+        "{seed} clusters, {all:?}"
+    );
     assert!(duplicates > events / 50 && rejected > events / 50 && homeless > 0, "{all:?}");
-    assert!(crashes > 4 * seed && restarts > crashes + 4 * seed && unanswered > 10 * seed, "{seed} clusters, {all:?}");
+    assert!(
+        crashes > 4 * seed && restarts > crashes + 4 * seed && unanswered > 10 * seed,
+        "{seed} clusters, {all:?}"
+    );
 }

@@ -39,11 +39,23 @@ fn life() -> Vec<Event> {
     let mut events = Vec::new();
     for slot in 1..=40u64 {
         let port = if slot.is_multiple_of(3) { "serve" } else { "train" };
-        events.push(Event::Submitted { job: format!("j{slot}"), port: port.into(), weight: 1.0 + (slot % 2) as f64 });
+        events.push(Event::Submitted {
+            job: format!("j{slot}"),
+            port: port.into(),
+            weight: 1.0 + (slot % 2) as f64,
+        });
         let closed = if slot.is_multiple_of(7) { vec!["n0".to_owned()] } else { vec![] };
-        let free =
-            if slot.is_multiple_of(5) { [("n1".to_owned(), [("gpu".to_owned(), 1)].into())].into() } else { [].into() };
-        events.push(Event::SlotDue { slot: Slot(slot), free, closed, work: slot.is_multiple_of(4).then_some(5000) });
+        let free = if slot.is_multiple_of(5) {
+            [("n1".to_owned(), [("gpu".to_owned(), 1)].into())].into()
+        } else {
+            [].into()
+        };
+        events.push(Event::SlotDue {
+            slot: Slot(slot),
+            free,
+            closed,
+            work: slot.is_multiple_of(4).then_some(5000),
+        });
         let ticket = Ticket(slot);
         match slot % 6 {
             0 => events.push(Event::Refused { ticket, why: "no".into() }),
@@ -55,7 +67,8 @@ fn life() -> Vec<Event> {
             2 => SpeedReport::Rate(40.0 * slot as f64),
             _ => SpeedReport::Work { work: 300.0, seconds: 2.5 },
         };
-        let tasks = [WhichTasks::All, WhichTasks::One(0), WhichTasks::On("n1".into())][(slot % 3) as usize].clone();
+        let tasks =
+            [WhichTasks::All, WhichTasks::One(0), WhichTasks::On("n1".into())][(slot % 3) as usize].clone();
         events.push(Event::Reported { ticket, tasks, report });
         events.push(Event::Ended { job: format!("j{}", slot.saturating_sub(1)) });
         match slot {
@@ -75,7 +88,13 @@ fn life() -> Vec<Event> {
             27 => events.push(Event::Forgotten { server: "n0".into() }),
             29 => {
                 let (port, group, server) = ("train".into(), "worker".into(), "n2".into());
-                events.push(Event::Observed { id: "x".into(), port, group, server, report: SpeedReport::Rate(90.0) });
+                events.push(Event::Observed {
+                    id: "x".into(),
+                    port,
+                    group,
+                    server,
+                    report: SpeedReport::Rate(90.0),
+                });
             }
             _ => {}
         }

@@ -110,7 +110,10 @@ fn advice_holds_nothing_and_is_compared_with_what_was_done() {
     let worth = live.advice_worth();
     assert_eq!((worth.compared, worth.followed), (40, 20), "each task counts once");
     assert!((worth.gain - 20.0 * 0.6).abs() < 1e-6, "{worth:?}");
-    assert!(worth.interval.0 > 0.0 && worth.interval.0 < worth.gain && worth.gain < worth.interval.1, "{worth:?}");
+    assert!(
+        worth.interval.0 > 0.0 && worth.interval.0 < worth.gain && worth.gain < worth.interval.1,
+        "{worth:?}"
+    );
 }
 
 #[test]
@@ -137,7 +140,10 @@ fn exploration_stays_below_its_limit() {
         assert_eq!(again(&live).exploration(), live.exploration());
     }
     let rejected = live(1).apply(&Event::Directed { mode: Mode::Place, most_exploration: Some(1.5) });
-    assert!(matches!(&rejected[..], [Effect::Rejected { why, .. }] if why.contains("from 0 to 1")), "{rejected:?}");
+    assert!(
+        matches!(&rejected[..], [Effect::Rejected { why, .. }] if why.contains("from 0 to 1")),
+        "{rejected:?}"
+    );
 }
 
 #[test]

@@ -3,10 +3,14 @@
 //! Each test prints nothing and asserts a figure; the plain learner `esdp-index` stands beside it where it
 //! tells something. A change that leaves a range deserves a look, not a wider range.
 
-use esdp::model::{Arrivals, Capacity, Channel, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
+use esdp::model::{
+    Arrivals, Capacity, Channel, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot,
+};
 use esdp::policy::{EsdpPooledSpec, PolicySpec};
 use esdp::scenario::Scenario;
-use esdp::sim::{ArrivalSpec, Delay, Environment, OracleTrack, Setting, Simulation, SpeedSpec, Summary, Workload};
+use esdp::sim::{
+    ArrivalSpec, Delay, Environment, OracleTrack, Setting, Simulation, SpeedSpec, Summary, Workload,
+};
 use std::ops::RangeInclusive;
 
 const SEEDS: [u64; 2] = [1, 2];
@@ -57,7 +61,8 @@ fn kinds_are_learned_long_before_every_channel_was_tried() {
 
 #[test]
 fn a_quarter_of_the_scale_is_learned_as_well() {
-    let quarter = fleet().set("speeds.mean", "[0.025, 0.25]").unwrap().set("costs.scale", "0.016666666667").unwrap();
+    let quarter =
+        fleet().set("speeds.mean", "[0.025, 0.25]").unwrap().set("costs.scale", "0.016666666667").unwrap();
     check("quarter", ratio(on(quarter), &spec("esdp-pooled")), 0.9..=0.96);
 }
 
@@ -98,7 +103,12 @@ fn follow(
 }
 
 /// The utility by true means from slot `from` on, as a share of that of `oracle`, which meets the same.
-fn share(setting: &Setting, from: u64, policy: &PolicySpec, see: impl Fn(u64, &mut Arrivals, &mut Capacity)) -> f64 {
+fn share(
+    setting: &Setting,
+    from: u64,
+    policy: &PolicySpec,
+    see: impl Fn(u64, &mut Arrivals, &mut Capacity),
+) -> f64 {
     let total = |policy: &PolicySpec| {
         let mut total = 0.0;
         follow(setting, policy, &see, |slot, _, mean| total += if slot >= from { mean } else { 0.0 });
@@ -153,7 +163,11 @@ fn servers_that_join_are_found() {
     };
     let found = SEEDS.map(|seed| {
         let (cluster, mut means) = with_servers(seed);
-        means.iter_mut().zip(cluster.channels()).filter(|(_, c)| c.server.0 < 10).for_each(|(speed, _)| *speed *= 1.5);
+        means
+            .iter_mut()
+            .zip(cluster.channels())
+            .filter(|(_, c)| c.server.0 < 10)
+            .for_each(|(speed, _)| *speed *= 1.5);
         let setting = setting(cluster, vec![means.clone(), means], seed);
         share(&setting, SLOTS / 2, &spec("esdp-pooled"), |slot, _, free| join(slot, free))
     });

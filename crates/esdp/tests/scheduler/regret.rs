@@ -24,7 +24,10 @@ fn oracle_ratios(preset: &str, slots: u64, policies: &str) -> Vec<f64> {
             let mut simulation = Simulation::new(&setting, &policy.spec).unwrap().against(&oracle);
             assert!(simulation.run(slots, &mut summary).unwrap().is_continue());
             let label = &policy.label;
-            assert_eq!(summary.proved, summary.solved, "{label}, seed {seed}: a small problem is solved to the end");
+            assert_eq!(
+                summary.proved, summary.solved,
+                "{label}, seed {seed}: a small problem is solved to the end"
+            );
             *ratio += summary.oracle_ratio().unwrap() / SEEDS.len() as f64;
         }
     }
@@ -60,7 +63,12 @@ fn policies_keep_their_rank() {
     let ratios = check("default", SLOTS, &recorded);
     let ratio = |name| ratios[recorded.iter().position(|(policy, _)| *policy == name).unwrap()];
     for weaker in ["esdp-paper", "escb", "hauf", "lcf", "lwtf", "random"] {
-        assert!(ratio("esdp") > ratio(weaker) + 0.05, "esdp {} against {weaker} {}", ratio("esdp"), ratio(weaker));
+        assert!(
+            ratio("esdp") > ratio(weaker) + 0.05,
+            "esdp {} against {weaker} {}",
+            ratio("esdp"),
+            ratio(weaker)
+        );
     }
 }
 
@@ -69,14 +77,23 @@ fn little_room_is_learned_as_well() {
     check(
         "literal",
         4000,
-        &[("esdp", 0.965..=0.985), ("esdp-index", 0.955..=0.985), ("cts", 0.96..=0.985), ("esdp-paper", 0.68..=0.73)],
+        &[
+            ("esdp", 0.965..=0.985),
+            ("esdp-index", 0.955..=0.985),
+            ("cts", 0.96..=0.985),
+            ("esdp-paper", 0.68..=0.73),
+        ],
     );
 }
 
 #[test]
 fn forgetting_pays_where_speeds_drift_and_only_there() {
-    let switch =
-        [("esdp-index", 0.89..=0.93), ("esdp-drift", 0.95..=0.97), ("esdp", 0.96..=0.975), ("esdp-pooled", 0.9..=0.92)];
+    let switch = [
+        ("esdp-index", 0.89..=0.93),
+        ("esdp-drift", 0.95..=0.97),
+        ("esdp", 0.96..=0.975),
+        ("esdp-pooled", 0.9..=0.92),
+    ];
     let sine = [
         ("esdp-index", 0.87..=0.91),
         ("esdp-drift", 0.955..=0.975),
@@ -95,7 +112,8 @@ fn forgetting_pays_where_speeds_drift_and_only_there() {
 #[test]
 fn the_papers_program_agrees_with_the_exact_solver_on_what_esdp_paper_meets() {
     // The rounded numbers are whole, so the program's own scale is 1 and nothing is lost.
-    let setting = Setting::new(&RandomCluster { capacity: (3, 4), ..RandomCluster::default() }, 0.9, 1).unwrap();
+    let setting =
+        Setting::new(&RandomCluster { capacity: (3, 4), ..RandomCluster::default() }, 0.9, 1).unwrap();
     let (mut program, mut exact, mut compared) = (Paper::new(1.0, None), Exact::default(), 0);
     trajectory(&setting, &"esdp-paper".parse().unwrap(), Box::new(Exact::default()), 60, |slot, problem| {
         let (printed, fast) = (program.solve(problem).unwrap(), exact.solve(problem).unwrap());

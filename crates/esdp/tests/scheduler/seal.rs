@@ -1,8 +1,8 @@
 //! What a decision and an observation must not be, and how the errors say so.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, ServerId, Slot,
-    SlotView,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome,
+    ServerId, Slot, SlotView,
 };
 use esdp::policy::{Choice, Policy, PolicyError, PolicySpec, PolicyState};
 use esdp::scheduler::{Decision, ObserveError, ScheduleError, Scheduler, SealError, SlotInput};
@@ -166,7 +166,9 @@ fn a_decision_has_its_certificate_until_a_restore_forgets_it() {
         }
     }
     let decision = scheduler.decision();
-    assert!(decision.certificate().is_some() && !decision.channels().is_empty() && decision.slot() == Slot(6));
+    assert!(
+        decision.certificate().is_some() && !decision.channels().is_empty() && decision.slot() == Slot(6)
+    );
     scheduler.restore(before).unwrap();
     let decision = scheduler.decision();
     assert!(decision.certificate().is_none() && decision.channels().is_empty() && decision.slot() == Slot(0));
@@ -181,20 +183,30 @@ fn gangs_must_be_whole() {
         "port 0: 2 tasks are placed for 1 jobs, which start with at least 3 tasks each"
     );
     // Five tasks are too few for two jobs, and too many of one group for one.
-    assert!(matches!(seal_gangs(2, &[0, 0, 0, 1, 2]), Err(SealError::BelowMinimum { tasks: 5, jobs: 2, .. })));
+    assert!(matches!(
+        seal_gangs(2, &[0, 0, 0, 1, 2]),
+        Err(SealError::BelowMinimum { tasks: 5, jobs: 2, .. })
+    ));
     assert_eq!(
         seal_gangs(1, &[0, 0, 1, 1]).unwrap_err().to_string(),
         "port 0: 4 tasks of the group of channel 0 are placed, but its 1 jobs have 3 each"
     );
-    assert!(matches!(seal_gangs(1, &[0, 0, 0, 2, 3]), Err(SealError::TooManyTasks { used: 2, count: 1, .. })));
+    assert!(matches!(
+        seal_gangs(1, &[0, 0, 0, 2, 3]),
+        Err(SealError::TooManyTasks { used: 2, count: 1, .. })
+    ));
 }
 
 #[test]
 fn a_closed_server_takes_nothing() {
     let cluster = cluster(roomy());
     let arrivals = Arrivals::everywhere(2);
-    let view = SlotView { closed: &[false, true], ..SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity()) };
-    let seal = |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], certificate: None });
+    let view = SlotView {
+        closed: &[false, true],
+        ..SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity())
+    };
+    let seal =
+        |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], certificate: None });
     assert!(seal(0).is_ok());
     assert_eq!(seal(1).unwrap_err().to_string(), "channel 1 is used, but server 1 is closed");
     // Limits of the whole cluster cannot close a server; every policy that looks at the view can.
@@ -222,7 +234,9 @@ fn weights_decide_between_ports() {
         for _ in 0..4000 {
             for (channel, utility) in [(0, 0.6), (2, 0.4)] {
                 let outcome = Outcome::Ran(utility);
-                scheduler.observe(&Observation { slot: Slot(1), channel: ChannelId(channel), outcome }).unwrap();
+                scheduler
+                    .observe(&Observation { slot: Slot(1), channel: ChannelId(channel), outcome })
+                    .unwrap();
             }
         }
         let mut chosen = |slot, weights: &[f64]| {
@@ -247,7 +261,8 @@ fn the_slot_is_the_callers() {
     assert_eq!(scheduler.decide_at(Slot(100), &SlotInput::new(&arrivals)).unwrap().slot(), Slot(100));
     let error = scheduler.decide_at(Slot(100), &SlotInput::new(&arrivals)).unwrap_err();
     assert_eq!(error.to_string(), "slot 100 is not later than slot 100, the last one that was decided");
-    let error = scheduler.decide_at(Slot(101), &SlotInput { closed: &[ServerId(2)], ..SlotInput::new(&arrivals) });
+    let error =
+        scheduler.decide_at(Slot(101), &SlotInput { closed: &[ServerId(2)], ..SlotInput::new(&arrivals) });
     assert_eq!(error.unwrap_err().to_string(), "server 2 is closed, but the cluster has 2 servers");
     assert_eq!(scheduler.slot(), Slot(100));
 }
@@ -339,11 +354,16 @@ fn bad_observations_teach_nothing() {
     let mut scheduler = Scheduler::new(cluster(roomy()), Box::new(Stubborn { chosen: vec![] }));
     scheduler.decide(&Arrivals::everywhere(2), None).unwrap();
     let mut observe = |slot, channel, outcome| {
-        scheduler.observe(&Observation { slot: Slot(slot), channel: ChannelId(channel), outcome }).unwrap_err()
+        scheduler
+            .observe(&Observation { slot: Slot(slot), channel: ChannelId(channel), outcome })
+            .unwrap_err()
     };
     assert!(matches!(observe(1, 4, Outcome::Ran(0.5)), ObserveError::UnknownChannel { channels: 4, .. }));
     for slot in [0, 2] {
-        assert!(matches!(observe(slot, 0, Outcome::Censored), ObserveError::UnknownSlot { last: Slot(1), .. }));
+        assert!(matches!(
+            observe(slot, 0, Outcome::Censored),
+            ObserveError::UnknownSlot { last: Slot(1), .. }
+        ));
     }
     for value in [f64::NAN, f64::INFINITY, -0.1, 1.0 + 1e-9] {
         assert!(matches!(observe(1, 0, Outcome::Ran(value)), ObserveError::Utility { .. }));
@@ -353,6 +373,12 @@ fn bad_observations_teach_nothing() {
         "the net utility of channel 0 in slot 1 is 2, expected a number from 0 to 1"
     );
     assert!(scheduler.decide(&Arrivals::everywhere(2), None).unwrap().channels().is_empty());
-    scheduler.observe(&Observation { slot: Slot(1), channel: ChannelId(3), outcome: Outcome::Ran(1.0) }).unwrap();
-    assert_eq!(scheduler.decide(&Arrivals::everywhere(2), None).unwrap().channels().len(), 1, "it has learned now");
+    scheduler
+        .observe(&Observation { slot: Slot(1), channel: ChannelId(3), outcome: Outcome::Ran(1.0) })
+        .unwrap();
+    assert_eq!(
+        scheduler.decide(&Arrivals::everywhere(2), None).unwrap().channels().len(),
+        1,
+        "it has learned now"
+    );
 }

@@ -4,8 +4,8 @@
 //! Everything is counted here anew, from the cluster's description, and not by the code that seals.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, PortId, ServerId,
-    Slot,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, PortId,
+    ServerId, Slot,
 };
 use esdp::policy::PolicySpec;
 use esdp::rng::{Purpose, Stream, stream};
@@ -28,14 +28,20 @@ fn cluster(both: bool) -> ClusterSpec {
         for task in 0..groups {
             let request = vec![u64::from(1 + (port + task) % 2), u64::from((port + 2 * task) % 3)];
             let servers = (0..SERVERS).filter(|server| (port + server) % 4 > 0);
-            channels.extend(servers.map(|server| ChannelSpec { port, server, task, request: request.clone() }));
+            channels.extend(servers.map(|server| ChannelSpec {
+                port,
+                server,
+                task,
+                request: request.clone(),
+            }));
         }
     }
     let servers = (0..u64::from(SERVERS)).map(|server| vec![3 + server % 3, 4 - server % 2]).collect();
     let capacity = Capacity::per_server(servers);
     let whole = || {
-        Capacity::cluster_wide(vec![14, 9])
-            .with_servers((0..SERVERS).map(|server| capacity.server(ServerId(server)).unwrap().to_vec()).collect())
+        Capacity::cluster_wide(vec![14, 9]).with_servers(
+            (0..SERVERS).map(|server| capacity.server(ServerId(server)).unwrap().to_vec()).collect(),
+        )
     };
     let names = |word: &str, count: u32| (0..count).map(|index| format!("{word}-{index}")).collect();
     ClusterSpec {
@@ -64,7 +70,9 @@ impl Held {
         for &channel in self.0.iter().flat_map(|(_, channels)| channels) {
             let channel = &spec.channels[channel.index()];
             let subtract = |row: &mut [u64]| {
-                row.iter_mut().zip(&channel.request).for_each(|(free, used)| *free = free.checked_sub(*used).unwrap());
+                row.iter_mut()
+                    .zip(&channel.request)
+                    .for_each(|(free, used)| *free = free.checked_sub(*used).unwrap());
             };
             subtract(free.server_mut(ServerId(channel.server)).unwrap());
             if let Some(row) = free.cluster_mut() {
@@ -103,7 +111,8 @@ fn check(spec: &ClusterSpec, arrivals: &[u32], free: &Capacity, jobs: &[PlacedJo
         let of_port: Vec<&PlacedJob> = jobs.iter().filter(|job| job.port == PortId(port)).collect();
         assert!(of_port.len() <= arrivals[port as usize] as usize, "more jobs than there are");
         for job in of_port {
-            let tasks: Vec<u32> = job.channels.iter().map(|channel| spec.channels[channel.index()].task).collect();
+            let tasks: Vec<u32> =
+                job.channels.iter().map(|channel| spec.channels[channel.index()].task).collect();
             match spec.gangs.iter().find(|gang| gang.port == port) {
                 Some(gang) => {
                     assert!(tasks.len() >= gang.minimum as usize, "{job:?} is below its minimum");
@@ -134,11 +143,14 @@ fn live(spec: &ClusterSpec, policy: &PolicySpec, slots: u64) -> usize {
     for slot in 1..=slots {
         let mut rng = draw(slot, 0);
         let arrivals: Vec<u32> = (0..PORTS).map(|_| [0, 0, 1, 1, 2, 5][rng.random_range(0..6)]).collect();
-        let (ending, running) = std::mem::take(&mut held.0).into_iter().partition::<Vec<_>, _>(|job| job.0 <= slot);
+        let (ending, running) =
+            std::mem::take(&mut held.0).into_iter().partition::<Vec<_>, _>(|job| job.0 <= slot);
         held.0 = running;
         for channel in ending.into_iter().flat_map(|(_, channels)| channels) {
             let utility = (means[channel.index()] + 0.4 * (rng.random::<f64>() - 0.5)).clamp(0.0, 1.0);
-            scheduler.observe(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(utility) }).unwrap();
+            scheduler
+                .observe(&Observation { slot: Slot(1), channel, outcome: Outcome::Ran(utility) })
+                .unwrap();
         }
         let free = held.free(spec, slot);
         let decision = scheduler.decide(&Arrivals::new(arrivals.clone()), Some(&free)).unwrap();

@@ -17,7 +17,11 @@ pub fn check(instance: &Instance, solution: &Solution, optimum: f64) {
     assert!(solution.chosen.is_sorted(), "not sorted: {}", context());
     assert!(close(solution.value, problem.value(&solution.chosen)), "wrong value: {}", context());
     assert!(solution.value <= solution.bound, "value above bound: {}", context());
-    assert!(solution.bound >= optimum || close(solution.bound, optimum), "bound below the optimum: {}", context());
+    assert!(
+        solution.bound >= optimum || close(solution.bound, optimum),
+        "bound below the optimum: {}",
+        context()
+    );
     if solution.guarantee == Guarantee::Optimal {
         assert!(close(solution.value, optimum), "not optimal: {}", context());
     }

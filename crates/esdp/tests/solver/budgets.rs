@@ -15,7 +15,11 @@ fn check(name: &str, instance: &Instance) {
     for budget in [0, 10_000, 100_000, 1_000_000] {
         let solution = exact(instance, budget);
         let proved = solution.guarantee == Guarantee::Optimal;
-        assert_eq!(solution.stopped, if proved { Stopped::Proved } else { Stopped::Budget }, "{name} at {budget}");
+        assert_eq!(
+            solution.stopped,
+            if proved { Stopped::Proved } else { Stopped::Budget },
+            "{name} at {budget}"
+        );
         let most = 2 * budget + least(instance);
         assert!(solution.work <= most, "{name}: {} of {budget}, at most {most}", solution.work);
     }
@@ -34,14 +38,16 @@ fn in_every_family() {
 #[test]
 fn on_large_servers() {
     for (servers, capacity) in [(8, 100), (1, 500), (1, 980), (2, 1 << 40)] {
-        let instance = Alike { servers, capacity: vec![capacity], jobs: 20, tasks: 8, request: 1..=3 }.instance(1);
+        let instance =
+            Alike { servers, capacity: vec![capacity], jobs: 20, tasks: 8, request: 1..=3 }.instance(1);
         check(&format!("{servers}x{capacity}"), &instance);
     }
 }
 
 #[test]
 fn with_many_copies() {
-    let mut instance = Alike { servers: 2, capacity: vec![1 << 40], jobs: 4, tasks: 2, request: 1..=3 }.instance(2);
+    let mut instance =
+        Alike { servers: 2, capacity: vec![1 << 40], jobs: 4, tasks: 2, request: 1..=3 }.instance(2);
     instance.jobs.iter_mut().for_each(|job| job.copies = 1 << 20);
     check("copies", &instance);
 }
@@ -52,5 +58,9 @@ fn solvers_without_a_budget_say_why_they_stop() {
     (0..6).for_each(|at| instance.push(&[1 + at % 2], 0.3 + 0.1 * at as f64, 0.2));
     let problem = instance.problem().unwrap();
     assert_eq!(Exhaustive::default().solve(&problem).unwrap().stopped, Stopped::Proved);
-    assert_eq!(Paper::new(20.0, None).solve(&problem).unwrap().stopped, Stopped::Gap, "it solves a rounded problem");
+    assert_eq!(
+        Paper::new(20.0, None).solve(&problem).unwrap().stopped,
+        Stopped::Gap,
+        "it solves a rounded problem"
+    );
 }

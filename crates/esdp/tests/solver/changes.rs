@@ -52,8 +52,12 @@ pub fn reordered(instance: &Instance, rng: &mut impl Rng) -> Instance {
 /// One more unit of one device, of a server if those are limited.
 pub fn with_more_room(instance: &Instance, rng: &mut impl Rng) -> Instance {
     let mut other = instance.clone();
-    let limited: Vec<&mut Amount> =
-        other.capacity.iter_mut().chain(&mut other.server_capacity).filter(|room| **room != Amount::MAX).collect();
+    let limited: Vec<&mut Amount> = other
+        .capacity
+        .iter_mut()
+        .chain(&mut other.server_capacity)
+        .filter(|room| **room != Amount::MAX)
+        .collect();
     if !limited.is_empty() {
         let place = rng.random_range(0..limited.len());
         if let Some(room) = limited.into_iter().nth(place) {

@@ -69,7 +69,8 @@ fn jobs_of_one_task_each_on_one_server() {
     let mut best = 0.0;
     for server in 0..instance.server_capacity.len() / devices {
         let mut part = Instance::new(instance.server_capacity[server * devices..][..devices].to_vec());
-        for channel in (0..instance.mean.len()).filter(|&channel| instance.server[channel] as usize == server) {
+        for channel in (0..instance.mean.len()).filter(|&channel| instance.server[channel] as usize == server)
+        {
             part.push(&instance.requests[channel * devices..][..devices], instance.mean[channel], 0.0);
         }
         best += Exhaustive::default().solve(&part.problem().unwrap()).unwrap().value;
@@ -95,7 +96,9 @@ fn eight_limits() {
 /// The gaps here and below are those that HiGHS has left after a second.
 #[test]
 fn ten_limits_by_the_rule_of_the_or_library() {
-    for (channels, best, gap) in [(100, 22990.157, 0.0205), (250, 59122.233, 0.0091), (500, 117986.155, 0.0058)] {
+    for (channels, best, gap) in
+        [(100, 22990.157, 0.0205), (250, 59122.233, 0.0091), (500, 117986.155, 0.0058)]
+    {
         let instance = draw(Family::OrLibrary, (10, channels), IndexKind::Linear);
         check(&instance, &Asked { best, short: 0.003, gap });
     }
@@ -119,8 +122,13 @@ fn more_gangs_than_small_servers_hold() {
 /// the wrong rows, and the decision fell 7 % short of the bound. HiGHS was not asked: the value is the best seen.
 #[test]
 fn gangs_whose_last_rounded_rows_gain_nothing() {
-    let draw =
-        Draw { family: Family::Congested, size: Dimensions(100, 100), index: IndexKind::Linear, seed: 5, number: 4 };
+    let draw = Draw {
+        family: Family::Congested,
+        size: Dimensions(100, 100),
+        index: IndexKind::Linear,
+        seed: 5,
+        number: 4,
+    };
     check(&draw.instance(), &Asked { best: 217.3425, short: 0.01, gap: 0.03 });
 }
 

@@ -31,7 +31,8 @@ fn gangs_are_solved_exactly() {
 #[test]
 fn a_bound_holds_however_small_the_work_budget() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
-    let mut solvers = [0, 1, 30, 300, 1_000, 3_000, 10_000].map(|work| Exact::default().with_work_budget(work));
+    let mut solvers =
+        [0, 1, 30, 300, 1_000, 3_000, 10_000].map(|work| Exact::default().with_work_budget(work));
     for _ in 0..1_500 {
         let instance = small(&mut rng);
         let problem = instance.problem().unwrap();
@@ -54,7 +55,10 @@ fn learned_gangs_agree_with_the_milp() {
         assert_eq!(solution.guarantee, Guarantee::Optimal, "case {case}");
         let other = milp.solve(&problem).unwrap();
         assert_eq!(other.guarantee, Guarantee::Optimal, "case {case}");
-        assert!((solution.value - other.value).abs() <= 1e-6 * other.value, "case {case}: {solution:?}\n{other:?}");
+        assert!(
+            (solution.value - other.value).abs() <= 1e-6 * other.value,
+            "case {case}: {solution:?}\n{other:?}"
+        );
         check(&instance, &solution, other.value.min(solution.value));
     }
 }
@@ -122,7 +126,9 @@ fn beside_a_vast_gang(vast: [f64; 2], room: u64) -> Instance {
 #[test]
 fn vast_numbers_that_do_not_run_hide_nothing() {
     for vast in [1e3, 1e12, 1e200] {
-        for (means, room) in [([vast, 0.3], 3), ([vast, vast], 3), ([-vast, 0.3], 4), ([vast, -2.0 * vast], 4)] {
+        for (means, room) in
+            [([vast, 0.3], 3), ([vast, vast], 3), ([-vast, 0.3], 4), ([vast, -2.0 * vast], 4)]
+        {
             let instance = beside_a_vast_gang(means, room);
             let problem = instance.problem().unwrap();
             let solution = Exact::default().solve(&problem).unwrap();

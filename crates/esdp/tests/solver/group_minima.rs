@@ -130,12 +130,21 @@ fn the_seal_refuses_workers_alone() {
     let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
     // Channels 0 to 2 are for the parameter server, 3 to 5 for the workers.
     let seal = |chosen: &[u32]| {
-        Decision::seal(&view, &Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None })
+        Decision::seal(
+            &view,
+            &Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None },
+        )
     };
     assert!(seal(&[0, 3, 4]).is_ok() && seal(&[0, 2, 3, 3, 4, 4]).is_ok());
-    assert!(matches!(seal(&[3, 3, 4, 4]), Err(SealError::BelowGroupMinimum { group: 0, tasks: 0, jobs: 1, .. })));
+    assert!(matches!(
+        seal(&[3, 3, 4, 4]),
+        Err(SealError::BelowGroupMinimum { group: 0, tasks: 0, jobs: 1, .. })
+    ));
     assert!(matches!(seal(&[0, 3]), Err(SealError::BelowGroupMinimum { group: 1, tasks: 1, .. })));
-    assert!(matches!(seal(&[0, 3, 4, 4, 4, 4]), Err(SealError::BelowGroupMinimum { .. })), "five workers are two jobs");
+    assert!(
+        matches!(seal(&[0, 3, 4, 4, 4, 4]), Err(SealError::BelowGroupMinimum { .. })),
+        "five workers are two jobs"
+    );
 }
 
 #[test]

@@ -20,7 +20,8 @@ pub fn small(rng: &mut impl Rng) -> Instance {
         instance.capacity.iter_mut().for_each(|c| *c = rng.random_range(0..=3 * most));
     }
     if limited {
-        instance.server_capacity = (0..servers as usize * devices).map(|_| rng.random_range(0..=most)).collect();
+        instance.server_capacity =
+            (0..servers as usize * devices).map(|_| rng.random_range(0..=most)).collect();
     }
     let request = [1..=2u64, 0..=2, 1..=1, 0..=4][rng.random_range(0..4)].clone();
     let (means, widths) = (rng.random_range(0..5), rng.random_range(0..6));

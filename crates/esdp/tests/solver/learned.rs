@@ -19,11 +19,17 @@ fn learned(channels: usize, capacity: u64, slots: u64, stride: u64, mut each: im
         ..RandomCluster::default()
     };
     let setting = Setting::new(&recipe, 0.9, 11).unwrap();
-    trajectory(&setting, &"esdp-index".parse().unwrap(), Box::new(Exact::default()), slots, |slot, problem| {
-        if slot.0.is_multiple_of(stride) {
-            each(problem);
-        }
-    })
+    trajectory(
+        &setting,
+        &"esdp-index".parse().unwrap(),
+        Box::new(Exact::default()),
+        slots,
+        |slot, problem| {
+            if slot.0.is_multiple_of(stride) {
+                each(problem);
+            }
+        },
+    )
     .unwrap();
 }
 
@@ -68,7 +74,10 @@ fn exact_agrees_with_the_papers_dp_on_rounded_learned_problems() {
         }
         let problem = rounded.problem().unwrap();
         let (solution, reference) = (exact.solve(&problem).unwrap(), paper.solve(&problem).unwrap());
-        assert!((solution.value - reference.value).abs() < 1e-9 * solution.value, "{solution:?}\n{reference:?}");
+        assert!(
+            (solution.value - reference.value).abs() < 1e-9 * solution.value,
+            "{solution:?}\n{reference:?}"
+        );
         compared += 1;
     });
     assert!(compared >= 20, "only {compared} problems compared");

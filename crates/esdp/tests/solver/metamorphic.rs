@@ -40,7 +40,8 @@ fn one_more_channel_never_costs() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     for draw in draws() {
         let instance = draw.instance();
-        let (before, after) = (exact(&instance, 30_000), exact(&with_one_more_channel(&instance, &mut rng), 30_000));
+        let (before, after) =
+            (exact(&instance, 30_000), exact(&with_one_more_channel(&instance, &mut rng), 30_000));
         assert!(at_least(after.bound, before.value), "{draw}: {before:?}\n{after:?}");
     }
 }

@@ -31,7 +31,10 @@ fn more_work_never_gives_less() {
             assert!(at_least(after.value, slack * before.value), "{draw}, {budget}: {before:?}\n{after:?}");
             // Their relaxation, stopped half-way, bounds less than a cheaper dual does.
             let is_bound = instance.server_capacity.is_empty();
-            assert!(!is_bound || at_least(before.bound, after.bound), "{draw}, {budget}: {before:?}\n{after:?}");
+            assert!(
+                !is_bound || at_least(before.bound, after.bound),
+                "{draw}, {budget}: {before:?}\n{after:?}"
+            );
             before = after;
         }
     }

@@ -186,7 +186,11 @@ fn extreme_magnitudes() {
         let problem = instance.problem().unwrap();
         let optimum = Exhaustive::default().solve(&problem).unwrap();
         let solution = Exact::default().solve(&problem).unwrap();
-        assert_eq!((solution.chosen, solution.guarantee), (optimum.chosen, Guarantee::Optimal), "unit {unit}");
+        assert_eq!(
+            (solution.chosen, solution.guarantee),
+            (optimum.chosen, Guarantee::Optimal),
+            "unit {unit}"
+        );
     }
     let mut largest = Instance::new(vec![u64::MAX]);
     (0..3).for_each(|_| largest.push(&[u64::MAX / 2], 1e307, 1e307));
@@ -207,7 +211,8 @@ fn a_very_wide_core_is_cut_and_still_bounded() {
         }
         let problem = instance.problem().unwrap();
         for budget in [None, Some(1), Some(100_000)] {
-            let mut exact = budget.map_or_else(Exact::default, |visits| Exact::default().with_work_budget(visits));
+            let mut exact =
+                budget.map_or_else(Exact::default, |visits| Exact::default().with_work_budget(visits));
             let solution = exact.solve(&problem).unwrap();
             assert!(problem.is_feasible(&solution.chosen));
             assert!(solution.value <= solution.bound);

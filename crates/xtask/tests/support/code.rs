@@ -154,7 +154,12 @@ pub(crate) fn paths_from(code: &str, roots: &[&str]) -> Vec<(usize, Vec<String>)
 
 /// Reads what follows the path so far, adding each complete path to `found`. `rest` is always a
 /// tail of `code`, which gives the line.
-fn branch<'a>(code: &'a str, rest: &mut &'a str, mut path: Vec<String>, found: &mut Vec<(usize, Vec<String>)>) {
+fn branch<'a>(
+    code: &'a str,
+    rest: &mut &'a str,
+    mut path: Vec<String>,
+    found: &mut Vec<(usize, Vec<String>)>,
+) {
     let mut line = line_of(code, code.len() - rest.len());
     while let Some(next) = rest.trim_start().strip_prefix("::") {
         *rest = next.trim_start();

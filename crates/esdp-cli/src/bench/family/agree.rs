@@ -55,7 +55,9 @@ pub(in crate::bench) fn draws(count: u64, seed: u64) -> Vec<Draw> {
     let others = |family: &Family| *family != Family::RealNodes;
     let nodes = (0..count).map(|number| draw(Family::RealNodes, number));
     let others = Family::ALL.into_iter().filter(others);
-    nodes.chain(others.flat_map(|family| (0..count.div_ceil(10)).map(move |number| draw(family, number)))).collect()
+    nodes
+        .chain(others.flat_map(|family| (0..count.div_ceil(10)).map(move |number| draw(family, number))))
+        .collect()
 }
 
 /// Compares on all instances; `report` hears of each, with what is wrong with it if something is.
@@ -94,7 +96,10 @@ fn contradiction(exact: &Solution, greedy: &Solution, highs: &Solution) -> Optio
     for (name, bounded, error) in all {
         for (other, found, _) in all {
             if found.value > bounded.bound + error * found.value.abs() {
-                return Some(format!("{name}'s bound {} is below {other}'s value {}", bounded.bound, found.value));
+                return Some(format!(
+                    "{name}'s bound {} is below {other}'s value {}",
+                    bounded.bound, found.value
+                ));
             }
         }
     }
@@ -164,7 +169,9 @@ mod tests {
     fn every_family_size_and_index_has_its_turn() {
         let draws = draws(60, 0);
         assert_eq!(draws.len(), 60 + 7 * 6);
-        assert!(draws.iter().any(|draw| draw.size == Dimensions(16, 30) && draw.index == IndexKind::Optimistic));
+        assert!(
+            draws.iter().any(|draw| draw.size == Dimensions(16, 30) && draw.index == IndexKind::Optimistic)
+        );
         assert!(Family::ALL.iter().all(|family| draws.iter().any(|draw| draw.family == *family)));
     }
 }

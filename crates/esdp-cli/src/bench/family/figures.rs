@@ -61,7 +61,9 @@ pub(super) struct RivalReport {
 
 impl FamilyReport {
     pub(in crate::bench) fn new(case: &FamilyCase, rivals: &Rivals, compared: &[Compared]) -> Self {
-        let best = |of: &Compared| of.rivals.iter().flatten().map(|rival| rival.value).fold(of.exact.value, f64::max);
+        let best = |of: &Compared| {
+            of.rivals.iter().flatten().map(|rival| rival.value).fold(of.exact.value, f64::max)
+        };
         let exact: Vec<&Solved> = compared.iter().map(|of| &of.exact).collect();
         let reports = rivals.list.iter().enumerate().map(|(place, rival)| RivalReport {
             version: rival.version(),
@@ -116,7 +118,8 @@ impl Figures {
             p50_us: percentile(&times, 0.5),
             p95_us: percentile(&times, 0.95),
             max_us: percentile(&times, 1.0),
-            proved_share: solved.iter().filter(|solved| solved.proved).count() as f64 / solved.len().max(1) as f64,
+            proved_share: solved.iter().filter(|solved| solved.proved).count() as f64
+                / solved.len().max(1) as f64,
             median_gap: percentile(&gaps, 0.5),
             largest_gap: percentile(&gaps, 1.0),
         }
@@ -140,8 +143,14 @@ mod tests {
     fn losses_are_against_the_best() {
         let solved = |micros, value, bound, proved| Solved { micros, value, bound, proved };
         let compared = [
-            Compared { exact: solved(1.0, 9.0, 10.0, false), rivals: vec![Ok(solved(50.0, 10.0, 10.0, true))] },
-            Compared { exact: solved(2.0, 5.0, 5.0, true), rivals: vec![Ok(solved(9.0, 4.0, f64::INFINITY, false))] },
+            Compared {
+                exact: solved(1.0, 9.0, 10.0, false),
+                rivals: vec![Ok(solved(50.0, 10.0, 10.0, true))],
+            },
+            Compared {
+                exact: solved(2.0, 5.0, 5.0, true),
+                rivals: vec![Ok(solved(9.0, 4.0, f64::INFINITY, false))],
+            },
             Compared { exact: solved(4.0, 5.0, 5.0, true), rivals: vec![Err("no".to_owned())] },
         ];
         let rival = RivalReport::new("highs", 0, &compared);

@@ -28,7 +28,9 @@ impl Solved {
     pub(super) fn gap(&self) -> f64 {
         match self.proved {
             true => 0.0,
-            false if self.bound.is_finite() => (self.bound - self.value) / self.bound.abs().max(f64::MIN_POSITIVE),
+            false if self.bound.is_finite() => {
+                (self.bound - self.value) / self.bound.abs().max(f64::MIN_POSITIVE)
+            }
             false => 1.0,
         }
     }

@@ -70,7 +70,8 @@ mod tests {
         assert_eq!((one.len(), one[0].to_string()), (1, "real-nodes:40x60".to_owned()));
         assert_eq!(sizes("congested").unwrap().len(), 3);
         assert!(sizes("all").unwrap().len() > 15);
-        for bad in ["", "nodes", "real-nodes:", "real-nodes:40", "real-nodes:0x5", "quotas:5000x5", "all:2x2"] {
+        for bad in ["", "nodes", "real-nodes:", "real-nodes:40", "real-nodes:0x5", "quotas:5000x5", "all:2x2"]
+        {
             assert!(sizes(bad).is_err(), "{bad}");
         }
     }

@@ -49,7 +49,8 @@ fn exact<'a>(reports: impl Iterator<Item = &'a FamilyReport>) -> String {
 }
 
 fn against<'a>(reports: impl Iterator<Item = &'a FamilyReport>, place: usize) -> String {
-    let mut table = TextTable::new(&["family", "p50", "n", "ratio", "gap p50", "gap max", "lost", "lost max"]);
+    let mut table =
+        TextTable::new(&["family", "p50", "n", "ratio", "gap p50", "gap max", "lost", "lost max"]);
     for report in reports {
         let rival = &report.rivals[place];
         // With half of them stopped, the median is only a lower bound.

@@ -16,8 +16,9 @@ pub(super) fn claims(evidence: &Evidence) -> Vec<Claim> {
         ("servers-leads", "servers", "Whatever the number of servers, ESDP takes the lead.", servers),
         ("horizon-leads", "horizon", "Whatever the horizon T, ESDP performs best.", horizon),
     ];
-    let lead =
-        |(id, figure, claim, points): (_, _, _, Option<_>)| points.map(|points| leads_in(id, figure, claim, points));
+    let lead = |(id, figure, claim, points): (_, _, _, Option<_>)| {
+        points.map(|points| leads_in(id, figure, claim, points))
+    };
     let mut claims: Vec<Claim> = leads.into_iter().filter_map(lead).collect();
     claims.extend(servers.map(servers_grow));
     claims.extend(servers.and_then(hauf_ahead));

@@ -58,7 +58,10 @@ fn overhead(points: &[Measured]) -> Option<Claim> {
         value: dp.mean / 1e3,
         stderr: dp.stderr / 1e3,
         unit: "ms",
-        verdict: decided(points, Verdict::of(line.explained >= FITS && line.slope > 0.0, line.slope > 0.0, true)),
+        verdict: decided(
+            points,
+            Verdict::of(line.explained >= FITS && line.slope > 0.0, line.slope > 0.0, true),
+        ),
     })
 }
 
@@ -83,10 +86,15 @@ fn space_most(points: &[Measured]) -> Claim {
     let growth = |label: &str| Trend::of(points, |point| point.aou(label)).changes;
     let own = growth(PAPER);
     let leads = BASELINES.map(|label| Difference::between(&own, &growth(label)));
-    let least =
-        leads.iter().min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean)).map_or(Spread::of([]), |lead| lead.spread);
-    let told: Vec<String> =
-        BASELINES.iter().zip(&leads).map(|(label, lead)| format!("{} over {label}", amount(lead.spread))).collect();
+    let least = leads
+        .iter()
+        .min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean))
+        .map_or(Spread::of([]), |lead| lead.spread);
+    let told: Vec<String> = BASELINES
+        .iter()
+        .zip(&leads)
+        .map(|(label, lead)| format!("{} over {label}", amount(lead.spread)))
+        .collect();
     Claim {
         id: "space-most-for-esdp",
         figure: "solution-space",
@@ -123,7 +131,10 @@ fn delta_aou(run: &Measured) -> Claim {
         value: 100.0 * gain.mean,
         stderr: 100.0 * gain.stderr,
         unit: "%",
-        verdict: decided(std::slice::from_ref(run), Verdict::of(gain.mean <= LITTLE, gain.mean <= SOME, true)),
+        verdict: decided(
+            std::slice::from_ref(run),
+            Verdict::of(gain.mean <= LITTLE, gain.mean <= SOME, true),
+        ),
     }
 }
 
@@ -138,11 +149,17 @@ fn delta_overhead(run: &Measured) -> Claim {
         claim: "The sequence delta(t) has a strong effect on the computation overhead.",
         rule: "Algorithm 2 takes at least 1.5 times as long a decision under the slowest of the three as under the fastest; \
                partly: clearly longer.",
-        measured: format!("The slowest takes {:.2} ± {:.2} times as long as the fastest.", factor.mean, factor.stderr),
+        measured: format!(
+            "The slowest takes {:.2} ± {:.2} times as long as the fastest.",
+            factor.mean, factor.stderr
+        ),
         value: factor.mean,
         stderr: factor.stderr,
         unit: "times",
-        verdict: decided(std::slice::from_ref(run), Verdict::of(strong, gain.is_above(), gain.spread.mean <= 0.0)),
+        verdict: decided(
+            std::slice::from_ref(run),
+            Verdict::of(strong, gain.is_above(), gain.spread.mean <= 0.0),
+        ),
     }
 }
 
@@ -162,13 +179,21 @@ fn g_best(run: &Measured) -> Option<Claim> {
         figure: "g",
         claim: "The third sequence, g(t) = ln(t+1), has an overwhelming advantage.",
         rule: "Its AOU is clearly, and by at least 5 %, above that of both others; partly: clearly above.",
-        measured: format!("{} over the first, {} over the second.", percent(gains[0].spread), percent(gains[1].spread)),
+        measured: format!(
+            "{} over the first, {} over the second.",
+            percent(gains[0].spread),
+            percent(gains[1].spread)
+        ),
         value: 100.0 * least.spread.mean,
         stderr: 100.0 * least.spread.stderr,
         unit: "%",
         verdict: decided(
             std::slice::from_ref(run),
-            Verdict::of(clear && least.spread.mean >= OVERWHELMING, clear, gains.iter().any(Difference::is_below)),
+            Verdict::of(
+                clear && least.spread.mean >= OVERWHELMING,
+                clear,
+                gains.iter().any(Difference::is_below),
+            ),
         ),
     })
 }
@@ -241,7 +266,11 @@ fn edges_harder(points: &[Measured]) -> Claim {
         figure: "edges",
         claim: "More channels make the optimal solution much harder to find for ESDP.",
         rule: "The share of the oracle's AOU that esdp-paper gets is clearly lower with the most channels than with the fewest.",
-        measured: format!("It changes by {}; that of esdp by {}.", in_points(own.spread), in_points(ours.spread)),
+        measured: format!(
+            "It changes by {}; that of esdp by {}.",
+            in_points(own.spread),
+            in_points(ours.spread)
+        ),
         value: 100.0 * own.spread.mean,
         stderr: 100.0 * own.spread.stderr,
         unit: "points",

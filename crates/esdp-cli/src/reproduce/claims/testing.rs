@@ -35,7 +35,10 @@ pub(super) fn measured(x: f64, policies: &[MadeUpPolicy<'_>]) -> Measured {
         runs: (0..SEEDS).map(|seed| run(made, seed)).collect(),
     });
     let seeds: Vec<u64> = (0..SEEDS).collect();
-    Measured { x, outcome: RunOutcome { slots: SLOTS, asked: seeds.clone(), seeds, policies: policies.collect() } }
+    Measured {
+        x,
+        outcome: RunOutcome { slots: SLOTS, asked: seeds.clone(), seeds, policies: policies.collect() },
+    }
 }
 
 fn run(made: &MadeUpPolicy<'_>, seed: u64) -> PolicyRun {

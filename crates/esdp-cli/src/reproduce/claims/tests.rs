@@ -162,12 +162,18 @@ fn variants(each: [(f64, u64, u64); 3]) -> Vec<Measured> {
 #[test]
 fn the_sequences() {
     let g = |each| verdicts(&evidence(Source::G, variants(each)));
-    assert_eq!(g([(5.0, 50, 1), (5.0, 40, 1), (6.0, 10, 1)]), [("g-third-best", YES), ("g-smaller-exploits", YES)]);
+    assert_eq!(
+        g([(5.0, 50, 1), (5.0, 40, 1), (6.0, 10, 1)]),
+        [("g-third-best", YES), ("g-smaller-exploits", YES)]
+    );
     assert_eq!(
         g([(5.0, 50, 1), (5.9, 5, 1), (6.0, 10, 1)]),
         [("g-third-best", PARTLY), ("g-smaller-exploits", PARTLY)]
     );
-    assert_eq!(g([(6.0, 5, 1), (5.0, 5, 1), (5.5, 10, 1)]), [("g-third-best", NO), ("g-smaller-exploits", NO)]);
+    assert_eq!(
+        g([(6.0, 5, 1), (5.0, 5, 1), (5.5, 10, 1)]),
+        [("g-third-best", NO), ("g-smaller-exploits", NO)]
+    );
 
     let delta = |each| verdicts(&evidence(Source::Delta, variants(each)));
     assert_eq!(delta([(5.0, 0, 1), (5.05, 0, 1), (5.0, 0, 1)]), [("delta-little-on-aou", YES)]);
@@ -176,7 +182,10 @@ fn the_sequences() {
 
     let overhead = |each| verdicts(&evidence(Source::DeltaOverhead, variants(each)));
     assert_eq!(overhead([(5.0, 0, 900), (5.0, 0, 400), (5.0, 0, 300)]), [("delta-strong-on-overhead", YES)]);
-    assert_eq!(overhead([(5.0, 0, 330), (5.0, 0, 330), (5.0, 0, 300)]), [("delta-strong-on-overhead", PARTLY)]);
+    assert_eq!(
+        overhead([(5.0, 0, 330), (5.0, 0, 330), (5.0, 0, 300)]),
+        [("delta-strong-on-overhead", PARTLY)]
+    );
     assert_eq!(overhead([(5.0, 0, 300), (5.0, 0, 300), (5.0, 0, 300)]), [("delta-strong-on-overhead", NO)]);
 }
 
@@ -185,7 +194,8 @@ fn the_overhead() {
     let spec = r#"{"name": "esdp-paper", "solver": "paper"}"#;
     let sizes = |micros: [u64; 3]| {
         let place = |(x, micros): (f64, u64)| {
-            let program = MadeUpPolicy { spec: serde_json::from_str(spec).unwrap(), micros, ..steady("program", 5.0) };
+            let program =
+                MadeUpPolicy { spec: serde_json::from_str(spec).unwrap(), micros, ..steady("program", 5.0) };
             measured(x, &[steady("esdp", 5.0), program])
         };
         evidence(Source::Overhead, [8.0, 16.0, 32.0].into_iter().zip(micros).map(place).collect())

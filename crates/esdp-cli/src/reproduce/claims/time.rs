@@ -34,16 +34,28 @@ pub(super) fn claims(evidence: &Evidence) -> Vec<Claim> {
     let Some(run) = evidence.single(Source::Time) else { return Vec::new() };
     let mut claims = vec![ahead(run)];
     claims.extend(margins(run, evidence.single(Source::Literal)));
-    claims.extend([overtakes(run), widens(run), ratio_rises(run), flattens(run), converges(run), oscillates(run)]);
+    claims.extend([
+        overtakes(run),
+        widens(run),
+        ratio_rises(run),
+        flattens(run),
+        converges(run),
+        oscillates(run),
+    ]);
     claims
 }
 
 fn ahead(run: &Measured) -> Claim {
     let gains = BASELINES.map(|baseline| Difference::gain(&run.aou(PAPER), &run.aou(baseline)));
-    let least =
-        gains.iter().min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean)).map_or(Spread::of([]), |gain| gain.spread);
-    let told: Vec<String> =
-        BASELINES.iter().zip(&gains).map(|(name, gain)| format!("{} over {name}", percent(gain.spread))).collect();
+    let least = gains
+        .iter()
+        .min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean))
+        .map_or(Spread::of([]), |gain| gain.spread);
+    let told: Vec<String> = BASELINES
+        .iter()
+        .zip(&gains)
+        .map(|(name, gain)| format!("{} over {name}", percent(gain.spread)))
+        .collect();
     Claim {
         id: "ahead",
         figure: "aou",
@@ -96,14 +108,20 @@ fn overtakes(run: &Measured) -> Claim {
     let lead = |share: f64| Difference::between(&run.at(PAPER, share, aou), &run.at("hauf", share, aou));
     let behind = (1..=25).map(|percent| f64::from(percent) / 100.0).any(|share| lead(share).is_below());
     let end = lead(1.0);
-    let crossing =
-        (1..=200).map(|step| f64::from(step) / 200.0).rev().take_while(|&share| lead(share).spread.mean > 0.0).last();
+    let crossing = (1..=200)
+        .map(|step| f64::from(step) / 200.0)
+        .rev()
+        .take_while(|&share| lead(share).spread.mean > 0.0)
+        .last();
     let when = match crossing {
         Some(share) => format!("it leads from about slot {:.0} on", share * run.outcome.slots as f64),
         None => "it is behind at the end".to_owned(),
     };
-    let start =
-        if behind { "HAUF is clearly ahead at first" } else { "HAUF is at no time in the first quarter clearly ahead" };
+    let start = if behind {
+        "HAUF is clearly ahead at first"
+    } else {
+        "HAUF is at no time in the first quarter clearly ahead"
+    };
     Claim {
         id: "overtakes-hauf",
         figure: "aou",
@@ -113,7 +131,10 @@ fn overtakes(run: &Measured) -> Claim {
         value: end.spread.mean,
         stderr: end.spread.stderr,
         unit: "AOU",
-        verdict: verdict_of(run, Verdict::of(behind && end.is_above(), behind || end.is_above(), end.is_below())),
+        verdict: verdict_of(
+            run,
+            Verdict::of(behind && end.is_above(), behind || end.is_above(), end.is_below()),
+        ),
     }
 }
 
@@ -126,7 +147,10 @@ fn widens(run: &Measured) -> Claim {
         figure: "aou",
         claim: "The gap between ESDP and HAUF keeps widening.",
         rule: "The lead in AOU of esdp-paper over hauf clearly grows in each of the last three quarters; partly: in one or two.",
-        measured: format!("The lead changes by {} in these quarters.", list(&growth.map(|step| amount(step.spread)))),
+        measured: format!(
+            "The lead changes by {} in these quarters.",
+            list(&growth.map(|step| amount(step.spread)))
+        ),
         value: growth[2].spread.mean,
         stderr: growth[2].spread.stderr,
         unit: "AOU",
@@ -136,13 +160,22 @@ fn widens(run: &Measured) -> Claim {
 
 fn ratio_rises(run: &Measured) -> Claim {
     let ratio = |baseline: &str, share: f64| -> Vec<f64> {
-        run.at(PAPER, share, aou).iter().zip(run.at(baseline, share, aou)).map(|(own, other)| own / other).collect()
+        run.at(PAPER, share, aou)
+            .iter()
+            .zip(run.at(baseline, share, aou))
+            .map(|(own, other)| own / other)
+            .collect()
     };
     let growth = BASELINES.map(|baseline| Difference::between(&ratio(baseline, 1.0), &ratio(baseline, 0.25)));
-    let told: Vec<String> =
-        BASELINES.iter().zip(&growth).map(|(name, growth)| format!("{} to {name}", points(growth.spread))).collect();
-    let least =
-        growth.iter().min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean)).map_or(Spread::of([]), |g| g.spread);
+    let told: Vec<String> = BASELINES
+        .iter()
+        .zip(&growth)
+        .map(|(name, growth)| format!("{} to {name}", points(growth.spread)))
+        .collect();
+    let least = growth
+        .iter()
+        .min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean))
+        .map_or(Spread::of([]), |g| g.spread);
     Claim {
         id: "ratio-rises",
         figure: "ratio",
@@ -158,7 +191,10 @@ fn ratio_rises(run: &Measured) -> Claim {
 
 fn flattens(run: &Measured) -> Claim {
     let rise = |label: &str, from, to| {
-        Difference::between(&run.at(label, to, CurvePoint::average), &run.at(label, from, CurvePoint::average))
+        Difference::between(
+            &run.at(label, to, CurvePoint::average),
+            &run.at(label, from, CurvePoint::average),
+        )
     };
     let (early, late) = (rise(PAPER, 0.0, 0.25), rise(PAPER, 0.75, 1.0));
     let flat = late.spread.mean.abs() <= 0.25 * early.spread.mean;
@@ -215,20 +251,30 @@ fn converges(run: &Measured) -> Claim {
 fn oscillates(run: &Measured) -> Claim {
     let average = |point: &CurvePoint| point.realised / point.slot as f64;
     // The largest fall between neighbouring points of the curve.
-    let fall =
-        |curve: &[CurvePoint]| curve.windows(2).map(|pair| average(&pair[0]) - average(&pair[1])).fold(0.0, f64::max);
+    let fall = |curve: &[CurvePoint]| {
+        curve.windows(2).map(|pair| average(&pair[0]) - average(&pair[1])).fold(0.0, f64::max)
+    };
     let slots = run.outcome.slots as f64;
-    let early = |curve: &[CurvePoint]| fall(&curve[..curve.partition_point(|point| point.slot as f64 <= 0.1 * slots)]);
-    let late = |curve: &[CurvePoint]| fall(&curve[curve.partition_point(|point| (point.slot as f64) < 0.5 * slots)..]);
+    let early = |curve: &[CurvePoint]| {
+        fall(&curve[..curve.partition_point(|point| point.slot as f64 <= 0.1 * slots)])
+    };
+    let late = |curve: &[CurvePoint]| {
+        fall(&curve[curve.partition_point(|point| (point.slot as f64) < 0.5 * slots)..])
+    };
     let curves = run.curves(PAPER);
     let difference = Difference::of(curves.iter().map(|curve| early(curve) - late(curve)));
-    let [early, late] = [Spread::of(curves.iter().map(|c| early(c))), Spread::of(curves.iter().map(|c| late(c)))];
+    let [early, late] =
+        [Spread::of(curves.iter().map(|c| early(c))), Spread::of(curves.iter().map(|c| late(c)))];
     Claim {
         id: "oscillates-at-first",
         figure: "average",
         claim: "The rewards oscillate in the first slots.",
         rule: "The largest fall of esdp-paper's realised average AOU is clearly larger in the first tenth than in the second half.",
-        measured: format!("Largest fall {} in the first tenth, {} in the second half.", share(early), share(late)),
+        measured: format!(
+            "Largest fall {} in the first tenth, {} in the second half.",
+            share(early),
+            share(late)
+        ),
         value: early.mean,
         stderr: early.stderr,
         unit: "AOU/slot",

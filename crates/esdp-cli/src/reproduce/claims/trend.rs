@@ -20,7 +20,8 @@ impl Trend {
             (Some(first), Some(last)) => last.iter().zip(first).map(|(last, first)| last - first).collect(),
             _ => Vec::new(),
         };
-        let falls = values.windows(2).filter(|pair| Difference::between(&pair[1], &pair[0]).is_below()).count();
+        let falls =
+            values.windows(2).filter(|pair| Difference::between(&pair[1], &pair[0]).is_below()).count();
         Self { total: Difference::of(changes.iter().copied()), changes, falls }
     }
 
@@ -57,7 +58,8 @@ pub(super) fn fit(points: impl Iterator<Item = (f64, f64)>) -> Option<Line> {
     let n = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|point| of(point.0 - x, point.1 - y)).sum::<f64>();
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|point| of(point.0 - x, point.1 - y)).sum::<f64>();
     let (xx, xy, yy) = (sum(&|dx, _| dx * dx), sum(&|dx, dy| dx * dy), sum(&|_, dy| dy * dy));
     Some(Line { slope: xy / xx, explained: if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 } })
 }

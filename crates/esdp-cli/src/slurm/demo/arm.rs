@@ -104,7 +104,13 @@ pub(super) fn run(
 fn submit(cluster: &LocalCluster, job: &PlannedJob) -> anyhow::Result<u32> {
     let kind = &TYPES[job.kind];
     let mut command = cluster.command("sbatch");
-    command.args(["--parsable", "--chdir=/", "--output=/dev/null", "--ntasks-per-node=1", "--cpus-per-task=1"]);
+    command.args([
+        "--parsable",
+        "--chdir=/",
+        "--output=/dev/null",
+        "--ntasks-per-node=1",
+        "--cpus-per-task=1",
+    ]);
     command.args(["--uid", USERS[job.user], "--job-name", kind.name]);
     command.arg(format!("--nodes={}", kind.nodes)).arg(format!("--mem={}", kind.memory_mb));
     if kind.gpus > 0 {

@@ -45,7 +45,12 @@ impl Assistant {
         let log = dir.join("log/esdp.log");
         // In a session of its own, as a service is: Ctrl-C is for us, who end it.
         let mut command = Command::new("setsid");
-        command.arg(dir.join("esdp")).arg("slurm").args(words).args(["--partition", "main", "--listen", "127.0.0.1:0"]);
+        command.arg(dir.join("esdp")).arg("slurm").args(words).args([
+            "--partition",
+            "main",
+            "--listen",
+            "127.0.0.1:0",
+        ]);
         command.arg("--data").arg(dir.join("data")).arg("--reports").arg(dir.join("reports"));
         if arm == Arm::Placement {
             command.arg("--wake").arg(dir.join("wake"));
@@ -53,9 +58,14 @@ impl Assistant {
         if let Some(socket) = cluster.rest() {
             command.arg("--rest").arg(socket);
         }
-        let create = |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
+        let create =
+            |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
         let said = dir.join("log/esdp.out");
-        command.env("SLURM_CONF", cluster.conf()).stdin(Stdio::null()).stdout(create(&said)?).stderr(create(&log)?);
+        command
+            .env("SLURM_CONF", cluster.conf())
+            .stdin(Stdio::null())
+            .stdout(create(&said)?)
+            .stderr(create(&log)?);
         let child = command.spawn().context("esdp slurm does not start")?;
         let mut assistant = Self { running: Some(Running { child, url: String::new(), log }) };
         // It says where its dashboard is once it has begun.
@@ -63,7 +73,8 @@ impl Assistant {
         while Instant::now() < deadline {
             assistant.check()?;
             let text = std::fs::read_to_string(&said).unwrap_or_default();
-            let line = text.lines().find_map(|line| line.find("http://").map(|at| line[at..].trim().to_owned()));
+            let line =
+                text.lines().find_map(|line| line.find("http://").map(|at| line[at..].trim().to_owned()));
             if let (Some(url), Some(running)) = (line, &mut assistant.running) {
                 running.url = url;
                 return Ok(assistant);
@@ -89,13 +100,17 @@ impl Assistant {
         let deadline = Instant::now() + PATIENCE;
         let learned = loop {
             let answer = client.ask("GET", "/v1/channels?limit=1000", None)?;
-            let counts = answer["channels"].as_array().into_iter().flatten().filter_map(|row| row["count"].as_f64());
+            let counts =
+                answer["channels"].as_array().into_iter().flatten().filter_map(|row| row["count"].as_f64());
             if counts.sum::<f64>() > outcomes as f64 - 0.5 || Instant::now() > deadline {
                 break answer;
             }
             std::thread::sleep(Duration::from_millis(200));
         };
-        let pid = i32::try_from(running.child.id()).ok().and_then(Pid::from_raw).context("a process has a number")?;
+        let pid = i32::try_from(running.child.id())
+            .ok()
+            .and_then(Pid::from_raw)
+            .context("a process has a number")?;
         kill_process(pid, Signal::INT).context("esdp slurm cannot be asked to end")?;
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {

@@ -22,8 +22,11 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
     let arms: Vec<(Arm, Vec<&Summary>)> =
         Arm::ALL.map(|arm| (arm, of(arm))).into_iter().filter(|(_, own)| !own.is_empty()).collect();
     let (jobs, repetitions) = summaries.first().map_or((0, 0), |one| (one.jobs, of(one.arm).len()));
-    let times =
-        if repetitions == 1 { String::new() } else { format!(", {repetitions} repetitions: mean ± standard error") };
+    let times = if repetitions == 1 {
+        String::new()
+    } else {
+        format!(", {repetitions} repetitions: mean ± standard error")
+    };
     let mut text = format!("Load {:.0} %: {jobs} jobs on {NODES} nodes{times}\n\n", 100.0 * load);
     let header = ["", "completion", "against Slurm", "waiting", "makespan", "work/min", "busy"];
     let mut table = TextTable::new(&header);
@@ -37,7 +40,8 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
             Some(100.0 * (summary.completion / rival.completion - 1.0))
         });
         let paired: Vec<f64> = paired.collect();
-        let against = if paired.is_empty() { String::new() } else { Estimate::of(paired).show_signed(1, " %") };
+        let against =
+            if paired.is_empty() { String::new() } else { Estimate::of(paired).show_signed(1, " %") };
         table.row([
             arm.name().to_owned(),
             figure(&|one| one.completion, 2, " s"),
@@ -49,14 +53,16 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
         ]);
     }
     text += &table.render();
-    let names: Vec<&str> = std::iter::once("waiting of user").chain(arms.iter().map(|(arm, _)| arm.name())).collect();
+    let names: Vec<&str> =
+        std::iter::once("waiting of user").chain(arms.iter().map(|(arm, _)| arm.name())).collect();
     let mut waiting = TextTable::new(&names);
     for user in USERS {
         let mean = |own: &[&Summary]| Estimate::of(own.iter().map(|one| one.waiting_by_user[user]));
         let cell = |(arm, own): &(Arm, Vec<&Summary>)| match *arm == Arm::Slurm || alone.is_empty() {
             true => mean(own).show(2, " s"),
             false => {
-                let against = Estimate { mean: 100.0 * (mean(own).mean / mean(&alone).mean - 1.0), error: None };
+                let against =
+                    Estimate { mean: 100.0 * (mean(own).mean / mean(&alone).mean - 1.0), error: None };
                 format!("{} ({})", mean(own).show(2, " s"), against.show_signed(0, " %"))
             }
         };
@@ -135,17 +141,28 @@ mod tests {
             summary(Arm::Placement, 2, 7.0),
         ];
         let text = render(&all);
-        assert!(text.starts_with("Load 40 %: 150 jobs on 8 nodes, 2 repetitions: mean ± standard error\n"), "{text}");
+        assert!(
+            text.starts_with("Load 40 %: 150 jobs on 8 nodes, 2 repetitions: mean ± standard error\n"),
+            "{text}"
+        );
         assert!(text.contains("-40.0 ± 10.0 %") && text.contains("9.00 ± 1.00 s"), "{text}");
     }
 
     #[test]
     fn speeds_that_were_hardly_tried_are_not_compared() {
         let mut one = summary(Arm::Placement, 1, 4.0);
-        let speed =
-            |learned, outcomes| LearnedSpeed { kind: "train", node: "n0".to_owned(), truth: 0.5, learned, outcomes };
+        let speed = |learned, outcomes| LearnedSpeed {
+            kind: "train",
+            node: "n0".to_owned(),
+            truth: 0.5,
+            learned,
+            outcomes,
+        };
         one.learned = vec![speed(0.51, 10.0), speed(0.9, 3.0)];
         let text = render(&[one]);
-        assert!(text.contains("placement: 1 learned speeds with 10 outcomes or more are 2.0 % off"), "{text}");
+        assert!(
+            text.contains("placement: 1 learned speeds with 10 outcomes or more are 2.0 % off"),
+            "{text}"
+        );
     }
 }

@@ -9,7 +9,10 @@ use std::process::{Command, Stdio};
 pub(super) fn require() -> anyhow::Result<()> {
     let Err(missing) = esdp_cluster::testbed::installed() else { return Ok(()) };
     let apt = Path::new("/usr/bin/apt-get");
-    if !matches!(missing, LocalClusterError::Missing(_)) || !rustix::process::geteuid().is_root() || !apt.exists() {
+    if !matches!(missing, LocalClusterError::Missing(_))
+        || !rustix::process::geteuid().is_root()
+        || !apt.exists()
+    {
         return Err(missing.into());
     }
     crate::output::note("installing Slurm and munge with apt");

@@ -49,12 +49,18 @@ fn accounting(dir: &Path) -> anyhow::Result<String> {
 }
 
 /// Reads and compares the records of all jobs.
-pub(super) fn read(dir: &Path, planned: &[PlannedJob], ids: &[u32], epoch: f64) -> anyhow::Result<Vec<JobRecord>> {
+pub(super) fn read(
+    dir: &Path,
+    planned: &[PlannedJob],
+    ids: &[u32],
+    epoch: f64,
+) -> anyhow::Result<Vec<JobRecord>> {
     let mut accounts = accounts(&accounting(dir)?)?;
     let mut tasks = tasks(&dir.join("records"))?;
     let mut jobs = Vec::with_capacity(ids.len());
     for (&id, &planned) in ids.iter().zip(planned) {
-        let (state, accounted) = accounts.remove(&id).with_context(|| format!("Slurm has no record of job {id}"))?;
+        let (state, accounted) =
+            accounts.remove(&id).with_context(|| format!("Slurm has no record of job {id}"))?;
         ensure!(state == "COMPLETED", "job {id} has ended as {state}");
         let own = tasks.remove(&id).with_context(|| format!("job {id} has left no record"))?;
         let nodes: BTreeSet<String> = own.keys().cloned().collect();
@@ -73,7 +79,8 @@ pub(super) fn read(dir: &Path, planned: &[PlannedJob], ids: &[u32], epoch: f64) 
 fn accounts(text: &str) -> anyhow::Result<BTreeMap<u32, (String, BTreeSet<String>)>> {
     let mut found = BTreeMap::new();
     for line in text.lines() {
-        let fields: BTreeMap<&str, &str> = line.split_whitespace().filter_map(|word| word.split_once('=')).collect();
+        let fields: BTreeMap<&str, &str> =
+            line.split_whitespace().filter_map(|word| word.split_once('=')).collect();
         let field = |name: &str| fields.get(name).copied().with_context(|| format!("no {name} in `{line}`"));
         let id: u32 = field("JobId")?.parse().with_context(|| format!("no job number in `{line}`"))?;
         let nodes = hostlist::expand(field("NodeList")?).into_iter().collect();
@@ -96,7 +103,8 @@ fn tasks(directory: &Path) -> anyhow::Result<BTreeMap<u32, Tasks>> {
             let (began, ended) = text.strip_suffix('\n')?.split_once(' ')?;
             Some((id.parse().ok()?, node.to_owned(), (began.parse().ok()?, ended.parse().ok()?)))
         };
-        let (id, node, times) = task().with_context(|| format!("record {name}: expected one line, found `{text}`"))?;
+        let (id, node, times) =
+            task().with_context(|| format!("record {name}: expected one line, found `{text}`"))?;
         found.entry(id).or_default().insert(node, times);
     }
     Ok(found)
@@ -109,7 +117,10 @@ pub(super) fn csv(jobs: &[JobRecord]) -> String {
         let (kind, user) = (TYPES[job.planned.kind].name, USERS[job.planned.user]);
         let PlannedJob { due, work, .. } = job.planned;
         let nodes = job.nodes.join("+");
-        text += &format!("{},{kind},{user},{due:.3},{work:.3},{nodes},{:.3},{:.3}\n", job.id, job.started, job.ended);
+        text += &format!(
+            "{},{kind},{user},{due:.3},{work:.3},{nodes},{:.3},{:.3}\n",
+            job.id, job.started, job.ended
+        );
     }
     text
 }

@@ -57,8 +57,9 @@ impl Summary {
             let (count, sum) = chosen.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
             if count == 0 { 0.0 } else { sum / f64::from(count) }
         };
-        let by_user =
-            |user: usize| mean(&mut jobs.iter().filter(|job| job.planned.user == user).map(JobRecord::waiting));
+        let by_user = |user: usize| {
+            mean(&mut jobs.iter().filter(|job| job.planned.user == user).map(JobRecord::waiting))
+        };
         let first = jobs.first().map_or(0.0, |job| job.planned.due);
         let makespan = jobs.iter().map(|job| job.ended).fold(0.0, f64::max) - first;
         let nodes = |job: &JobRecord| job.nodes.len() as f64;
@@ -86,7 +87,8 @@ fn learned(answer: &Value, workload: &Workload) -> Vec<LearnedSpeed> {
     let speed = |row: &Value| {
         let port = row["port"].as_str()?;
         let node = row["server"].as_str()?;
-        let kind = TYPES.iter().position(|kind| port.split(' ').any(|word| word == format!("{}n", kind.nodes)))?;
+        let kind =
+            TYPES.iter().position(|kind| port.split(' ').any(|word| word == format!("{}n", kind.nodes)))?;
         let index: usize = node.strip_prefix('n')?.parse().ok()?;
         let outcomes = row["count"].as_f64().filter(|&count| count > 0.0)?;
         Some(LearnedSpeed {

@@ -89,8 +89,9 @@ fn once(plan: Plan<'_>, cancel: &Cancel) -> anyhow::Result<Vec<Outcome>> {
             bar.set_message(format!("{title}; jobs done: {}", shown.join(", ")));
             std::thread::sleep(Duration::from_millis(100));
         }
-        let ended =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let ended = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         ended.collect::<Vec<anyhow::Result<Outcome>>>()
     });
     bar.finish_and_clear();

@@ -68,8 +68,11 @@ impl Workload {
     /// Jobs that would keep the share `load` of all CPUs busy if nodes were chosen at random.
     pub(super) fn draw(seed: u64, load: f64, jobs: usize) -> Self {
         let speeds = speeds(seed);
-        let demand: f64 =
-            TYPES.iter().zip(&speeds).map(|(kind, speeds)| kind.nodes as f64 * stretch(speeds, kind.nodes)).sum();
+        let demand: f64 = TYPES
+            .iter()
+            .zip(&speeds)
+            .map(|(kind, speeds)| kind.nodes as f64 * stretch(speeds, kind.nodes))
+            .sum();
         // In seconds at speed 1.
         let mean = load * NODES as f64 * f64::from(CPUS) / RATE / (demand / TYPES.len() as f64);
         let mut arrivals = stream(seed, Purpose::Arrivals, 0, 0);
@@ -99,7 +102,8 @@ fn speeds(seed: u64) -> Vec<Vec<u32>> {
     let quality: Vec<usize> = first.into_iter().chain(second).collect();
     let mut row = || {
         let scale = (NODES - 1) as f64;
-        let score: Vec<f64> = quality.iter().map(|&rank| rank as f64 / scale + OWN * draw.random::<f64>()).collect();
+        let score: Vec<f64> =
+            quality.iter().map(|&rank| rank as f64 / scale + OWN * draw.random::<f64>()).collect();
         let mut order: Vec<usize> = (0..NODES).collect();
         order.sort_by(|&a, &b| score[a].total_cmp(&score[b]));
         let mut speeds = vec![0; NODES];
@@ -114,7 +118,8 @@ fn stretch(speeds: &[u32], nodes: usize) -> f64 {
     let mut sorted = speeds.to_vec();
     sorted.sort_unstable();
     // The k-th slowest is the slowest of a choice if the others are among the faster ones.
-    let choices = |from: usize, take: usize| (0..take).map(|i| (from - i) as f64 / (i + 1) as f64).product::<f64>();
+    let choices =
+        |from: usize, take: usize| (0..take).map(|i| (from - i) as f64 / (i + 1) as f64).product::<f64>();
     let chances = (0..=sorted.len() - nodes).map(|k| choices(sorted.len() - 1 - k, nodes - 1));
     let all = choices(sorted.len(), nodes);
     sorted.iter().zip(chances).map(|(&speed, chance)| 1000.0 / f64::from(speed) * chance / all).sum()

@@ -32,7 +32,11 @@ pub(super) fn same(a: &[String], b: &[String]) -> bool {
 
 impl SlurmDriver<'_> {
     /// Compares what the core has started with what Slurm shows. What was decided and never released is returned.
-    pub(super) fn follow(&mut self, picture: &Picture, known: &JobsAnswer) -> Result<Vec<Decided>, DriveError> {
+    pub(super) fn follow(
+        &mut self,
+        picture: &Picture,
+        known: &JobsAnswer,
+    ) -> Result<Vec<Decided>, DriveError> {
         let mut again = Vec::new();
         for start in &known.started {
             let Some(job) = picture.job(&start.job) else {
@@ -44,7 +48,12 @@ impl SlurmDriver<'_> {
                 _ if job.nodes.iter().any(|node| !start.servers.contains(node)) => {
                     let nodes = job.nodes.join(",");
                     let decided = start.servers.join(",");
-                    tracing::warn!(job = job.id, nodes, decided, "runs on other nodes than decided; it is left alone");
+                    tracing::warn!(
+                        job = job.id,
+                        nodes,
+                        decided,
+                        "runs on other nodes than decided; it is left alone"
+                    );
                     self.leave(job, &format!("runs elsewhere than decided on {decided}"))?;
                 }
                 // While a lost node is taken off, the job shows those that are left.
@@ -86,9 +95,11 @@ impl SlurmDriver<'_> {
         let ours = same(&job.required, &start.servers);
         match (self.phases.get(&start.job).copied(), job.is_held()) {
             // Decided by a driver that was killed before it released the job.
-            (None, true) if ours || job.required.is_empty() => {
-                again.push(Decided { job: job.clone(), ticket: start.ticket.clone(), nodes: start.servers.clone() })
-            }
+            (None, true) if ours || job.required.is_empty() => again.push(Decided {
+                job: job.clone(),
+                ticket: start.ticket.clone(),
+                nodes: start.servers.clone(),
+            }),
             (None, false) if ours => {
                 self.phases.insert(start.job.clone(), Phase::Released(Instant::now()));
             }
@@ -107,7 +118,11 @@ impl SlurmDriver<'_> {
             (Some(Phase::Released(_)), true) => self.leave(job, "it was held again by others")?,
             (Some(Phase::Released(since)), false) if ours => {
                 if since.elapsed() >= self.patience() {
-                    tracing::warn!(job = job.id, reason = job.reason, "did not start in time; it is taken back");
+                    tracing::warn!(
+                        job = job.id,
+                        reason = job.reason,
+                        "did not start in time; it is taken back"
+                    );
                     self.take_back(job)?;
                 }
             }
@@ -124,7 +139,12 @@ impl SlurmDriver<'_> {
     }
 
     /// A job that was taken back waits again, or is left to Slurm if that happens too often.
-    pub(super) fn retracted(&mut self, job: &SlurmJob, nodes: &[String], why: &str) -> Result<(), DriveError> {
+    pub(super) fn retracted(
+        &mut self,
+        job: &SlurmJob,
+        nodes: &[String],
+        why: &str,
+    ) -> Result<(), DriveError> {
         self.ledger.write(job, LedgerEvent::Retracted, nodes, why)?;
         let times = self.retracted.entry(job.key()).or_default();
         *times += 1;
@@ -214,7 +234,9 @@ impl SlurmDriver<'_> {
             let alive = !matches!(job.state, State::Ended(_)) && !job.is_held();
             if alive && is_marked(job) && !started.contains(job.key().as_str()) {
                 let ours = self.ledger.says(LedgerEvent::Running, &job.key());
-                if !ours && self.ledger.write(job, LedgerEvent::Left, &job.nodes, "its owner has released it")? {
+                if !ours
+                    && self.ledger.write(job, LedgerEvent::Left, &job.nodes, "its owner has released it")?
+                {
                     tracing::info!(job = job.id, "its owner has released it; it is left to Slurm");
                 }
             }

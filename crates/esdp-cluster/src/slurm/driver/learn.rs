@@ -40,7 +40,12 @@ impl SlurmDriver<'_> {
                 // Whatever is still open has told nothing.
                 self.core.lose(&key)?;
             }
-            self.ledger.write(job, LedgerEvent::Learned, &job.nodes, &format!("{learned} of {}", job.nodes.len()))?;
+            self.ledger.write(
+                job,
+                LedgerEvent::Learned,
+                &job.nodes,
+                &format!("{learned} of {}", job.nodes.len()),
+            )?;
             tracing::debug!(job = job.id, learned, of = job.nodes.len(), "learned");
         }
         Ok(())
@@ -51,8 +56,10 @@ impl SlurmDriver<'_> {
     }
 
     fn reference(&self, job: &SlurmJob) -> Option<f64> {
-        let said =
-            job.comment.split_whitespace().find_map(|word| word.strip_prefix("esdp-seconds=")?.parse::<f64>().ok());
+        let said = job
+            .comment
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("esdp-seconds=")?.parse::<f64>().ok());
         let said = said.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
         said.or_else(|| ports::rule(&self.settings.config, job)?.reference_seconds)
     }
@@ -68,7 +75,14 @@ impl SlurmDriver<'_> {
         // In advice, the job's name leads to what was advised.
         let named = (self.settings.mode == Mode::Advise).then_some(key);
         let port = Some(ports::name(&self.settings.config, job));
-        ObservationWire { job: named, id, port, group: Some(GROUP.to_owned()), server, ..ObservationWire::default() }
+        ObservationWire {
+            job: named,
+            id,
+            port,
+            group: Some(GROUP.to_owned()),
+            server,
+            ..ObservationWire::default()
+        }
     }
 
     fn by_node(&self, job: &SlurmJob, told: &[Option<NodeReport>], ours: bool) -> Vec<ObservationWire> {

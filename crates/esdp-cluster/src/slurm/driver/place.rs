@@ -90,8 +90,11 @@ impl SlurmDriver<'_> {
 
     /// Says what it would do.
     pub(super) fn advise(&mut self, picture: &Picture) -> Result<(), DriveError> {
-        let waiting: Vec<&SlurmJob> =
-            picture.jobs.iter().filter(|job| self.is_wanted(job) && self.unplaceable(job, picture).is_none()).collect();
+        let waiting: Vec<&SlurmJob> = picture
+            .jobs
+            .iter()
+            .filter(|job| self.is_wanted(job) && self.unplaceable(job, picture).is_none())
+            .collect();
         let Admission { jobs, free, closed } = self.admit(picture, &waiting, &[]);
         if jobs.is_empty() {
             return Ok(());
@@ -145,7 +148,10 @@ impl SlurmDriver<'_> {
         for Decided { job, nodes, .. } in decided {
             for index in nodes.iter().filter_map(|node| at.get(node.as_str())) {
                 let request = row(&ports::request(job, &picture.nodes[*index]));
-                free[*index].iter_mut().zip(request).for_each(|(free, used)| *free = free.saturating_sub(used));
+                free[*index]
+                    .iter_mut()
+                    .zip(request)
+                    .for_each(|(free, used)| *free = free.saturating_sub(used));
             }
         }
         let mut names: HashMap<String, (usize, NodeRequests)> = HashMap::new();
@@ -180,7 +186,12 @@ impl SlurmDriver<'_> {
         Admission {
             jobs: admitted.jobs.iter().map(job).collect(),
             free: free.into_iter().enumerate().map(told).collect(),
-            closed: picture.nodes.iter().filter(|node| node.closed.is_some()).map(|node| node.name.clone()).collect(),
+            closed: picture
+                .nodes
+                .iter()
+                .filter(|node| node.closed.is_some())
+                .map(|node| node.name.clone())
+                .collect(),
         }
     }
 
@@ -226,7 +237,12 @@ impl SlurmDriver<'_> {
             // What is gone, was cancelled or runs is found by the next turn.
             let Some(job) = now.job(&was.key()).filter(|job| job.is_held()) else { continue };
             if same(&job.required, &was.required) {
-                tracing::warn!(job = job.id, nodes = nodes.join(","), why, "Slurm refuses the nodes; it waits again");
+                tracing::warn!(
+                    job = job.id,
+                    nodes = nodes.join(","),
+                    why,
+                    "Slurm refuses the nodes; it waits again"
+                );
                 self.core.refuse(&ticket, &why)?;
                 self.retracted(job, &nodes, &why)?;
             } else if !same(&job.required, &nodes) {

@@ -27,8 +27,9 @@ fn a_cluster_comes_back_as_it_was_sent() {
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     let refused = |ports: &str| {
-        let text =
-            format!(r#"{{"devices":["gpu"],"servers":[{{"name":"n0","capacity":{{"gpu":1}}}}],"ports":[{ports}]}}"#);
+        let text = format!(
+            r#"{{"devices":["gpu"],"servers":[{{"name":"n0","capacity":{{"gpu":1}}}}],"ports":[{ports}]}}"#
+        );
         let error = read(&text).unwrap_err();
         (error.field.unwrap(), error.accepted.unwrap())
     };

@@ -151,11 +151,19 @@ mod tests {
         );
         assert_eq!(refused(|s| s.channels.clear()), "`channels` is empty, expected at least one entry");
         assert_eq!(refused(|s| s.channels[2].server = 2), "channel 2: `server` is 2, expected less than 2");
-        assert_eq!(refused(|s| s.channels[0].request.truncate(1)), "channel 0: `request` lists 1 devices, expected 2");
-        assert_eq!(refused(|s| drop(s.costs.pop())), "`costs` has length 1, expected 0 or 2 (one per device)");
+        assert_eq!(
+            refused(|s| s.channels[0].request.truncate(1)),
+            "channel 0: `request` lists 1 devices, expected 2"
+        );
+        assert_eq!(
+            refused(|s| drop(s.costs.pop())),
+            "`costs` has length 1, expected 0 or 2 (one per device)"
+        );
         assert!(refused(|s| s.channels[2].server = 0).contains("joined by an earlier channel already"));
         assert!(refused(|s| s.capacity = Capacity::default()).starts_with("capacity: no capacity"));
-        assert!(refused(|s| s.costs[1] = SupplyCost::Step { per: 0, cost: 0.0 }).starts_with("cost of device 1"));
+        assert!(
+            refused(|s| s.costs[1] = SupplyCost::Step { per: 0, cost: 0.0 }).starts_with("cost of device 1")
+        );
         assert!(
             refused(|s| s.costs[0] = SupplyCost::Power { rate: f64::MAX, exponent: 9.0 })
                 .contains("not a finite number")

@@ -1,8 +1,8 @@
 //! From names and rules to a cluster, and back.
 
 use super::{
-    Amounts, ChannelRule, ClusterDescription, DescriptionError, JobShape, ListedChannel, PortSpec, ServerSpec,
-    TaskGroupSpec,
+    Amounts, ChannelRule, ClusterDescription, DescriptionError, JobShape, ListedChannel, PortSpec,
+    ServerSpec, TaskGroupSpec,
 };
 use crate::model::{
     Amount, Capacity, ChannelId, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangSpec, PortId, ServerId,
@@ -38,7 +38,10 @@ impl ClusterDescription {
             true => Vec::new(),
             false => {
                 self.check_devices("costs", "costs", self.costs.keys())?;
-                self.devices.iter().map(|name| self.costs.get(name).cloned().unwrap_or(SupplyCost::FREE)).collect()
+                self.devices
+                    .iter()
+                    .map(|name| self.costs.get(name).cloned().unwrap_or(SupplyCost::FREE))
+                    .collect()
             }
         };
         Ok(Cluster::new(ClusterSpec {
@@ -62,7 +65,9 @@ impl ClusterDescription {
         }
         if !servers.is_empty() && servers.len() < self.servers.len() {
             let server = self.servers.iter().find(|server| server.capacity.is_none());
-            return Err(DescriptionError::MissingCapacity { server: server.map_or("", |s| &s.name).to_owned() });
+            return Err(DescriptionError::MissingCapacity {
+                server: server.map_or("", |s| &s.name).to_owned(),
+            });
         }
         let cluster = match &self.capacity {
             Some(capacity) => Some(self.amounts("capacity", "of the cluster", capacity)?),
@@ -78,10 +83,17 @@ impl ClusterDescription {
         })
     }
 
-    fn channels(&self, index: u32, port: &PortSpec, all: &mut Vec<ChannelSpec>) -> Result<(), DescriptionError> {
+    fn channels(
+        &self,
+        index: u32,
+        port: &PortSpec,
+        all: &mut Vec<ChannelSpec>,
+    ) -> Result<(), DescriptionError> {
         let groups: Vec<(&str, &Amounts)> = match &port.jobs {
             JobShape::Parts { request } => vec![("", request)],
-            JobShape::Gang { groups, .. } => groups.iter().map(|group| (&*group.name, &group.request)).collect(),
+            JobShape::Gang { groups, .. } => {
+                groups.iter().map(|group| (&*group.name, &group.request)).collect()
+            }
         };
         if let ChannelRule::Listed(listed) = &port.channels {
             for ListedChannel { server, group, request } in listed {
@@ -91,8 +103,10 @@ impl ClusterDescription {
                     server: server.clone(),
                 })?;
                 let task = groups.iter().position(|known| known.0 == group);
-                let task = task
-                    .ok_or_else(|| DescriptionError::UnknownGroup { port: port.name.clone(), group: group.clone() })?;
+                let task = task.ok_or_else(|| DescriptionError::UnknownGroup {
+                    port: port.name.clone(),
+                    group: group.clone(),
+                })?;
                 let request = self.amounts("port", &port.name, request)?;
                 all.push(ChannelSpec { port: index, server: at as u32, task: task as u32, request });
             }
@@ -115,7 +129,12 @@ impl ClusterDescription {
         Ok(())
     }
 
-    fn amounts(&self, place: &'static str, name: &str, listed: &Amounts) -> Result<Vec<Amount>, DescriptionError> {
+    fn amounts(
+        &self,
+        place: &'static str,
+        name: &str,
+        listed: &Amounts,
+    ) -> Result<Vec<Amount>, DescriptionError> {
         self.check_devices(place, name, listed.keys())?;
         Ok(self.devices.iter().map(|device| listed.get(device).copied().unwrap_or(0)).collect())
     }
@@ -139,7 +158,8 @@ impl ClusterDescription {
     /// The description of a cluster that was built from positions, every channel listed by itself.
     pub fn of(cluster: &Cluster) -> Self {
         let devices = cluster.devices();
-        let named = |amounts: &[Amount]| devices.iter().cloned().zip(amounts.iter().copied()).collect::<Amounts>();
+        let named =
+            |amounts: &[Amount]| devices.iter().cloned().zip(amounts.iter().copied()).collect::<Amounts>();
         let servers = cluster.servers().iter().enumerate().map(|(index, name)| ServerSpec {
             name: name.clone(),
             labels: cluster.labels(ServerId::at(index)).to_vec(),
@@ -170,7 +190,8 @@ impl ClusterDescription {
             let channels = ChannelRule::Listed(cluster.channels_of(port).iter().map(listed).collect());
             PortSpec { name: name.clone(), jobs, weight: 1.0, reference: None, channels }
         });
-        let costs = cluster.device_costs().iter().zip(devices).map(|(cost, device)| (device.clone(), cost.clone()));
+        let costs =
+            cluster.device_costs().iter().zip(devices).map(|(cost, device)| (device.clone(), cost.clone()));
         Self {
             devices: devices.to_vec(),
             servers: servers.collect(),

@@ -106,7 +106,10 @@ mod tests {
         assert_eq!(decide(&mut learner, 1, &both, &free), [0, 2]);
         assert_eq!(decide(&mut learner, 2, &both, &free), [1]); // the others are pending, with estimate 0
         assert_eq!(decide(&mut learner, 3, &both, &free), [3]);
-        assert!(decide(&mut learner, 4, &both, &free).is_empty(), "nothing is new, nothing is known to be worth it");
+        assert!(
+            decide(&mut learner, 4, &both, &free).is_empty(),
+            "nothing is new, nothing is known to be worth it"
+        );
     }
 
     #[test]
@@ -119,7 +122,9 @@ mod tests {
         }
         let (arrivals, mut choice) = (Arrivals::new(vec![1]), Choice::default());
         let linear = |statistics: &dyn Statistics, channel| statistics.estimate(channel);
-        learner.decide(&view(&cluster, 1, &arrivals, cluster.capacity()), Scope::Open, &mut choice, linear).unwrap();
+        learner
+            .decide(&view(&cluster, 1, &arrivals, cluster.capacity()), Scope::Open, &mut choice, linear)
+            .unwrap();
         assert_eq!(choice.channels, [0, 0, 0, 2].map(ChannelId));
         assert!(choice.certificate.is_some_and(|certificate| certificate.value == 2.0), "the solver did it");
     }

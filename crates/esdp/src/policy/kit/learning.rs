@@ -38,14 +38,24 @@ pub trait Rule: Send {
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+    fn decide(
+        &mut self,
+        learner: &mut Learner,
+        view: &SlotView<'_>,
+        choice: &mut Choice,
+    ) -> Result<(), PolicyError>;
 
     /// Goes on in the next version of the cluster. Nothing to do by default.
     fn change(&mut self, _change: &ClusterChange<'_>) {}
 }
 
 impl<I: Index> Rule for I {
-    fn decide(&mut self, learner: &mut Learner, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
+    fn decide(
+        &mut self,
+        learner: &mut Learner,
+        view: &SlotView<'_>,
+        choice: &mut Choice,
+    ) -> Result<(), PolicyError> {
         self.prepare(&*learner.statistics, view);
         let score = |seen: &dyn Statistics, channel| self.score(seen, view, channel);
         match self.covers() {

@@ -44,10 +44,16 @@ impl Order {
     }
 
     /// Open channels by ascending key.
-    pub fn by_channel(&mut self, view: &SlotView<'_>, choice: &mut Choice, mut key: impl FnMut(ChannelId) -> f64) {
+    pub fn by_channel(
+        &mut self,
+        view: &SlotView<'_>,
+        choice: &mut Choice,
+        mut key: impl FnMut(ChannelId) -> f64,
+    ) {
         self.open(view, choice);
         for port in present(view) {
-            self.ranked.extend(view.cluster.channels_of(port).iter().map(|&channel| (key(channel), channel.0)));
+            self.ranked
+                .extend(view.cluster.channels_of(port).iter().map(|&channel| (key(channel), channel.0)));
         }
         self.sort();
         for position in 0..self.ranked.len() {
@@ -115,7 +121,9 @@ mod tests {
         let jobs = Arrivals::new(vec![3]);
         // By descending id: 3 and then 2 have one task, 1 and 0 three. One job fills server 1, the
         // next takes server 0, and for a third there is no room.
-        order.by_channel(&view(&cluster, 1, &jobs, cluster.capacity()), &mut choice, |channel| -f64::from(channel.0));
+        order.by_channel(&view(&cluster, 1, &jobs, cluster.capacity()), &mut choice, |channel| {
+            -f64::from(channel.0)
+        });
         assert_eq!(choice.channels, [3, 1, 1, 0, 2, 0, 0].map(ChannelId));
         order.by_port(&view(&cluster, 1, &jobs, cluster.capacity()), &mut choice, |_| 0.0);
         assert_eq!(choice.channels, [0, 0, 0, 2, 1, 1, 1].map(ChannelId));

@@ -119,7 +119,13 @@ impl SlotProblem {
     }
 
     /// Starts a job of a port that has not started one yet, if that tries a channel never tried.
-    fn cover_gang(&mut self, view: &SlotView<'_>, port: PortId, statistics: &dyn Statistics, choice: &mut Choice) {
+    fn cover_gang(
+        &mut self,
+        view: &SlotView<'_>,
+        port: PortId,
+        statistics: &dyn Statistics,
+        choice: &mut Choice,
+    ) {
         let Self { room, untried, whole, preferred, started, .. } = self;
         if started[port.index()] > 0 {
             return;
@@ -127,7 +133,8 @@ impl SlotProblem {
         let cluster = view.cluster;
         preferred.clear();
         preferred.extend(untried.iter().map(|entry| entry.1).filter(|&id| cluster.channel(id).port == port));
-        let tried = cluster.channels_of(port).iter().filter(|&&channel| statistics.variance(channel).is_finite());
+        let tried =
+            cluster.channels_of(port).iter().filter(|&&channel| statistics.variance(channel).is_finite());
         preferred.extend(tried);
         let before = choice.channels.len();
         let jobs = whole.place(cluster, (port, 1), preferred, room, choice);
@@ -159,7 +166,9 @@ impl SlotProblem {
         }
         solver.solve_into(&instance.problem()?, solution)?;
         let chosen = solution.chosen.each().map(|position| channels[position as usize]);
-        choice.channels.extend(chosen.filter(|&channel| view.arrivals.jobs(view.cluster.channel(channel).port) > 0));
+        choice
+            .channels
+            .extend(chosen.filter(|&channel| view.arrivals.jobs(view.cluster.channel(channel).port) > 0));
         let Solution { value, bound, guarantee, stopped, .. } = *solution;
         choice.certificate = Some(Certificate { value, bound, guarantee, stopped });
         Ok(())
@@ -181,7 +190,8 @@ impl SlotProblem {
         let whole = cluster.has_gangs() || solver.counts_uses(limits);
         if whole {
             // All ports and groups are there, so that positions are ids.
-            let group = |group: &TaskGroup| Group { job: group.port.0, count: group.count, minimum: group.minimum };
+            let group =
+                |group: &TaskGroup| Group { job: group.port.0, count: group.count, minimum: group.minimum };
             let groups = cluster.task_groups().iter().map(group);
             instance.groups.extend(groups);
         }

@@ -22,22 +22,37 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("slots = 2.5", "line 1: `slots` is 2.5, expected a whole number"),
         ("slots = 0", "line 1: `slots` is 0, expected a whole number from 1 to 1000000000"),
         ("slots = 5000000000", "line 1: `slots` is 5000000000, expected"),
-        ("[arrivals]\nrho = \"x\"", "line 2: `arrivals.rho` is \"x\", expected a number or a list of numbers"),
+        (
+            "[arrivals]\nrho = \"x\"",
+            "line 2: `arrivals.rho` is \"x\", expected a number or a list of numbers",
+        ),
         (
             "[arrivals]\nrho = [0.1, 0.2, 1.5, 0, 0, 0, 0, 0]",
             "line 2: `arrivals.rho[2]` is 1.5, expected a number from 0 to 1",
         ),
         ("[arrivals]\nrho = nan", "line 2: `arrivals.rho` is NaN, expected a number from 0 to 1"),
-        ("[arrivals]\nrho = [0.5]", "line 2: `arrivals.rho` is a list of 1 numbers, expected one number, or 8"),
-        ("[arrivals]\nlaw = \"uniform\"", "line 2: `arrivals.law` is \"uniform\", expected one of `bernoulli`, "),
-        ("[devices]\nrequest = [2, 1]", "line 2: `devices.request` is [2, 1], expected two ascending whole numbers"),
+        (
+            "[arrivals]\nrho = [0.5]",
+            "line 2: `arrivals.rho` is a list of 1 numbers, expected one number, or 8",
+        ),
+        (
+            "[arrivals]\nlaw = \"uniform\"",
+            "line 2: `arrivals.law` is \"uniform\", expected one of `bernoulli`, ",
+        ),
+        (
+            "[devices]\nrequest = [2, 1]",
+            "line 2: `devices.request` is [2, 1], expected two ascending whole numbers",
+        ),
         (
             "[devices]\ncapacity = [0, 8]",
             "line 2: `devices.capacity` is [0, 8], expected two ascending whole numbers from 1",
         ),
         ("[devices]\ncapacity = 8", "line 2: `devices.capacity` is 8, expected a list of 2"),
         ("[devices]\ncapacity = [1, 2, 3]", "line 2: `devices.capacity` is [1, 2, 3], expected a list of 2"),
-        ("[devices]\namounts = [6, 0, 8]", "line 2: `devices.amounts[1]` is 0, expected a whole number from 1"),
+        (
+            "[devices]\namounts = [6, 0, 8]",
+            "line 2: `devices.amounts[1]` is 0, expected a whole number from 1",
+        ),
         ("[devices]\namounts = [6]", "line 2: `devices.amounts` is a list of 1, expected 3, one per device"),
         ("[graph]\nports = 0", "line 2: `graph.ports` is 0, expected a whole number from 1"),
         ("[graph]\nchannels = []", "line 2: `graph.channels` is empty, expected at least one channel"),
@@ -67,8 +82,14 @@ fn what_is_wrong_is_told_in_one_sentence() {
             "[graph]\nports = 90000\nservers = 900000",
             "line 1: `graph`: 90000 ports times 900000 servers are 81000000000 pairs",
         ),
-        ("[graph]\nports = 4000\nservers = 4000\nprobability = 0.9", "line 1: `graph`: about 14400000 channels"),
-        ("policies = [\"esdp\", \"cst\"]", "line 1: `policies[1]`: unknown policy `cst`, expected one of `esdp`"),
+        (
+            "[graph]\nports = 4000\nservers = 4000\nprobability = 0.9",
+            "line 1: `graph`: about 14400000 channels",
+        ),
+        (
+            "policies = [\"esdp\", \"cst\"]",
+            "line 1: `policies[1]`: unknown policy `cst`, expected one of `esdp`",
+        ),
         ("policies = [\"esdp\", \"esdp\"]", "line 1: `policies[1]`: `esdp` is in the list already"),
         (
             "policies = [{ name = \"esdp-index\", kapa = 1 }]",
@@ -94,7 +115,10 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("[seeds]\nlist = []", "line 2: `seeds.list` is a list of 0, expected 1 to 100000"),
         ("[seeds]\nlist = [1]\ncount = 2", "line 1: `seeds`: give `list`, or `first` and `count`, not both"),
         ("[costs]\nscale = inf", "line 2: `costs.scale` is inf, expected a number"),
-        ("[costs]\ndevices = [{ kind = \"linear\", rate = -1 }]", "line 2: `costs.devices` is a list of 1, expected 3"),
+        (
+            "[costs]\ndevices = [{ kind = \"linear\", rate = -1 }]",
+            "line 2: `costs.devices` is a list of 1, expected 3",
+        ),
         (
             "[devices]\ncount = 1\n[costs]\ndevices = [{ kind = \"linear\", rate = -1 }]",
             "line 4: `costs.devices[0]`: `rate` is -1",
@@ -109,7 +133,10 @@ fn what_is_wrong_is_told_in_one_sentence() {
             "[graph]\ncount = 9\n[speeds]\ntable = [[0.5]]",
             "line 4: `speeds.table[0]` is a list of 1, expected 9, one per channel",
         ),
-        ("[gangs]\ntasks = [3, 1]", "line 2: `gangs.tasks` is [3, 1], expected two ascending whole numbers from 1"),
+        (
+            "[gangs]\ntasks = [3, 1]",
+            "line 2: `gangs.tasks` is [3, 1], expected two ascending whole numbers from 1",
+        ),
         ("[gangs]\nminimum = 1.5", "line 2: `gangs.minimum` is 1.5, expected a number from 0 to 1"),
         ("[gangs]\nsize = 3", "line 2: unknown key `gangs.size`, expected one of `groups`, `tasks`"),
         ("[gangs]\nlist = []", "line 2: `gangs.list`: needs `graph.channels`"),
@@ -145,15 +172,27 @@ fn what_is_wrong_is_told_in_one_sentence() {
             "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\ntasks = [1, 2]",
             "line 4: `gangs`: with `graph.channels` give `list`",
         ),
-        ("[graph]\ncount = 9\n[gangs]\n[speeds]\ntable = [[0.5]]", "line 5: `speeds.table`: needs a known number"),
+        (
+            "[graph]\ncount = 9\n[gangs]\n[speeds]\ntable = [[0.5]]",
+            "line 5: `speeds.table`: needs a known number",
+        ),
         ("[jobs]\nheld = 1", "line 2: `jobs.held` is 1, expected true or false"),
         ("[jobs]\nlist = [[1.0]]", "line 2: `jobs.list` is a list of 1, expected 8, one per port"),
-        ("[devices]\nservers = [[1, 2, 3]]", "line 2: `devices.servers` is a list of 1, expected 40, one per server"),
+        (
+            "[devices]\nservers = [[1, 2, 3]]",
+            "line 2: `devices.servers` is a list of 1, expected 40, one per server",
+        ),
         ("[jobs]\nwork = [0, 1]", "line 2: `jobs.work[0]` is 0, expected a number from"),
         ("[feedback]\ndelay = [3, 1]", "line 2: `feedback.delay` is [3, 1], expected two ascending"),
         ("[feedback]\ndelay = -1", "line 2: `feedback.delay` is -1, expected a whole number of at least 0"),
-        ("[sweep]\nkey = \"arrivals.rho\"\nvalues = [0.5, 1.5]", "line 3: `sweep.values[1]`: `arrivals.rho` is 1.5"),
-        ("[sweep]\nkey = \"arrivals.rho\"\nvalues = []", "line 3: `sweep.values` is a list of 0, expected 1 to"),
+        (
+            "[sweep]\nkey = \"arrivals.rho\"\nvalues = [0.5, 1.5]",
+            "line 3: `sweep.values[1]`: `arrivals.rho` is 1.5",
+        ),
+        (
+            "[sweep]\nkey = \"arrivals.rho\"\nvalues = []",
+            "line 3: `sweep.values` is a list of 0, expected 1 to",
+        ),
         ("[sweep]\nkey = \"arrivals.rho\"", "line 1: `sweep`: the key `values` is missing"),
         ("arrivals = 3", "line 1: `arrivals` is 3, expected a table"),
     ];
@@ -170,12 +209,21 @@ fn what_is_wrong_is_told_in_one_sentence() {
 #[test]
 fn labels_that_do_not_fit_are_told() {
     let cases = [
-        ("[servers]\nlabels = \"kinds\"", "line 2: `servers.labels`: needs kinds of servers, give `speeds.kinds`"),
+        (
+            "[servers]\nlabels = \"kinds\"",
+            "line 2: `servers.labels`: needs kinds of servers, give `speeds.kinds`",
+        ),
         ("[servers]\nlabelled = 1.5", "line 2: `servers.labelled` is 1.5, expected a number from 0 to 1"),
         ("[servers]\nlist = [[\"a\"]]", "line 2: `servers.list` is a list of 1, expected 40, one per server"),
         ("[speeds]\nkinds = 0", "line 2: `speeds.kinds` is 0, expected a whole number from 1 to 1000"),
-        ("[speeds]\nkinds = [[1.0], [1.0, 0.5]]", "`speeds.kinds[1]` is a list of 2 numbers, expected 1, one per kind"),
-        ("[speeds]\nserver_deviation = 0.2", "`speeds.server_deviation` is 0.2, expected 0 unless `kinds` is given"),
+        (
+            "[speeds]\nkinds = [[1.0], [1.0, 0.5]]",
+            "`speeds.kinds[1]` is a list of 2 numbers, expected 1, one per kind",
+        ),
+        (
+            "[speeds]\nserver_deviation = 0.2",
+            "`speeds.server_deviation` is 0.2, expected 0 unless `kinds` is given",
+        ),
     ];
     for (text, expected) in cases {
         let found = refused(text);
@@ -196,8 +244,14 @@ fn kinds_and_requests_that_do_not_fit_are_told() {
             "[servers]\nkinds = [{ label = \"a\", count = 3, capacity = [4, 4] }]".to_owned(),
             "`servers.kinds[0].capacity` is a list of 2, expected 1, one per device",
         ),
-        (format!("{kinds}list = [[\"a\"]]"), "`servers`: give `kinds`, or one of `labels` and `list`, not both"),
-        (format!("{kinds}[speeds]\nkinds = 2"), "`speeds.kinds` is 2 kinds, expected 1, as many as `servers.kinds`"),
+        (
+            format!("{kinds}list = [[\"a\"]]"),
+            "`servers`: give `kinds`, or one of `labels` and `list`, not both",
+        ),
+        (
+            format!("{kinds}[speeds]\nkinds = 2"),
+            "`speeds.kinds` is 2 kinds, expected 1, as many as `servers.kinds`",
+        ),
         (
             "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [1] }]".to_owned(),
             "`gangs.list[0]`: needs `requests`, or `graph.channels`",
@@ -240,7 +294,9 @@ fn sentences_say_what_is_accepted_and_stay_short() {
     for text in [
         format!("policies = [\"{long}\"]"),
         format!("{long} = 1"),
-        format!("policies = [{{ name = \"esdp\", label = \"{long}\" }}, {{ name = \"cts\", label = \"{long}\" }}]"),
+        format!(
+            "policies = [{{ name = \"esdp\", label = \"{long}\" }}, {{ name = \"cts\", label = \"{long}\" }}]"
+        ),
         format!("[speeds]\nlaw = \"{long}\""),
         "[graph]\nprobability = 1e300".to_owned(),
     ] {

@@ -41,7 +41,10 @@ fn what_is_wrong_with_a_spec_is_told_too() {
         spec.build().unwrap_err().to_string()
     };
     assert_eq!(refused(|spec| spec.policies.clear()), "`policies` is empty, expected at least one policy");
-    assert!(refused(|spec| spec.policies[1].label.clear()).starts_with("`policies[1].label` is \"\", expected a text"));
+    assert!(
+        refused(|spec| spec.policies[1].label.clear())
+            .starts_with("`policies[1].label` is \"\", expected a text")
+    );
     assert!(refused(|spec| spec.graph.count = Some(1)).starts_with("`graph.count` is 1, expected"));
     assert!(!refused(|spec| spec.speeds.hold = u64::MAX).is_empty(), "TOML cannot write that down");
 }

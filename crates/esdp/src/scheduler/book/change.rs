@@ -10,8 +10,12 @@ impl Book {
     /// goes on and keeps its devices, but nothing more is expected of it.
     pub fn expire(&mut self, before: Slot) -> Expired {
         let mut expired = Expired::default();
-        let old: Vec<Ticket> =
-            self.starts.iter().filter(|(_, started)| started.slot < before).map(|(&ticket, _)| ticket).collect();
+        let old: Vec<Ticket> = self
+            .starts
+            .iter()
+            .filter(|(_, started)| started.slot < before)
+            .map(|(&ticket, _)| ticket)
+            .collect();
         for ticket in old {
             let started = &self.starts[&ticket];
             if !started.accepted {

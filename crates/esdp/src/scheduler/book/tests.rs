@@ -50,7 +50,10 @@ fn a_job_is_started_once_and_its_devices_come_back() {
 
     book.report(Ticket(1), 0).unwrap();
     assert_eq!(book.report(Ticket(1), 0), Err(TicketError::Reported { ticket: Ticket(1), task: 0 }));
-    assert_eq!(book.report(Ticket(1), 2), Err(TicketError::UnknownTask { ticket: Ticket(1), task: 2, tasks: 2 }));
+    assert_eq!(
+        book.report(Ticket(1), 2),
+        Err(TicketError::UnknownTask { ticket: Ticket(1), task: 2, tasks: 2 })
+    );
     book.end(Ticket(1)).unwrap();
     assert_eq!((book.end(Ticket(1)), free(&book)), (Err(TicketError::Over(Ticket(1))), vec![2, 2]));
     let late = book.report(Ticket(1), 1).unwrap();
@@ -64,7 +67,8 @@ fn a_job_is_started_once_and_its_devices_come_back() {
 fn urgent_jobs_start_first() {
     let cluster = described().cluster().unwrap();
     let mut book = Book::new(&cluster);
-    let jobs: Vec<JobId> = [1.0, 1.0, 5.0, 1.0].map(|weight| book.submit(PortId(0), weight, Slot(1))).to_vec();
+    let jobs: Vec<JobId> =
+        [1.0, 1.0, 5.0, 1.0].map(|weight| book.submit(PortId(0), weight, Slot(1))).to_vec();
     let order: Vec<JobId> = book.waiting(PortId(0)).map(|waiting| waiting.job).collect();
     assert_eq!(order, [jobs[2], jobs[0], jobs[1], jobs[3]]);
     assert!(book.withdraw(PortId(0), jobs[0]) && !book.withdraw(PortId(0), jobs[0]));

@@ -134,7 +134,9 @@ impl Family {
     /// The sizes that the project measures itself on.
     pub fn sizes(self) -> &'static [Dimensions] {
         match self {
-            Self::RealNodes => &[Dimensions(16, 30), Dimensions(40, 60), Dimensions(100, 100), Dimensions(400, 200)],
+            Self::RealNodes => {
+                &[Dimensions(16, 30), Dimensions(40, 60), Dimensions(100, 100), Dimensions(400, 200)]
+            }
             Self::Congested => &[Dimensions(100, 100), Dimensions(300, 40), Dimensions(400, 100)],
             Self::OrLibrary => &[
                 Dimensions(5, 100),
@@ -208,7 +210,10 @@ impl FromStr for Dimensions {
 
     fn from_str(text: &str) -> Result<Self, FamilyError> {
         let parts = text.split_once('x').and_then(|(a, b)| Some(Self(a.parse().ok()?, b.parse().ok()?)));
-        parts.ok_or_else(|| FamilyError { value: text.to_owned(), accepted: "a size such as 40x60".to_owned() })
+        parts.ok_or_else(|| FamilyError {
+            value: text.to_owned(),
+            accepted: "a size such as 40x60".to_owned(),
+        })
     }
 }
 

@@ -26,7 +26,8 @@ use rand::RngExt;
 
 /// Cores, gigabytes, GPUs.
 const KINDS: [[Amount; 3]; 4] = [[128, 1024, 8], [96, 768, 8], [64, 512, 4], [48, 384, 0]];
-const REQUESTS: [[Amount; 3]; 6] = [[8, 64, 1], [16, 128, 2], [4, 32, 1], [32, 200, 4], [2, 8, 0], [12, 100, 1]];
+const REQUESTS: [[Amount; 3]; 6] =
+    [[8, 64, 1], [16, 128, 2], [4, 32, 1], [32, 200, 4], [2, 8, 0], [12, 100, 1]];
 const TASKS: [u32; 5] = [1, 2, 4, 8, 16];
 /// The same memories in megabytes, as systems report them and users write them.
 const KIND_MEGABYTES: [Amount; 4] = [1_031_787, 773_841, 515_893, 386_921];
@@ -116,7 +117,8 @@ pub(super) fn draw(draw: &Draw) -> Instance {
     let mut learner = Learner::new(draw);
     for _ in 0..jobs {
         let workers = TASKS[rng.random_range(0..TASKS.len())];
-        let request = variant.request(rng.random_range(0..REQUESTS.len()), [0, 1, 2, 3][rng.random_range(0..4)]);
+        let request =
+            variant.request(rng.random_range(0..REQUESTS.len()), [0, 1, 2, 3][rng.random_range(0..4)]);
         let share = [1.0, 1.0, 0.75, 0.5][if variant.partial_minima { rng.random_range(0..4) } else { 0 }];
         let copies = if variant.copies && rng.random_ratio(1, 4) { rng.random_range(2..=4) } else { 1 };
         let ahead = if variant.parameter_servers { [0, 0, 1, 2][rng.random_range(0..4)] } else { 0 };

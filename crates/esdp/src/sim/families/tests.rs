@@ -99,5 +99,7 @@ fn names_and_sizes_are_read_and_shown_alike() {
     for bad in ["", "40", "40x", "x60", "40x-1", "40x60x2"] {
         assert!(bad.parse::<Dimensions>().is_err(), "{bad}");
     }
-    assert!(Family::Quotas.check(Dimensions(0, 5)).is_err() && Family::Quotas.check(Dimensions(101, 5)).is_err());
+    assert!(
+        Family::Quotas.check(Dimensions(0, 5)).is_err() && Family::Quotas.check(Dimensions(101, 5)).is_err()
+    );
 }

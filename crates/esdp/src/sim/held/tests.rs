@@ -1,7 +1,8 @@
 use super::*;
 use crate::model::{Capacity, ChannelSpec, Cluster, ClusterSpec, GangSpec};
 use crate::sim::{
-    ArrivalSpec, Delay, OracleTrack, RandomCluster, Recorder, Setting, Simulation, SlotRecord, SpeedSpec, Summary,
+    ArrivalSpec, Delay, OracleTrack, RandomCluster, Recorder, Setting, Simulation, SlotRecord, SpeedSpec,
+    Summary,
 };
 use std::ops::ControlFlow;
 
@@ -104,7 +105,9 @@ fn work_can_be_listed() {
     let held = HeldSpec::Listed(Arc::new(vec![vec![1.0, 0.5]]));
     let setting = pair().with_held_jobs(held).unwrap();
     let mut log = Log::default();
-    assert!(Simulation::new(&setting, &"lcf".parse().unwrap()).unwrap().run(8, &mut log).unwrap().is_continue());
+    assert!(
+        Simulation::new(&setting, &"lcf".parse().unwrap()).unwrap().run(8, &mut log).unwrap().is_continue()
+    );
     let ends: Vec<_> = log.finished.iter().map(|job| (job.started.0, job.finished.0)).collect();
     assert_eq!(ends, [(1, 2), (3, 3)]);
 }

@@ -13,7 +13,8 @@ const DEPTH: usize = 64;
 pub(super) fn starts(view: &View<'_>, room: Room) -> Vec<Start> {
     let View { cluster, now, waiting, running } = view;
     // What is free from each time to the next.
-    let mut ends: Vec<(u64, usize)> = running.iter().enumerate().map(|(at, ending)| (ending.end, at)).collect();
+    let mut ends: Vec<(u64, usize)> =
+        running.iter().enumerate().map(|(at, ending)| (ending.end, at)).collect();
     ends.sort_unstable();
     let mut profile: Vec<(u64, Room)> = vec![(*now, room)];
     for (end, at) in ends {
@@ -61,7 +62,8 @@ fn earliest(
     for (at, (from, room)) in profile.iter().enumerate() {
         // Most times have no room at their start already.
         let Some(first) = room.place(view.cluster, port) else { continue };
-        let during = || profile[at + 1..].iter().take_while(|(time, _)| *time < from + slots).map(|(_, room)| room);
+        let during =
+            || profile[at + 1..].iter().take_while(|(time, _)| *time < from + slots).map(|(_, room)| room);
         if during().all(|room| room.fits(view.cluster, &first)) {
             return Some((at, first));
         }

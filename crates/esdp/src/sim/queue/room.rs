@@ -31,15 +31,17 @@ impl Room {
 
     fn holds(&self, cluster: &Cluster, channel: ChannelId) -> bool {
         let request = cluster.request(channel);
-        self.rows(cluster, channel)
-            .iter()
-            .all(|row| self.free[*row..row + self.devices].iter().zip(request).all(|(free, asked)| free >= asked))
+        self.rows(cluster, channel).iter().all(|row| {
+            self.free[*row..row + self.devices].iter().zip(request).all(|(free, asked)| free >= asked)
+        })
     }
 
     fn change(&mut self, cluster: &Cluster, channel: ChannelId, each: fn(Amount, Amount) -> Amount) {
         for row in self.rows(cluster, channel) {
             let free = &mut self.free[row..row + self.devices];
-            free.iter_mut().zip(cluster.request(channel)).for_each(|(free, asked)| *free = each(*free, *asked));
+            free.iter_mut()
+                .zip(cluster.request(channel))
+                .for_each(|(free, asked)| *free = each(*free, *asked));
         }
     }
 
@@ -77,7 +79,9 @@ impl Room {
         let mut left = self.clone();
         let mut placed = Vec::new();
         let channels = cluster.channels_of(port);
-        for (number, group) in cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port == port) {
+        for (number, group) in
+            cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port == port)
+        {
             let mut missing = group.count;
             for channel in channels.iter().filter(|channel| cluster.task_group(**channel) == number) {
                 while missing > 0 && left.holds(cluster, *channel) {

@@ -1,6 +1,8 @@
 use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec, GangSpec};
-use crate::sim::{ArrivalSpec, Delay, FinishedJob, HeldSpec, Recorder, Setting, Simulation, SlotRecord, SpeedSpec};
+use crate::sim::{
+    ArrivalSpec, Delay, FinishedJob, HeldSpec, Recorder, Setting, Simulation, SlotRecord, SpeedSpec,
+};
 use std::ops::ControlFlow;
 
 /// Two servers of four cores. Port 0 asks for three cores, port 1 for all four of both servers, port 2 for one; every task
@@ -12,8 +14,8 @@ fn setting(arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
 /// The same with servers of another size.
 fn sized(cores: u64, arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
     let channels = [3, 4, 1].into_iter().enumerate();
-    let channels =
-        channels.flat_map(|(port, asked)| (0..2).map(move |at| ChannelSpec::new(port as u32, at, vec![asked])));
+    let channels = channels
+        .flat_map(|(port, asked)| (0..2).map(move |at| ChannelSpec::new(port as u32, at, vec![asked])));
     let cluster = crate::model::Cluster::new(ClusterSpec {
         devices: vec!["cpu".into()],
         servers: vec!["a".into(), "b".into()],
@@ -23,7 +25,8 @@ fn sized(cores: u64, arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
         gangs: vec![GangSpec::new(0, 1, &[1]), GangSpec::new(1, 2, &[2]), GangSpec::new(2, 1, &[1])],
         ..ClusterSpec::default()
     });
-    let arrivals = ArrivalSpec::List { jobs: arrivals.iter().map(|row| row.to_vec()).collect(), repeat: false };
+    let arrivals =
+        ArrivalSpec::List { jobs: arrivals.iter().map(|row| row.to_vec()).collect(), repeat: false };
     let speeds = SpeedSpec { deviation: 0.0, mean: (1.0, 1.0), ..SpeedSpec::default() };
     let setting = Setting::build(cluster.unwrap(), arrivals, &speeds, Delay::default(), 1).unwrap();
     let work = work.map(|jobs| if jobs.is_empty() { vec![1.0] } else { jobs.to_vec() });
@@ -46,7 +49,8 @@ fn starts(setting: &Setting, rule: QueueRule) -> Vec<(u32, u64, u64)> {
     let mut log = Log::default();
     assert!(simulation.run(3, &mut log).unwrap().is_continue());
     assert!(simulation.drain(1000, &mut log).unwrap().is_continue());
-    let mut starts: Vec<(u32, u64, u64)> = log.0.iter().map(|job| (job.port.0, job.number, job.started.0)).collect();
+    let mut starts: Vec<(u32, u64, u64)> =
+        log.0.iter().map(|job| (job.port.0, job.number, job.started.0)).collect();
     starts.sort_by_key(|start| (start.2, start.0, start.1));
     starts
 }
@@ -88,7 +92,8 @@ fn a_log_is_followed_and_waits_where_there_is_no_room() {
     let setting = setting(&[[2, 0, 1], [0, 0, 0], [0, 0, 0]], [&[3.0, 2.0], &[], &[1.0]]);
     let at = |slot, channel| LoggedStart { slot: Slot(slot), channels: vec![ChannelId(channel)] };
     // The second wants server `a` while the first still holds three of its four cores.
-    let log = vec![vec![at(2, 0), at(3, 0)], Vec::new(), vec![LoggedStart { slot: Slot(4), channels: Vec::new() }]];
+    let log =
+        vec![vec![at(2, 0), at(3, 0)], Vec::new(), vec![LoggedStart { slot: Slot(4), channels: Vec::new() }]];
     assert_eq!(starts(&setting, QueueRule::Logged(Arc::new(log))), [(0, 0, 2), (2, 0, 4), (0, 1, 5)]);
 }
 

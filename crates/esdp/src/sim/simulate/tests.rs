@@ -15,7 +15,8 @@ fn plain() -> Setting {
 
 fn summary(setting: &Setting, policy: &str, slots: u64) -> Summary {
     let mut summary = Summary::new(setting.cluster());
-    let mut simulation = Simulation::new(setting, &policy.parse().unwrap()).unwrap().against_live_oracle(setting);
+    let mut simulation =
+        Simulation::new(setting, &policy.parse().unwrap()).unwrap().against_live_oracle(setting);
     assert!(simulation.run(slots, &mut summary).unwrap().is_continue());
     summary
 }
@@ -34,9 +35,11 @@ fn a_run_can_be_cut_in_two() {
 
 #[test]
 fn the_oracle_is_its_own_yardstick() {
-    for drift in
-        [Drift::None, Drift::Switch { share: 0.35, factor: 0.4, every: 20 }, Drift::Sine { amplitude: 0.5, period: 90 }]
-    {
+    for drift in [
+        Drift::None,
+        Drift::Switch { share: 0.35, factor: 0.4, every: 20 },
+        Drift::Sine { amplitude: 0.5, period: 90 },
+    ] {
         let setting = setting(Delay::default(), drift);
         let live = summary(&setting, "oracle", 200);
         assert_eq!((live.oracle_ratio(), live.regret()), (Some(1.0), Some(0.0)), "{drift:?}");

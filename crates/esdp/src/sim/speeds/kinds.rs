@@ -43,7 +43,11 @@ impl KindSpeeds {
         for (row, speeds) in rows.iter().enumerate() {
             if speeds.len() != kinds {
                 let found = format!("a list of {} numbers", speeds.len());
-                return Err(ParameterError::new(format!("kinds[{row}]"), found, format!("{kinds}, one per kind")));
+                return Err(ParameterError::new(
+                    format!("kinds[{row}]"),
+                    found,
+                    format!("{kinds}, one per kind"),
+                ));
             }
             for (kind, &speed) in speeds.iter().enumerate() {
                 check_number(format!("kinds[{row}][{kind}]"), speed, 0.0..=super::FASTEST)?;
@@ -90,8 +94,9 @@ impl KindSpeeds {
             }
             Self::Table(rows) => rows[port % rows.len()][kind],
         };
-        let mean =
-            |Channel { port, server }: &Channel| speed(port.index(), kinds[server.index()]) * factors[server.index()];
+        let mean = |Channel { port, server }: &Channel| {
+            speed(port.index(), kinds[server.index()]) * factors[server.index()]
+        };
         cluster.channels().iter().map(mean).collect()
     }
 }

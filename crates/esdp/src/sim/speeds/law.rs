@@ -112,12 +112,20 @@ mod tests {
     #[test]
     fn the_closed_forms_are_the_integrals() {
         for law in [SpeedLaw::Normal, SpeedLaw::LogNormal] {
-            for (mean, deviation, cost) in
-                [(0.4, 0.5, 0.1), (0.1, 0.5, 0.3), (0.9, 0.2, 0.0), (1.6, 0.7, 0.1), (0.5, 3.0, 0.2), (0.3, 0.0, 0.1)]
-            {
+            for (mean, deviation, cost) in [
+                (0.4, 0.5, 0.1),
+                (0.1, 0.5, 0.3),
+                (0.9, 0.2, 0.0),
+                (1.6, 0.7, 0.1),
+                (0.5, 3.0, 0.2),
+                (0.3, 0.0, 0.1),
+            ] {
                 let expected = integral(|noise| (law.speed(mean, deviation, noise) - cost).clamp(0.0, 1.0));
                 let found = law.net_mean(mean, deviation, cost);
-                assert!((found - expected).abs() < 1e-7, "{law:?} {mean} {deviation}: {found}, not {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-7,
+                    "{law:?} {mean} {deviation}: {found}, not {expected}"
+                );
             }
         }
     }

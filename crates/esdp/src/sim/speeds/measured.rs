@@ -85,7 +85,8 @@ struct Shared {
 impl Measured {
     /// A server's factor in a slot.
     pub(super) fn factor(&self, slot: Slot, server: ServerId) -> f64 {
-        let (block, within) = ((slot.0.saturating_sub(1)) / self.block, (slot.0.saturating_sub(1)) % self.block);
+        let (block, within) =
+            ((slot.0.saturating_sub(1)) / self.block, (slot.0.saturating_sub(1)) % self.block);
         let mut rng = stream(self.seed, Purpose::Speeds, block, u64::from(server.0));
         let series = &self.shared.series[rng.random_range(0..self.shared.series.len())];
         let start = rng.random_range(0..series.len());
@@ -97,7 +98,8 @@ impl Measured {
         if mean <= 0.0 {
             return (-cost).clamp(0.0, 1.0);
         }
-        let below = |limit: f64| self.shared.sums[self.shared.sorted.partition_point(|&factor| factor < limit)];
+        let below =
+            |limit: f64| self.shared.sums[self.shared.sorted.partition_point(|&factor| factor < limit)];
         let (low, high) = (below(cost / mean), below((1.0 + cost) / mean));
         (mean * (high.1 - low.1) - cost * (high.0 - low.0) + (1.0 - high.0)).clamp(0.0, 1.0)
     }
@@ -118,7 +120,8 @@ mod tests {
         let pieces: Vec<Vec<f64>> = vec![vec![0.5, 1.0, 1.5, 1.0], vec![0.5, 0.5, 2.0]];
         for server in (0..20).map(ServerId) {
             for block in 0..20 {
-                let factors: Vec<f64> = (1..=3).map(|k| measured.factor(Slot(3 * block + k), server)).collect();
+                let factors: Vec<f64> =
+                    (1..=3).map(|k| measured.factor(Slot(3 * block + k), server)).collect();
                 let fits = pieces.iter().any(|series| {
                     let at = |start: usize, k: usize| series[(start + k) % series.len()];
                     (0..series.len()).any(|start| (0..3).all(|k| at(start, k) == factors[k]))
@@ -146,7 +149,8 @@ mod tests {
 
     #[test]
     fn bad_series_are_refused() {
-        let refused = |series: Vec<Vec<f64>>, block| MeasuredSpec { series, block }.check().unwrap_err().to_string();
+        let refused =
+            |series: Vec<Vec<f64>>, block| MeasuredSpec { series, block }.check().unwrap_err().to_string();
         assert!(refused(vec![], 1).contains("`measured.series` is empty"));
         assert!(refused(vec![vec![1.0, f64::NAN]], 1).contains("`measured.series[0][1]` is NaN"));
         assert!(refused(vec![vec![0.0, 0.0]], 1).contains("without a positive speed"));

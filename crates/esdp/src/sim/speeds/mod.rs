@@ -153,7 +153,9 @@ impl SpeedSpec {
         let channels = cluster.channels().len();
         let rows = match (&self.table, &self.kinds) {
             (Some(table), _) => {
-                if let Some((row, found)) = table.iter().map(Vec::len).enumerate().find(|(_, len)| *len != channels) {
+                if let Some((row, found)) =
+                    table.iter().map(Vec::len).enumerate().find(|(_, len)| *len != channels)
+                {
                     let (key, accepted) = (format!("table[{row}]"), format!("{channels}, one per channel"));
                     return Err(ParameterError::new(key, format!("a list of {found} numbers"), accepted));
                 }
@@ -163,15 +165,24 @@ impl SpeedSpec {
                 let servers = cluster.servers().len();
                 let of = self.kind_of_server.clone().unwrap_or_else(|| kinds.of_servers(servers, seed));
                 if of.len() != servers || of.iter().any(|&kind| kind >= kinds.count()) {
-                    let (found, accepted) = (of.len(), format!("{servers}, one of {} a server", kinds.count()));
-                    return Err(ParameterError::new("kind_of_server", format!("a list of {found} kinds"), accepted));
+                    let (found, accepted) =
+                        (of.len(), format!("{servers}, one of {} a server", kinds.count()));
+                    return Err(ParameterError::new(
+                        "kind_of_server",
+                        format!("a list of {found} kinds"),
+                        accepted,
+                    ));
                 }
                 vec![kinds.means(&of, self.mean, self.server_deviation, cluster, seed)]
             }
             (None, None) => {
                 let mut rng = stream(seed, Purpose::Laws, 0, 0);
                 let (from, to) = self.mean;
-                vec![(0..channels).map(|_| if from < to { rng.random_range(from..to) } else { from }).collect()]
+                vec![
+                    (0..channels)
+                        .map(|_| if from < to { rng.random_range(from..to) } else { from })
+                        .collect(),
+                ]
             }
         };
         let correlated = (self.correlation > 0.0).then(|| Correlated::new(seed, self.correlation, channels));

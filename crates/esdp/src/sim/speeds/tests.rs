@@ -36,7 +36,11 @@ fn check_truth(spec: &SpeedSpec, inflation: f64) {
         let seen = outcomes(&mut speeds, slot, 1);
         for channel in 0..3 {
             let truth = speeds.mean(Slot(slot), ChannelId::at(channel));
-            assert_eq!(truth, speeds.clone().means(Slot(slot))[channel], "one channel or all, the truth is one");
+            assert_eq!(
+                truth,
+                speeds.clone().means(Slot(slot))[channel],
+                "one channel or all, the truth is one"
+            );
             assert!((0.0..=1.0).contains(&seen[channel]));
             difference[channel] += seen[channel] - truth;
             square[channel] += (seen[channel] - truth).powi(2);
@@ -84,9 +88,13 @@ fn a_table_is_followed_row_by_row() {
     check_truth(&SpeedSpec { table: table.clone(), hold: 10, ..paper() }, 1.0);
     let mut exact = SpeedSpec { table, hold: 10, deviation: 0.0, ..paper() }.build(&cluster(), 1).unwrap();
     let close = |found: &[f64], expected: [f64; 3]| {
-        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {expected:?}");
+        assert!(
+            found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{found:?}, not {expected:?}"
+        );
     };
-    for (slot, expected) in [(1, [0.1, 0.3, 0.5]), (10, [0.1, 0.3, 0.5]), (11, [0.8, 0.7, 0.6]), (21, [0.1, 0.3, 0.5])]
+    for (slot, expected) in
+        [(1, [0.1, 0.3, 0.5]), (10, [0.1, 0.3, 0.5]), (11, [0.8, 0.7, 0.6]), (21, [0.1, 0.3, 0.5])]
     {
         close(exact.means(Slot(slot)), expected);
         close(&outcomes(&mut exact, slot, 1), expected);
@@ -125,8 +133,13 @@ fn what_is_out_of_range_is_named() {
     assert!(refused(|s| s.deviation = f64::NAN).contains("`deviation` is NaN"));
     assert!(refused(|s| s.correlation = 1.0).contains("below 1"));
     assert!(refused(|s| s.table = Some(vec![])).contains("at least one row"));
-    assert!(refused(|s| s.table = Some(vec![vec![0.1; 3], vec![0.1; 2]])).contains("`table[1]` is a list of 2"));
-    assert!(refused(|s| s.drift = Drift::Switch { share: 2.0, factor: 0.4, every: 1 }).contains("`drift.share` is 2"));
+    assert!(
+        refused(|s| s.table = Some(vec![vec![0.1; 3], vec![0.1; 2]])).contains("`table[1]` is a list of 2")
+    );
+    assert!(
+        refused(|s| s.drift = Drift::Switch { share: 2.0, factor: 0.4, every: 1 })
+            .contains("`drift.share` is 2")
+    );
     assert!(refused(|s| s.drift = Drift::Sine { amplitude: 0.5, period: 0 }).contains("`drift.period` is 0"));
 }
 

@@ -46,7 +46,9 @@ mod tests {
     #[test]
     fn noon_is_busier_than_midnight() {
         let mut workload = Diurnal { mean: 0.5, amplitude: 0.4, period: 100, phase: 0.0, seed: 2 };
-        assert!((workload.rho(Slot(25)) - 0.9).abs() < 1e-12 && (workload.rho(Slot(175)) - 0.1).abs() < 1e-12);
+        assert!(
+            (workload.rho(Slot(25)) - 0.9).abs() < 1e-12 && (workload.rho(Slot(175)) - 0.1).abs() < 1e-12
+        );
         let mut arrivals = Arrivals::everywhere(1);
         let mut jobs = vec![0.0; 100];
         let days = 2000;
@@ -57,7 +59,10 @@ mod tests {
         for (hour, jobs) in jobs.into_iter().enumerate() {
             let (rho, found) = (workload.rho(Slot(hour as u64)), jobs / days as f64);
             // A hundred comparisons: five standard errors.
-            assert!((found - rho).abs() < 5.0 * (rho * (1.0 - rho) / days as f64).sqrt(), "{hour}: {found}, not {rho}");
+            assert!(
+                (found - rho).abs() < 5.0 * (rho * (1.0 - rho) / days as f64).sqrt(),
+                "{hour}: {found}, not {rho}"
+            );
         }
     }
 }

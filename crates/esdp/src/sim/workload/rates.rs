@@ -32,7 +32,8 @@ impl Rates {
         match self {
             Rates::All(rate) => check_number(key, *rate, 0.0..=most),
             Rates::Each(rates) => {
-                let check = |(port, &rate): (usize, &f64)| check_number(format!("{key}[{port}]"), rate, 0.0..=most);
+                let check =
+                    |(port, &rate): (usize, &f64)| check_number(format!("{key}[{port}]"), rate, 0.0..=most);
                 rates.iter().enumerate().try_for_each(check)
             }
         }

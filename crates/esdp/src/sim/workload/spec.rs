@@ -148,7 +148,8 @@ impl ArrivalSpec {
                 check_number("mean", *mean, 0.0..=1.0)?;
                 let room = mean.min(1.0 - mean);
                 if !(0.0..=room + 1e-12).contains(amplitude) {
-                    let accepted = format!("a number from 0 to {room}, so that probabilities stay from 0 to 1");
+                    let accepted =
+                        format!("a number from 0 to {room}, so that probabilities stay from 0 to 1");
                     return Err(ParameterError::new("amplitude", amplitude, accepted));
                 }
                 check_whole("period", *period, 1..=u64::MAX)?;
@@ -192,7 +193,11 @@ impl ArrivalSpec {
                         ));
                     }
                     for (port, &count) in row.iter().enumerate() {
-                        check_whole(format!("jobs[{slot}][{port}]"), u64::from(count), 0..=u64::from(MOST_JOBS))?;
+                        check_whole(
+                            format!("jobs[{slot}][{port}]"),
+                            u64::from(count),
+                            0..=u64::from(MOST_JOBS),
+                        )?;
                     }
                 }
                 Ok(())
@@ -240,13 +245,20 @@ mod tests {
             refused(r#"{"law": "bernoulli", "rho": [0.1]}"#),
             "`rho` is a list of 1 numbers, expected one number, or 3, one per port"
         );
-        assert!(refused(r#"{"law": "diurnal", "mean": 0.8, "amplitude": 0.5}"#).contains("`amplitude` is 0.5"));
+        assert!(
+            refused(r#"{"law": "diurnal", "mean": 0.8, "amplitude": 0.5}"#).contains("`amplitude` is 0.5")
+        );
         assert!(refused(r#"{"law": "diurnal", "period": 0}"#).contains("`period` is 0"));
         assert!(refused(r#"{"law": "bursty", "enter": -1}"#).contains("`enter` is -1"));
         assert!(refused(r#"{"law": "poisson", "most": 0}"#).contains("`most` is 0"));
         assert!(refused(r#"{"law": "binomial", "jobs": 5000}"#).contains("from 1 to 1000"));
-        assert!(refused(r#"{"law": "list", "jobs": [[1, 0, 0], [1, 0]]}"#).contains("`jobs[1]` is a row of 2"));
-        assert!(refused(r#"{"law": "late", "from": [1, 9]}"#).contains("`from` is a list of 2 numbers, expected 3"));
+        assert!(
+            refused(r#"{"law": "list", "jobs": [[1, 0, 0], [1, 0]]}"#).contains("`jobs[1]` is a row of 2")
+        );
+        assert!(
+            refused(r#"{"law": "late", "from": [1, 9]}"#)
+                .contains("`from` is a list of 2 numbers, expected 3")
+        );
         assert!(refused(r#"{"law": "list", "jobs": []}"#).contains("at least one row"));
     }
 

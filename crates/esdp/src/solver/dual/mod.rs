@@ -226,8 +226,11 @@ impl Dual {
         }
         for (row, left) in self.left.iter_mut().enumerate() {
             let requests = &self.requests[row * n..][..n];
-            *left -=
-                requests.iter().zip(&self.reduced).map(|(a, &r)| if r > threshold { *a } else { 0.0 }).sum::<f64>();
+            *left -= requests
+                .iter()
+                .zip(&self.reduced)
+                .map(|(a, &r)| if r > threshold { *a } else { 0.0 })
+                .sum::<f64>();
         }
         self.work += (n * problem.rows()) as u64 / 2 + 2 * n as u64;
         self.left.iter().all(|&left| left > 0.0).then_some(frame)
@@ -286,7 +289,8 @@ impl Dual {
         let mut worst: [(f64, u32); ROWS_AT_ONCE] = [(1e-7, u32::MAX); ROWS_AT_ONCE];
         for row in 0..problem.rows() {
             let requests = &self.requests[row * n..][..n];
-            let used: f64 = self.near.iter().zip(&self.buffer).map(|(&e, share)| share * requests[e as usize]).sum();
+            let used: f64 =
+                self.near.iter().zip(&self.buffer).map(|(&e, share)| share * requests[e as usize]).sum();
             let over = (used - self.left[row]) / self.left[row].max(1.0);
             let least = worst.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)).expect("some");
             if over > least.0 && !self.active.contains(&(row as u32)) {

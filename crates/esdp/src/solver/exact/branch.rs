@@ -70,7 +70,14 @@ struct Ground<'a> {
 
 impl Branch {
     /// Searches for a set better than `found`.
-    pub fn search(&mut self, problem: &Problem<'_>, reduced: &Reduced, dual: &Dual, budget: u64, found: &mut Found) {
+    pub fn search(
+        &mut self,
+        problem: &Problem<'_>,
+        reduced: &Reduced,
+        dual: &Dual,
+        budget: u64,
+        found: &mut Found,
+    ) {
         problem.fill(&mut self.walk.room);
         let mut base = self.price(problem, reduced, dual, dual.lambda);
         if !reduced.linear {
@@ -110,7 +117,8 @@ impl Branch {
         let n = reduced.len();
         self.r.clear();
         self.r.extend((0..n).map(|e| dual.reduced[e] + (lambda - dual.lambda) * reduced.w[e]));
-        let server = |e: u32| problem.servers().map_or(0, |servers| servers.of[reduced.ids[e as usize] as usize]);
+        let server =
+            |e: u32| problem.servers().map_or(0, |servers| servers.of[reduced.ids[e as usize] as usize]);
         self.order.clear();
         self.order.extend(0..n as u32);
         let r = &self.r;
@@ -160,7 +168,12 @@ impl Walk {
 
     /// Visits sets of channels depth-first, the promising branch first. Returns whether it
     /// came to the end; leaves the room as it was.
-    fn run(&mut self, ground: Ground<'_>, channels: &[u32], mut visit: impl FnMut(&[Step], &Sums) -> Go) -> bool {
+    fn run(
+        &mut self,
+        ground: Ground<'_>,
+        channels: &[u32],
+        mut visit: impl FnMut(&[Step], &Sums) -> Go,
+    ) -> bool {
         let position = |depth: usize| ground.reduced.ids[channels[depth] as usize] as usize;
         let mut sums = Sums::default();
         self.path.clear();

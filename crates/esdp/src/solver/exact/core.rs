@@ -45,7 +45,14 @@ struct Row {
 impl Core {
     /// Searches for a set better than `found` among `order`, the core by ascending `|r|`.
     /// False, with nothing done, when not even a few channels' weights fit in a word.
-    pub fn search(&mut self, problem: &Reduced, dual: &Dual, order: &[u32], limits: Limits, found: &mut Found) -> bool {
+    pub fn search(
+        &mut self,
+        problem: &Reduced,
+        dual: &Dual,
+        order: &[u32],
+        limits: Limits,
+        found: &mut Found,
+    ) -> bool {
         let r = &dual.reduced;
         found.work += (2 * problem.len() + 2 * problem.rows() * order.len()) as u64;
         let Some((usable, mut root)) = self.measure(problem, r, order) else { return false };
@@ -91,8 +98,9 @@ impl Core {
             let windows = [1, 2, 3].map(|flips| self.window(flips, room, &dual.price));
             let alive = |label: &Label| {
                 let left = room - label.penalty;
-                let Some((low, high)) =
-                    (1..=3).find(|&flips| left <= f64::from(flips + 1) * next).map(|flips| windows[flips as usize - 1])
+                let Some((low, high)) = (1..=3)
+                    .find(|&flips| left <= f64::from(flips + 1) * next)
+                    .map(|flips| windows[flips as usize - 1])
                 else {
                     return true;
                 };

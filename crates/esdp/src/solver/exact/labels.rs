@@ -78,7 +78,12 @@ impl Labels {
     /// The best choice that toggling a channel makes of a label which `fits` then, if its value is above `best`, which it
     /// raises; the choice is remembered.
     #[inline]
-    pub fn best_with(&mut self, toggle: &Toggle, fits: impl Fn(&Label) -> bool, best: &mut f64) -> Option<u32> {
+    pub fn best_with(
+        &mut self,
+        toggle: &Toggle,
+        fits: impl Fn(&Label) -> bool,
+        best: &mut f64,
+    ) -> Option<u32> {
         let mut candidate = None;
         for label in &self.current {
             if fits(label) {
@@ -112,7 +117,8 @@ impl Labels {
                 continue;
             }
             while kept < count
-                && (labels[kept].key < copy.key || labels[kept].key == copy.key && labels[kept].mean >= copy.mean)
+                && (labels[kept].key < copy.key
+                    || labels[kept].key == copy.key && labels[kept].mean >= copy.mean)
             {
                 if alive(&labels[kept]) {
                     push(&mut self.merged, labels[kept], cone);

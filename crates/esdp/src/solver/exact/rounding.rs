@@ -79,7 +79,8 @@ impl Rounding {
                 self.offered.push(column as u32);
             }
         }
-        self.offered.sort_unstable_by(|&a, &b| reduced[b as usize].total_cmp(&reduced[a as usize]).then(a.cmp(&b)));
+        self.offered
+            .sort_unstable_by(|&a, &b| reduced[b as usize].total_cmp(&reduced[a as usize]).then(a.cmp(&b)));
         for at in 0..self.offered.len() {
             let column = self.offered[at] as usize;
             let with = (sums.0 + ground.mean[column], sums.1 + ground.width[column]);

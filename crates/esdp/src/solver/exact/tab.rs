@@ -86,7 +86,12 @@ impl Tab {
         let order = |&a: &u32, &b: &u32| {
             let (a, b) = (a as usize, b as usize);
             let better = |x: &[f64]| x[b].total_cmp(&x[a]);
-            problem.request(a).cmp(problem.request(b)).then(better(&problem.v)).then(better(&problem.w)).then(a.cmp(&b))
+            problem
+                .request(a)
+                .cmp(problem.request(b))
+                .then(better(&problem.v))
+                .then(better(&problem.w))
+                .then(a.cmp(&b))
         };
         self.items.sort_unstable_by(order);
         let (mut class, mut fit): (&[u64], usize) = (&[], 0);
@@ -124,12 +129,15 @@ impl Tab {
             self.stride[row] = self.cells;
             self.cells *= self.room[row] as usize + 1;
         }
-        if !self.packing.fit(self.room.iter().map(|&room| u128::from(room))) || self.packing.bits + CELL_BITS > 64 {
+        if !self.packing.fit(self.room.iter().map(|&room| u128::from(room)))
+            || self.packing.bits + CELL_BITS > 64
+        {
             return false;
         }
         // The channels least in doubt first: labels multiply late.
         let r = &dual.reduced;
-        self.items.sort_unstable_by(|&a, &b| r[b as usize].abs().total_cmp(&r[a as usize].abs()).then(a.cmp(&b)));
+        self.items
+            .sort_unstable_by(|&a, &b| r[b as usize].abs().total_cmp(&r[a as usize].abs()).then(a.cmp(&b)));
         let mut lambda = dual.lambda;
         let mut bound = f64::INFINITY;
         for round in 0..ROUNDS {
@@ -220,7 +228,8 @@ impl Tab {
                 continue;
             }
             let request = problem.request(e as usize);
-            let offset: usize = request.iter().zip(&self.stride).map(|(&a, stride)| a as usize * stride).sum();
+            let offset: usize =
+                request.iter().zip(&self.stride).map(|(&a, stride)| a as usize * stride).sum();
             let run = rows.checked_sub(1).map_or(1, |last| (self.room[last] - request[last]) as usize + 1);
             // An odometer over all rows but the last, each from its request to its room.
             self.digit.clear();
@@ -258,7 +267,8 @@ impl Tab {
             let layer = self.items.len() - position;
             if self.table[layer * self.cells + cell] > self.table[(layer - 1) * self.cells + cell] {
                 let request = problem.request(e as usize);
-                cell -= request.iter().zip(&self.stride).map(|(&a, stride)| a as usize * stride).sum::<usize>();
+                cell -=
+                    request.iter().zip(&self.stride).map(|(&a, stride)| a as usize * stride).sum::<usize>();
                 mean += problem.v[e as usize];
                 width += problem.w[e as usize];
                 self.chosen.push(e);

@@ -113,7 +113,8 @@ impl Tree {
         found: &mut Found,
     ) {
         // A set that flips another channel pays at least the first one's `|r|`.
-        let beyond = order.get(count).map_or(f64::NEG_INFINITY, |&e| dual.bound - dual.reduced[e as usize].abs());
+        let beyond =
+            order.get(count).map_or(f64::NEG_INFINITY, |&e| dual.bound - dual.reduced[e as usize].abs());
         found.work += self.prepare(problem, dual, &order[..count.min(order.len())]);
         if !self.ground.fits {
             found.bound = found.bound.min(beyond).max(found.value);
@@ -157,7 +158,14 @@ impl Tree {
     }
 
     /// Solves a node and splits it; returns the child to go on with.
-    fn visit(&mut self, problem: &Reduced, dual: &Dual, open: Open, limits: Limits, found: &mut Found) -> Option<Open> {
+    fn visit(
+        &mut self,
+        problem: &Reduced,
+        dual: &Dual,
+        open: Open,
+        limits: Limits,
+        found: &mut Found,
+    ) -> Option<Open> {
         self.go_to(open.node);
         self.lp.work = 0;
         let constant = self.constant(problem, dual.lambda);
@@ -250,7 +258,8 @@ impl Tree {
         let idle = self.lp.row_price(self.rows.len());
         self.reduced.iter_mut().for_each(|r| *r -= idle);
         bound += idle * columns as f64 - (idle * f64::from(self.idle.0)).min(idle * f64::from(self.idle.1));
-        let size = self.reduced.iter().map(|r| r.abs()).sum::<f64>() + bound.abs() + idle.abs() * columns as f64;
+        let size =
+            self.reduced.iter().map(|r| r.abs()).sum::<f64>() + bound.abs() + idle.abs() * columns as f64;
         for (&r, state) in self.reduced.iter().zip(&self.state) {
             bound += match state {
                 None => r.max(0.0),
@@ -317,7 +326,8 @@ impl Tree {
             let at = f64::from(u8::from(self.state[column as usize] == Some(true)));
             self.lp.bound(column, at, at);
         }
-        let value = (0..columns as u32).map(|column| self.gain[column as usize] * self.lp.share(column)).sum();
+        let value =
+            (0..columns as u32).map(|column| self.gain[column as usize] * self.lp.share(column)).sum();
         self.lp.set_value(value);
     }
 

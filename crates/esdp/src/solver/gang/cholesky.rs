@@ -49,8 +49,9 @@ mod tests {
         // M = B B^T + 1 with some B; the solution is known.
         let size = 19;
         let b = |i: usize, j: usize| ((i * 7 + j * 13) % 11) as f64 / 11.0;
-        let entry =
-            |i: usize, j: usize| (0..size).map(|k| b(i, k) * b(j, k)).sum::<f64>() + f64::from(u8::from(i == j));
+        let entry = |i: usize, j: usize| {
+            (0..size).map(|k| b(i, k) * b(j, k)).sum::<f64>() + f64::from(u8::from(i == j))
+        };
         let mut matrix: Vec<f64> = (0..size * size).map(|at| entry(at / size, at % size)).collect();
         let known: Vec<f64> = (0..size).map(|i| i as f64 - 5.0).collect();
         let mut x: Vec<f64> = (0..size).map(|i| (0..size).map(|j| entry(i, j) * known[j]).sum()).collect();

@@ -55,8 +55,8 @@ use self::smooth::newton;
 use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
 use crate::solver::gang::tuning::search::{
-    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, RELAXED_TENTHS, ROUNDS, SCORES,
-    SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
+    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, RELAXED_TENTHS, ROUNDS,
+    SCORES, SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
 };
 
 /// A decision's work by default, at least this.
@@ -119,7 +119,8 @@ impl Decomposition {
             let proved = if in_doubt { bound.max(self.best_value) + self.tolerance() } else { bound };
             solution.complete(problem, proved * self.form.scale, guarantee, "exact/gang");
             // Without doubt the tree ends with a proof: it was cut short, or there was no work for one.
-            solution.stopped = Stopped::new(guarantee, !in_doubt || self.pricing.work >= budget / WORK_PER_VISIT);
+            solution.stopped =
+                Stopped::new(guarantee, !in_doubt || self.pricing.work >= budget / WORK_PER_VISIT);
             if !in_doubt || !self.leave_out_idle(problem, budget) {
                 return;
             }

@@ -119,8 +119,8 @@ impl Lp {
         for (j, &variable) in self.outside.iter().enumerate() {
             if (variable as usize) < columns {
                 new[j] = requests[variable as usize];
-                level -=
-                    new[j] * if self.raised[j] { self.high[variable as usize] } else { self.low[variable as usize] };
+                level -= new[j]
+                    * if self.raised[j] { self.high[variable as usize] } else { self.low[variable as usize] };
             }
         }
         for (i, &variable) in self.basic.iter().enumerate() {
@@ -226,7 +226,11 @@ impl Lp {
     /// The column variables in the basis with their values: the only ones that are not whole.
     pub fn basics(&self) -> impl Iterator<Item = (u32, f64)> {
         let columns = self.columns as u32;
-        self.basic.iter().zip(&self.level).map(|(&variable, &level)| (variable, level)).filter(move |b| b.0 < columns)
+        self.basic
+            .iter()
+            .zip(&self.level)
+            .map(|(&variable, &level)| (variable, level))
+            .filter(move |b| b.0 < columns)
     }
 
     /// Corrects the objective, which sums up steps and their rounding errors.

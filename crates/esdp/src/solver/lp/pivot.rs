@@ -57,7 +57,9 @@ impl Lp {
         let slacks = self.columns as u32;
         let entry = |row: usize| self.table[row * self.columns + at].abs();
         let rows = (0..self.rows).filter(|&row| self.basic[row] >= slacks);
-        let Some(row) = rows.max_by(|&a, &b| entry(a).total_cmp(&entry(b)).then(b.cmp(&a))) else { return false };
+        let Some(row) = rows.max_by(|&a, &b| entry(a).total_cmp(&entry(b)).then(b.cmp(&a))) else {
+            return false;
+        };
         if entry(row) < 1e-7 {
             return false;
         }

@@ -156,7 +156,9 @@ impl<'a> Problem<'a> {
         let fits = |capacity: &[Amount]| {
             request.iter().zip(capacity).filter_map(|(&a, &c)| c.checked_div(a)).min().unwrap_or(Amount::MAX)
         };
-        let server = self.servers.map_or(Amount::MAX, |servers| fits(servers.row(servers.of[channel], self.devices())));
+        let server = self
+            .servers
+            .map_or(Amount::MAX, |servers| fits(servers.row(servers.of[channel], self.devices())));
         self.gangs.map_or(1, |gangs| gangs.most(channel)).min(fits(self.capacity)).min(server)
     }
 
@@ -164,7 +166,8 @@ impl<'a> Problem<'a> {
     pub fn fits_alone(&self, channel: usize) -> bool {
         let request = self.request(channel);
         let fits = |capacity: &[Amount]| request.iter().zip(capacity).all(|(a, c)| a <= c);
-        fits(self.capacity) && self.servers.is_none_or(|servers| fits(servers.row(servers.of[channel], self.devices())))
+        fits(self.capacity)
+            && self.servers.is_none_or(|servers| fits(servers.row(servers.of[channel], self.devices())))
     }
 
     /// The objective at the uses of channels: `sum(mean) + sqrt(sum(width))`.
@@ -180,7 +183,8 @@ impl<'a> Problem<'a> {
     /// Whether uses of distinct, ascending channels keep every capacity: at most one of each channel, or, with
     /// [`Gangs`], such that every job is whole.
     pub fn is_feasible(&self, uses: &Uses) -> bool {
-        let is_kind = uses.is_sorted() && (self.gangs.is_some() || uses.iter().all(|Use { count, .. }| count == 1));
+        let is_kind =
+            uses.is_sorted() && (self.gangs.is_some() || uses.iter().all(|Use { count, .. }| count == 1));
         let mut room = Room::default();
         self.fill(&mut room);
         let fits = |Use { channel, count }| self.take(&mut room, channel as usize, count);

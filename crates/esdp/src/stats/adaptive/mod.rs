@@ -265,13 +265,15 @@ impl Statistics for Adaptive {
         let server = |server: usize| {
             let weights = self.weights.on(server as u32);
             let factors = self.pools.iter().zip(weights);
-            let factor = factors.map(|(pool, weight)| weight * pool.prior.servers[server].factor).sum::<f64>();
+            let factor =
+                factors.map(|(pool, weight)| weight * pool.prior.servers[server].factor).sum::<f64>();
             ServerInsight { factor: 1.0 + factor, memory: remembered(weights, passed) }
         };
         let servers: Vec<ServerInsight> = (0..self.tree.servers).map(server).collect();
         let channel = |index: usize| {
             let weights = self.weights(index);
-            let shared = self.pools.iter().zip(weights).map(|(pool, weight)| weight * pool.shared(index)).sum::<f64>();
+            let shared =
+                self.pools.iter().zip(weights).map(|(pool, weight)| weight * pool.shared(index)).sum::<f64>();
             (remembered(weights, passed), shared)
         };
         Some(Insight::over((0..self.readings.len()).map(channel), servers))
@@ -293,13 +295,16 @@ impl Statistics for Adaptive {
         };
         state::check_length("memories", memories.len(), COUNT)?;
         state::check_length("pools", pools.len(), COUNT)?;
-        if let Some((&found, expected)) = memories.iter().zip(MEMORIES).find(|(found, expected)| *found != expected) {
+        if let Some((&found, expected)) =
+            memories.iter().zip(MEMORIES).find(|(found, expected)| *found != expected)
+        {
             return Err(StateError::Parameter { parameter: "memories", found, expected });
         }
         let weights = Weights::restored(weights, self.tree.servers)?;
         // All or nothing; where all goes well, the pools keep their buffers.
         let before = self.pools.clone();
-        if let Err(error) = self.pools.iter_mut().zip(pools).try_for_each(|(pool, saved)| pool.restore(saved)) {
+        if let Err(error) = self.pools.iter_mut().zip(pools).try_for_each(|(pool, saved)| pool.restore(saved))
+        {
             self.pools = before;
             return Err(error);
         }

@@ -9,7 +9,8 @@ use rand::RngExt;
 
 /// Two ports on `servers` servers, every channel there is.
 fn cluster(servers: u32) -> Cluster {
-    let channels = (0..2).flat_map(|port| (0..servers).map(move |server| ChannelSpec::new(port, server, vec![1])));
+    let channels =
+        (0..2).flat_map(|port| (0..servers).map(move |server| ChannelSpec::new(port, server, vec![1])));
     Cluster::new(ClusterSpec {
         devices: vec!["gpu".into()],
         servers: (0..servers).map(|server| format!("s{server}")).collect(),
@@ -29,7 +30,11 @@ fn played(slots: u64, mean: impl Fn(u64, u32) -> f64) -> Adaptive {
         adaptive.advance(Slot(slot));
         for channel in 0..24 {
             let noise: f64 = (0..3).map(|_| rng.random::<f64>() - 0.5).sum::<f64>() * 0.2;
-            adaptive.observe(&ran(slot, ChannelId(channel), (mean(slot, channel % 12) + noise).clamp(0.0, 1.0)));
+            adaptive.observe(&ran(
+                slot,
+                ChannelId(channel),
+                (mean(slot, channel % 12) + noise).clamp(0.0, 1.0),
+            ));
         }
     }
     adaptive
@@ -119,7 +124,10 @@ fn when_channels_are_read_makes_no_difference() {
                 match event {
                     0 => life.reset(channel),
                     1 => life.rescale(channel, 0.5, 0.0),
-                    2 => life.add(channel, &ChannelRecord { slot, count: 2.0, sum: 1.0, ..ChannelRecord::default() }),
+                    2 => life.add(
+                        channel,
+                        &ChannelRecord { slot, count: 2.0, sum: 1.0, ..ChannelRecord::default() },
+                    ),
                     3 => life.observe(&censored(slot, channel)),
                     4 | 5 => life.commit(Slot(slot), channel),
                     _ => life.observe(&ran(slot, channel, utility)),

@@ -60,7 +60,11 @@ pub struct MemoryWeights {
 
 impl Weights {
     pub(super) fn new(servers: usize) -> Self {
-        Self::of(MemoryWeights { shares: START, odds: vec![[1.0; COUNT]; servers], informed: vec![0.0; servers] })
+        Self::of(MemoryWeights {
+            shares: START,
+            odds: vec![[1.0; COUNT]; servers],
+            informed: vec![0.0; servers],
+        })
     }
 
     fn of(MemoryWeights { shares, odds, informed }: MemoryWeights) -> Self {
@@ -201,7 +205,11 @@ mod tests {
             for (weight, share) in expected.iter_mut().zip(START) {
                 *weight = 0.99 * *weight / sum + 0.01 * share;
             }
-            weights.on(0).iter().zip(expected).for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
+            weights
+                .on(0)
+                .iter()
+                .zip(expected)
+                .for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
         }
     }
 }

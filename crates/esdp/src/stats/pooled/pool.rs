@@ -209,7 +209,8 @@ impl Pool {
         prior.check(&self.tree)?;
         // Last, for it changes this.
         self.seen.restore(StatisticsState { version: STATE_VERSION, learned: *seen })?;
-        (self.slot, self.next, self.residuals, self.freedom, self.prior) = (slot, next, residuals, freedom, prior);
+        (self.slot, self.next, self.residuals, self.freedom, self.prior) =
+            (slot, next, residuals, freedom, prior);
         self.expect_all();
         Ok(())
     }

@@ -76,7 +76,8 @@ pub(super) fn posterior(evidence: Evidence, mean: f64, between: f64) -> Posterio
 fn gaussian(expected: Expected, between: f64, evidence: Evidence, uses: f64) -> Belief {
     let Posterior { estimate, mut variance, mut pull } = posterior(evidence, expected.mean, between);
     if uses != evidence.count {
-        Posterior { variance, pull, .. } = posterior(Evidence { count: uses, ..evidence }, expected.mean, between);
+        Posterior { variance, pull, .. } =
+            posterior(Evidence { count: uses, ..evidence }, expected.mean, between);
     }
     Belief { estimate, variance: variance + pull * pull * expected.uncertainty }
 }
@@ -162,11 +163,16 @@ mod tests {
             let pull = 1.0 / 0.002 / precision(uses);
             let estimate = (count * mean / 0.02 + 0.3 / 0.002) / precision(count);
             assert!((belief.estimate - estimate).abs() < 1e-14, "{belief:?}");
-            assert!((belief.variance - (1.0 / precision(uses) + pull * pull * 1e-4)).abs() < 1e-16, "{belief:?}");
+            assert!(
+                (belief.variance - (1.0 / precision(uses) + pull * pull * 1e-4)).abs() < 1e-16,
+                "{belief:?}"
+            );
             // A slab that hardly anything is in changes hardly anything, where nothing speaks for it.
             let tiny = Slab::new(1e-12).belief(GROUP, seen(count, mean.min(0.4)), uses);
             let none = Slab::NONE.belief(GROUP, seen(count, mean.min(0.4)), uses);
-            assert!((tiny.estimate - none.estimate).abs() < 1e-9 && (tiny.variance - none.variance).abs() < 1e-9);
+            assert!(
+                (tiny.estimate - none.estimate).abs() < 1e-9 && (tiny.variance - none.variance).abs() < 1e-9
+            );
         }
     }
 
@@ -176,12 +182,13 @@ mod tests {
         let certain = Expected { uncertainty: 0.0, ..GROUP };
         let normal = |x: f64, variance: f64| (-x * x / (2.0 * variance)).exp() / variance.sqrt();
         for (share, count, mean) in [(0.03, 1.0, 0.6), (0.03, 2.0, 0.55), (0.2, 3.0, 0.1), (0.5, 0.5, 0.9)] {
-            let moments = (-20_000..40_000).map(|step| f64::from(step) * 1e-4).fold([0.0; 3], |sums, speed| {
-                let spike = (1.0 - share) * normal(speed - 0.3, 0.002);
-                let prior = spike + share * normal(speed - 0.3, 0.002 + SLAB);
-                let weight = prior * normal(speed - mean, 0.02 / count);
-                [sums[0] + weight, sums[1] + weight * speed, sums[2] + weight * speed * speed]
-            });
+            let moments =
+                (-20_000..40_000).map(|step| f64::from(step) * 1e-4).fold([0.0; 3], |sums, speed| {
+                    let spike = (1.0 - share) * normal(speed - 0.3, 0.002);
+                    let prior = spike + share * normal(speed - 0.3, 0.002 + SLAB);
+                    let weight = prior * normal(speed - mean, 0.02 / count);
+                    [sums[0] + weight, sums[1] + weight * speed, sums[2] + weight * speed * speed]
+                });
             let estimate = moments[1] / moments[0];
             let belief = Slab::new(share).belief(certain, seen(count, mean), count);
             assert!((belief.estimate - estimate).abs() < 1e-9, "{belief:?}, not {estimate}");

@@ -75,8 +75,12 @@ pub struct Prior {
 impl Prior {
     /// What is believed before anything was seen.
     pub(super) fn new(tree: &Tree) -> Self {
-        let group =
-            GroupPrior { mean: START_MEAN, uncertainty: START_VARIANCE, between: START_VARIANCE, noise: START_NOISE };
+        let group = GroupPrior {
+            mean: START_MEAN,
+            uncertainty: START_VARIANCE,
+            between: START_VARIANCE,
+            noise: START_NOISE,
+        };
         Self {
             groups: vec![group; tree.groups.len()],
             levels: vec![START_VARIANCE; tree.levels],
@@ -106,7 +110,8 @@ impl Prior {
     /// that is new is as its parent is, give or take how groups of its level differ; a server that is new is a usual
     /// specimen of its kind.
     pub(super) fn carried(&self, old: &Tree, new: &Tree, remap: &Remap) -> Self {
-        let known: HashMap<Vec<String>, usize> = (0..old.groups.len()).map(|group| (old.path(group), group)).collect();
+        let known: HashMap<Vec<String>, usize> =
+            (0..old.groups.len()).map(|group| (old.path(group), group)).collect();
         let mut levels = self.levels.clone();
         levels.resize(new.levels, START_VARIANCE);
         let mut groups: Vec<GroupPrior> = Vec::with_capacity(new.groups.len());
@@ -120,7 +125,8 @@ impl Prior {
             });
         }
         let usual = ServerPrior { factor: 0.0, uncertainty: self.server_variance };
-        let servers = remap.old_servers().iter().map(|old| old.map_or(usual, |old| self.servers[old.index()]));
+        let servers =
+            remap.old_servers().iter().map(|old| old.map_or(usual, |old| self.servers[old.index()]));
         Self { groups, levels, servers: servers.collect(), server_variance: self.server_variance }
     }
 
@@ -131,13 +137,16 @@ impl Prior {
         check_length("servers", self.servers.len(), tree.servers)?;
         let variance = |value: f64| value.is_finite() && value > 0.0;
         let group = |group: &GroupPrior| {
-            group.mean.is_finite() && [group.uncertainty, group.between, group.noise].into_iter().all(variance)
+            group.mean.is_finite()
+                && [group.uncertainty, group.between, group.noise].into_iter().all(variance)
         };
         check_all("groups", self.groups.iter().map(group))?;
         check_all("levels", self.levels.iter().map(|&level| variance(level)))?;
         check_all(
             "servers",
-            self.servers.iter().map(|s| s.factor >= SLOWEST && variance(s.factor + 1.0) && variance(s.uncertainty)),
+            self.servers
+                .iter()
+                .map(|s| s.factor >= SLOWEST && variance(s.factor + 1.0) && variance(s.uncertainty)),
         )?;
         check_all("server_variance", std::iter::once(variance(self.server_variance)))
     }

@@ -9,7 +9,9 @@
 //! the slab is next to nothing and left out.
 
 use super::posterior::{Evidence, Posterior, Slab, posterior};
-use super::prior::{OF_PARENT, OF_START, Prior, SLOWEST, START_MEAN, START_NOISE, START_SERVER, START_VARIANCE, drawn};
+use super::prior::{
+    OF_PARENT, OF_START, Prior, SLOWEST, START_MEAN, START_NOISE, START_SERVER, START_VARIANCE, drawn,
+};
 use super::tree::{Place, Tree};
 use crate::stats::discounted::Discounted;
 
@@ -116,8 +118,8 @@ impl Prior {
         }
         for level in 1..self.levels.len() {
             let members = (1..tree.groups.len()).filter(|&index| tree.groups[index].level == level);
-            let (total, count) =
-                members.fold((0.0, 0.0), |(total, count), index| (total + sum[index], count + precision[index]));
+            let (total, count) = members
+                .fold((0.0, 0.0), |(total, count), index| (total + sum[index], count + precision[index]));
             self.levels[level] = drawn(total, count, OF_START, START_VARIANCE);
         }
     }

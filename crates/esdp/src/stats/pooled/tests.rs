@@ -11,14 +11,18 @@ use rand::RngExt;
 /// Two ports, each reaching every one of some servers, whose labels are given.
 fn cluster(labels: &[&[&str]]) -> Cluster {
     let servers = labels.len() as u32;
-    let channels = (0..2).flat_map(|port| (0..servers).map(move |server| ChannelSpec::new(port, server, vec![1])));
+    let channels =
+        (0..2).flat_map(|port| (0..servers).map(move |server| ChannelSpec::new(port, server, vec![1])));
     Cluster::new(ClusterSpec {
         devices: vec!["gpu".into()],
         servers: (0..servers).map(|server| format!("s{server}")).collect(),
         ports: vec!["train".into(), "serve".into()],
         channels: channels.collect(),
         capacity: Capacity::cluster_wide(vec![9]),
-        labels: labels.iter().map(|labels| labels.iter().map(|label| (*label).to_owned()).collect()).collect(),
+        labels: labels
+            .iter()
+            .map(|labels| labels.iter().map(|label| (*label).to_owned()).collect())
+            .collect(),
         ..ClusterSpec::default()
     })
     .unwrap()
@@ -186,7 +190,9 @@ fn what_fades_falls_back_on_the_prior() {
 
 #[test]
 fn save_and_restore_is_exact() {
-    [(0.97, 0.0), (1.0, 0.0), (1.0, 0.1)].into_iter().for_each(|(gamma, slab)| saved_and_restored(gamma, slab));
+    [(0.97, 0.0), (1.0, 0.0), (1.0, 0.1)]
+        .into_iter()
+        .for_each(|(gamma, slab)| saved_and_restored(gamma, slab));
 }
 
 fn saved_and_restored(gamma: f64, slab: f64) {

@@ -77,17 +77,17 @@ impl Tree {
             });
             let own = labels(channel.server);
             let unlabelled = (own.len() < depth).then_some(UNLABELLED);
-            let group = own
-                .iter()
-                .map(String::as_str)
-                .chain(unlabelled)
-                .fold(*family, |group, label| *known.entry((group, label)).or_insert_with(|| child(group, label)));
+            let group = own.iter().map(String::as_str).chain(unlabelled).fold(*family, |group, label| {
+                *known.entry((group, label)).or_insert_with(|| child(group, label))
+            });
             places.push(Place { group: group as u32, server: channel.server.0, cost: cluster.cost(id) });
         }
         let servers = cluster.servers().len();
         let mut by_server: Vec<u32> = (0..places.len() as u32).collect();
         by_server.sort_by_key(|&index| places[index as usize].server);
-        let end = |server: usize| by_server.partition_point(|&index| places[index as usize].server as usize <= server);
+        let end = |server: usize| {
+            by_server.partition_point(|&index| places[index as usize].server as usize <= server)
+        };
         let ends = (0..servers).map(|server| end(server) as u32).collect();
         Self { groups, places, levels, servers, by_server, ends }
     }

@@ -50,7 +50,8 @@ impl Described {
                     name: format!("g{group}"),
                     count,
                     minimum: if has_minima { rng.random_range(0..=count.min(2)) } else { 0 },
-                    request: [("cpu".into(), rng.random_range(1..3)), ("gpu".into(), rng.random_range(0..2))].into(),
+                    request: [("cpu".into(), rng.random_range(1..3)), ("gpu".into(), rng.random_range(0..2))]
+                        .into(),
                 }
             })
             .collect();

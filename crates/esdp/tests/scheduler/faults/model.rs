@@ -44,16 +44,20 @@ impl Model {
             match effect {
                 Effect::Started(start) => self.start(start),
                 Effect::Requeued { job, ticket } => {
-                    let start =
-                        self.started.remove(job).unwrap_or_else(|| panic!("{job} waits again, but did not run"));
+                    let start = self
+                        .started
+                        .remove(job)
+                        .unwrap_or_else(|| panic!("{job} waits again, but did not run"));
                     assert_eq!(start.ticket, *ticket);
                     self.close(*ticket);
                     self.waiting.insert(job.clone());
                 }
                 Effect::Lost { job, .. } => self.end(job),
                 Effect::Learned { uses } => self.learn(event, *uses),
-                Effect::Duplicate { .. } | Effect::Rejected { .. } | Effect::Merged { .. } | Effect::Decided { .. } => {
-                }
+                Effect::Duplicate { .. }
+                | Effect::Rejected { .. }
+                | Effect::Merged { .. }
+                | Effect::Decided { .. } => {}
             }
         }
         match event {
@@ -62,7 +66,8 @@ impl Model {
                 assert!(self.waiting.insert(job.clone()) && !known, "{job} was taken twice");
             }
             Event::Submitted { job, port, weight } if *weight > 0.0 => {
-                let known = [self.over.contains(job), self.started.contains_key(job), self.waiting.contains(job)];
+                let known =
+                    [self.over.contains(job), self.started.contains_key(job), self.waiting.contains(job)];
                 let port = self.described.ports.iter().any(|known| known.name == *port);
                 assert!(known.contains(&true) || !port, "{job} was not taken: {effects:?}");
             }
@@ -73,7 +78,9 @@ impl Model {
                 self.started.remove(job);
                 self.over.insert(job.clone());
             }
-            Event::Ended { job } => assert!(!self.started.contains_key(job), "{job} was not ended: {effects:?}"),
+            Event::Ended { job } => {
+                assert!(!self.started.contains_key(job), "{job} was not ended: {effects:?}")
+            }
             Event::Expired { before } => self.expire(before.0, live),
             _ => {}
         }
@@ -88,7 +95,9 @@ impl Model {
         assert!(self.waiting.remove(job), "{job} starts, but does not wait");
         assert!(!self.over.contains(job), "{job} starts after its end");
         let mut servers = Vec::new();
-        placements.iter().for_each(|p| servers.extend(std::iter::repeat_n(p.server.clone(), p.count as usize)));
+        placements
+            .iter()
+            .for_each(|p| servers.extend(std::iter::repeat_n(p.server.clone(), p.count as usize)));
         assert!(self.tasks.insert(*ticket, servers).is_none(), "{ticket} was handed out twice");
         let spec = self.described.ports.iter().find(|known| known.name == *port);
         let spec = spec.unwrap_or_else(|| panic!("{job} starts at {port}, which is not there"));
@@ -98,7 +107,11 @@ impl Model {
             for group in groups {
                 let own: u32 = placements.iter().filter(|p| p.group == group.name).map(|p| p.count).sum();
                 let range = group.minimum..=group.count;
-                assert!(range.contains(&own), "{job} starts with {own} tasks of {}, expected {range:?}", group.name);
+                assert!(
+                    range.contains(&own),
+                    "{job} starts with {own} tasks of {}, expected {range:?}",
+                    group.name
+                );
             }
         }
         self.held.insert(job.clone(), asked(&spec.jobs, start));
@@ -146,10 +159,16 @@ impl Model {
                     WhichTasks::One(one) => *one as usize == *task,
                     WhichTasks::On(server) => servers[*task] == *server,
                 };
-                let open: Vec<usize> =
-                    (0..servers.len()).filter(named).filter(|&task| !self.closed.contains(&(*ticket, task))).collect();
+                let open: Vec<usize> = (0..servers.len())
+                    .filter(named)
+                    .filter(|&task| !self.closed.contains(&(*ticket, task)))
+                    .collect();
                 assert!(!open.is_empty(), "{ticket} counts twice");
-                assert!(uses <= open.len(), "{uses} outcomes of {ticket} were learned, {} were open", open.len());
+                assert!(
+                    uses <= open.len(),
+                    "{uses} outcomes of {ticket} were learned, {} were open",
+                    open.len()
+                );
                 self.closed.extend(open.into_iter().map(|task| (*ticket, task)));
             }
             Event::Observed { .. } => assert!(uses <= 1),
@@ -171,7 +190,8 @@ impl Model {
 
     fn compare(&self, live: &Live) {
         let jobs: BTreeSet<&str> = live.jobs().map(|(name, _)| name).collect();
-        let expected: BTreeSet<&str> = self.waiting.iter().chain(self.started.keys()).map(String::as_str).collect();
+        let expected: BTreeSet<&str> =
+            self.waiting.iter().chain(self.started.keys()).map(String::as_str).collect();
         assert_eq!(jobs, expected, "jobs are lost, or will not end");
         for (job, start) in &self.started {
             assert_eq!(live.ticket_of(job), Some(start.ticket), "{job}");
@@ -196,8 +216,10 @@ fn asked(jobs: &JobShape, start: &Start) -> BTreeMap<(String, String), u64> {
     let JobShape::Gang { groups, .. } = jobs else { panic!("the world has gangs alone") };
     for place in &start.placements {
         let group = groups.iter().find(|group| group.name == place.group);
-        for (device, amount) in &group.unwrap_or_else(|| panic!("there is no group {}", place.group)).request {
-            *asked.entry((place.server.clone(), device.clone())).or_default() += amount * u64::from(place.count);
+        for (device, amount) in &group.unwrap_or_else(|| panic!("there is no group {}", place.group)).request
+        {
+            *asked.entry((place.server.clone(), device.clone())).or_default() +=
+                amount * u64::from(place.count);
         }
     }
     asked

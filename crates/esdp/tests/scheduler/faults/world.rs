@@ -11,8 +11,18 @@ use esdp::rng::{Purpose, Stream, stream};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet};
 
-const POLICIES: [&str; 10] =
-    ["esdp", "esdp-index", "hauf", "esdp-drift", "cts", "esdp-pooled", "lwtf", "first-fit", "cucb", "epsilon-greedy"];
+const POLICIES: [&str; 10] = [
+    "esdp",
+    "esdp-index",
+    "hauf",
+    "esdp-drift",
+    "cts",
+    "esdp-pooled",
+    "lwtf",
+    "first-fit",
+    "cucb",
+    "epsilon-greedy",
+];
 
 pub struct World {
     rng: Stream,
@@ -152,7 +162,8 @@ impl World {
         }
         // What ran there is gone; that it is may become known before or after the server's loss, or by the jobs alone.
         let dead = |run: &Run| run.start.placements.iter().any(|place| place.server == server);
-        let jobs: Vec<String> = self.running.iter().filter(|(_, run)| dead(run)).map(|(job, _)| job.clone()).collect();
+        let jobs: Vec<String> =
+            self.running.iter().filter(|(_, run)| dead(run)).map(|(job, _)| job.clone()).collect();
         for job in jobs {
             self.running.remove(&job);
             self.gone.insert(job);
@@ -164,7 +175,8 @@ impl World {
     fn observed(&mut self) -> Event {
         self.reports += 1;
         let id = format!("o{}", self.rng.random_range(0..self.reports));
-        let (port, server) = (self.described.some_port(&mut self.rng), self.described.some_server(&mut self.rng));
+        let (port, server) =
+            (self.described.some_port(&mut self.rng), self.described.some_server(&mut self.rng));
         Event::Observed { id, port, group: "g0".into(), server, report: self.some_report() }
     }
 
@@ -194,7 +206,10 @@ impl World {
             0 => SpeedReport::Lost,
             1..4 => SpeedReport::Utility(self.rng.random()),
             4..9 => SpeedReport::Rate(self.rng.random_range(0.0..50.0)),
-            _ => SpeedReport::Work { work: 1e6 * self.rng.random::<f64>(), seconds: self.rng.random_range(0.1..9.0) },
+            _ => SpeedReport::Work {
+                work: 1e6 * self.rng.random::<f64>(),
+                seconds: self.rng.random_range(0.1..9.0),
+            },
         }
     }
 
@@ -249,8 +264,12 @@ impl Driver for World {
             return Err(DriverError { cause: "the cluster does not answer".into() });
         }
         self.now += 1;
-        let done: Vec<String> =
-            self.running.iter().filter(|(_, run)| run.until <= self.now).map(|(job, _)| job.clone()).collect();
+        let done: Vec<String> = self
+            .running
+            .iter()
+            .filter(|(_, run)| run.until <= self.now)
+            .map(|(job, _)| job.clone())
+            .collect();
         for job in done {
             let run = self.running.remove(&job).unwrap();
             self.done(run);

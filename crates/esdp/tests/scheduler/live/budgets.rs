@@ -49,8 +49,9 @@ fn a_decision_takes_a_work_budget() {
 
 /// Forty servers of three sizes and six ports that compete for them.
 fn crowded() -> ClusterDescription {
-    let server =
-        |number: u64| ServerSpec::new(&format!("n{number}"), &[("cpu", 5 + number % 7), ("gpu", 2 + number % 3)]);
+    let server = |number: u64| {
+        ServerSpec::new(&format!("n{number}"), &[("cpu", 5 + number % 7), ("gpu", 2 + number % 3)])
+    };
     let port = |number: u64| {
         let request = [("cpu", 1 + number % 3), ("gpu", 1 + number % 2)];
         PortSpec::new(&format!("p{number}"), JobShape::tasks(3, 2, &request))
@@ -73,7 +74,8 @@ fn a_decision_says_why_it_stopped() {
         }
     };
     let mut live = Live::new(crowded(), policy("esdp")).unwrap();
-    for (id, (server, port)) in (0..40).flat_map(|server| (0..6).map(move |port| (server, port))).enumerate() {
+    for (id, (server, port)) in (0..40).flat_map(|server| (0..6).map(move |port| (server, port))).enumerate()
+    {
         if id == 0 {
             slot(&mut live, 1);
         }

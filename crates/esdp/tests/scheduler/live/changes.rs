@@ -14,8 +14,12 @@ fn a_change_keeps_jobs_and_learning_by_name() {
     let mut next = single();
     next.servers = vec![ServerSpec::new("n2", &[("gpu", 2)]), ServerSpec::new("n0", &[("gpu", 4)])];
     let effects = live.apply(&Event::Described { cluster: next.clone() });
-    assert_eq!(effects, [Effect::Lost { job: on_n1.job.clone(), why: "its server has left the cluster".into() }]);
-    let counts: Vec<(String, f64)> = live.beliefs().map(|belief| (belief.channel.server, belief.count)).collect();
+    assert_eq!(
+        effects,
+        [Effect::Lost { job: on_n1.job.clone(), why: "its server has left the cluster".into() }]
+    );
+    let counts: Vec<(String, f64)> =
+        live.beliefs().map(|belief| (belief.channel.server, belief.count)).collect();
     assert_eq!(counts, [("n2".into(), 0.0), ("n0".into(), 2.0)]);
     live.apply(&Event::Described { cluster: single() });
     assert_eq!(outcomes(&live), 3.0, "n1 is back with its history");

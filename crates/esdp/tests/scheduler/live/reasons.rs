@@ -10,7 +10,8 @@ fn a_lost_server_loses_its_jobs_and_a_drained_one_keeps_them() {
     (0..3).for_each(|job| drop(submit(&mut live, &format!("j{job}"))));
     let starts = slot(&mut live, 1);
     starts.iter().for_each(|start| drop(live.apply(&Event::Accepted { ticket: start.ticket })));
-    let on_n1 = starts.iter().find(|start| start.placements.iter().any(|place| place.server == "n1")).unwrap();
+    let on_n1 =
+        starts.iter().find(|start| start.placements.iter().any(|place| place.server == "n1")).unwrap();
     let effects = live.apply(&Event::ServerLost { server: "n1".into() });
     assert_eq!(effects, [Effect::Lost { job: on_n1.job.clone(), why: "server `n1` was lost".into() }]);
     assert_eq!((pending(&live), outcomes(&live)), (2, 0.0), "lost is censored");
@@ -28,8 +29,12 @@ fn what_the_driver_says_is_free_is_the_most_that_is_used() {
     let mut live = live();
     submit(&mut live, "j1");
     let free = |amount| [("n0".to_owned(), [("gpu".to_owned(), amount)].into())].into();
-    let due =
-        |slot, amount| Event::SlotDue { slot: Slot(slot), free: free(amount), closed: vec!["n1".into()], work: None };
+    let due = |slot, amount| Event::SlotDue {
+        slot: Slot(slot),
+        free: free(amount),
+        closed: vec!["n1".into()],
+        work: None,
+    };
     let starts = |live: &mut Live, slot, amount| {
         live.apply(&due(slot, amount)).iter().filter(|effect| matches!(effect, Effect::Started(_))).count()
     };
@@ -38,14 +43,21 @@ fn what_the_driver_says_is_free_is_the_most_that_is_used() {
     assert_eq!(held[0].reason, HeldReason::Passed, "{held:?}");
     assert_eq!(starts(&mut live, 2, 0), 0);
     let held: Vec<_> = live.held().collect();
-    assert_eq!((held[0].reason, held[0].detail.as_str()), (HeldReason::Capacity, "gpu: 0 free on n0, 1 needed"));
+    assert_eq!(
+        (held[0].reason, held[0].detail.as_str()),
+        (HeldReason::Capacity, "gpu: 0 free on n0, 1 needed")
+    );
     assert_eq!(starts(&mut live, 3, 99), 1);
     submit(&mut live, "j2");
     assert_eq!(starts(&mut live, 4, 99), 1);
     submit(&mut live, "j3");
     assert_eq!(starts(&mut live, 5, 99), 0, "our own jobs hold all four");
-    let unknown =
-        Event::SlotDue { slot: Slot(6), free: [("n9".to_owned(), [].into())].into(), closed: vec![], work: None };
+    let unknown = Event::SlotDue {
+        slot: Slot(6),
+        free: [("n9".to_owned(), [].into())].into(),
+        closed: vec![],
+        work: None,
+    };
     assert!(matches!(&live.apply(&unknown)[..], [Effect::Rejected { .. }]));
     assert!(matches!(&live.apply(&due(5, 9))[..], [Effect::Rejected { .. }]), "the clock does not go back");
 }
@@ -79,7 +91,9 @@ fn held_jobs_have_a_reason_a_person_can_read() {
 #[test]
 fn urgent_jobs_and_heavy_ports_come_first() {
     let mut described = described();
-    described.ports.push(PortSpec { weight: 3.0, ..PortSpec::new("vip", JobShape::tasks(2, 2, &[("gpu", 1)])) });
+    described
+        .ports
+        .push(PortSpec { weight: 3.0, ..PortSpec::new("vip", JobShape::tasks(2, 2, &[("gpu", 1)])) });
     described.servers.remove(1);
     described.servers[0] = ServerSpec::new("n0", &[("gpu", 2)]);
     let mut live = Live::new(described, policy("esdp-index")).unwrap();

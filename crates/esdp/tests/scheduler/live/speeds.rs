@@ -31,7 +31,10 @@ fn speeds_come_in_any_unit() {
             let speed = |live: &Live, at| live.belief(ChannelId(at)).unwrap().speed / unit;
             assert!((speed(&live, 0) - 3.0).abs() < 0.2, "{name} at {unit}: {}", speed(&live, 0));
             let factors = live.server_beliefs();
-            assert!(factors[0].factor > factors[1].factor || factors[1].factor.is_none(), "{name}: {factors:?}");
+            assert!(
+                factors[0].factor > factors[1].factor || factors[1].factor.is_none(),
+                "{name}: {factors:?}"
+            );
             assert!(live.beliefs().all(|belief| (0.0..=1.0).contains(&belief.estimate)), "{name}");
             let before = live.counts().starts;
             run(&mut live, 60..600, 10.0);

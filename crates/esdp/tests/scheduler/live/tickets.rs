@@ -8,7 +8,10 @@ use esdp::model::{ChannelId, Slot, Ticket};
 fn a_ticket_counts_once() {
     let mut live = live();
     submit(&mut live, "j1");
-    assert!(matches!(&submit(&mut live, "j1")[..], [Effect::Duplicate { .. }]), "saying it again is harmless");
+    assert!(
+        matches!(&submit(&mut live, "j1")[..], [Effect::Duplicate { .. }]),
+        "saying it again is harmless"
+    );
     let starts = slot(&mut live, 1);
     let ticket = starts[0].ticket;
     assert_eq!((starts.len(), pending(&live)), (1, 0), "nothing is pending before it was accepted");
@@ -26,7 +29,10 @@ fn a_ticket_counts_once() {
     let closed = live.apply(&report(ticket, SpeedReport::Utility(0.9)));
     assert!(matches!(&closed[..], [Effect::Duplicate { .. }]), "{closed:?}");
     let unknown = live.apply(&report(Ticket(99), SpeedReport::Utility(0.9)));
-    assert_eq!(unknown, [Effect::Rejected { why: "ticket 99 was never handed out".into(), cause: Rejection::Unknown }]);
+    assert_eq!(
+        unknown,
+        [Effect::Rejected { why: "ticket 99 was never handed out".into(), cause: Rejection::Unknown }]
+    );
     assert_eq!((outcomes(&live), live.counts().duplicates, live.counts().rejected), (2.0, 6, 1));
     assert!(
         matches!(&submit(&mut live, "j1")[..], [Effect::Duplicate { .. }]),
@@ -50,7 +56,11 @@ fn what_is_refused_waits_again_and_what_never_reports_expires() {
     assert_eq!((pending(&live), outcomes(&live)), (0, 0.0));
     live.apply(&Event::Accepted { ticket: starts[2].ticket });
     let again = slot(&mut live, 2);
-    assert_eq!(again.iter().map(|start| start.job.as_str()).collect::<Vec<_>>(), ["j0", "j1"], "at their old places");
+    assert_eq!(
+        again.iter().map(|start| start.job.as_str()).collect::<Vec<_>>(),
+        ["j0", "j1"],
+        "at their old places"
+    );
     let effects = live.apply(&Event::Expired { before: Slot(3) });
     assert_eq!(effects.len(), 2, "nobody answered those of slot 2");
     assert_eq!(pending(&live), 0);

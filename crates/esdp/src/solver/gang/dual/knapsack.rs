@@ -59,7 +59,14 @@ impl Knapsack {
     /// Solves for `items` (consumed), adds their uses to `uses`, and returns a value that is never
     /// below the optimum and equal to it unless more than `limit` visits would be needed.
     /// `prices` of the room, if there are any, say how much each device counts in the bound.
-    pub fn solve(&mut self, requests: &[Amount], room: &[Amount], prices: &[f64], limit: u64, uses: &mut [u32]) -> f64 {
+    pub fn solve(
+        &mut self,
+        requests: &[Amount],
+        room: &[Amount],
+        prices: &[f64],
+        limit: u64,
+        uses: &mut [u32],
+    ) -> f64 {
         let devices = room.len();
         let request = |item: &Item| &requests[item.channel as usize * devices..][..devices];
         self.visits += self.items.len() as u64;
@@ -96,13 +103,21 @@ impl Knapsack {
 
     fn all_fit(&self, requests: &[Amount], devices: usize, room: &[Amount]) -> bool {
         (0..devices).all(|device| {
-            let need =
-                |item: &Item| u128::from(requests[item.channel as usize * devices + device]) * u128::from(item.most);
+            let need = |item: &Item| {
+                u128::from(requests[item.channel as usize * devices + device]) * u128::from(item.most)
+            };
             self.items.iter().map(need).sum::<u128>() <= u128::from(room[device])
         })
     }
 
-    fn search(&mut self, requests: &[Amount], devices: usize, room: &[Amount], limit: u64, uses: &mut [u32]) -> f64 {
+    fn search(
+        &mut self,
+        requests: &[Amount],
+        devices: usize,
+        room: &[Amount],
+        limit: u64,
+        uses: &mut [u32],
+    ) -> f64 {
         let Self { items, taken, best, room: left, inverse, visits } = self;
         let count = items.len();
         let request = |place: usize, items: &[Item]| items[place].channel as usize * devices;
@@ -114,7 +129,8 @@ impl Knapsack {
         best.resize(count, 0);
         let slack = |left: &[Amount]| -> f64 {
             // A hair more than the sum, which is rounded.
-            left.iter().zip(inverse.iter()).map(|(&c, inverse)| c as f64 * inverse).sum::<f64>() * (1.0 + 1e-12)
+            left.iter().zip(inverse.iter()).map(|(&c, inverse)| c as f64 * inverse).sum::<f64>()
+                * (1.0 + 1e-12)
         };
         let root = completion(items, slack(left));
         let end = visits.saturating_add(limit);
@@ -156,7 +172,9 @@ impl Knapsack {
                 // Fewer uses of this item leave less: the items to come are worth less for their weight.
                 let rest = taken[last];
                 value -= items[last].r * f64::from(rest);
-                left.iter_mut().zip(&requests[at..at + devices]).for_each(|(c, &a)| *c += a * u64::from(rest));
+                left.iter_mut()
+                    .zip(&requests[at..at + devices])
+                    .for_each(|(c, &a)| *c += a * u64::from(rest));
                 taken[last] = 0;
             };
             if !resumed {

@@ -86,8 +86,9 @@ impl Pricing {
         let layout = Layout::of(form);
         let lambda = lambda(form, prices);
         self.offset.clear();
-        self.offset
-            .extend(form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu));
+        self.offset.extend(
+            form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu),
+        );
         self.r.clear();
         for e in 0..form.len() {
             let mut r = form.v[e] + lambda * form.w[e];
@@ -176,7 +177,8 @@ impl Pricing {
             return value;
         }
         let room = &limits.room[server * form.devices..][..form.devices];
-        let prices = self.server_prices.get(server * form.devices..(server + 1) * form.devices).unwrap_or(&[]);
+        let prices =
+            self.server_prices.get(server * form.devices..(server + 1) * form.devices).unwrap_or(&[]);
         let before = self.knapsack.visits;
         value += self.knapsack.solve(&form.requests, room, prices, self.server_limit, uses);
         self.work += 2 * (self.knapsack.visits - before);
@@ -203,7 +205,8 @@ impl Pricing {
             size += one * f64::from(limits.high[e]);
         }
         for (l, job) in form.jobs.iter().enumerate() {
-            let tasks: f64 = form.groups_of_job(l).map(|g| price(g).abs() * f64::from(form.groups[g].count)).sum();
+            let tasks: f64 =
+                form.groups_of_job(l).map(|g| price(g).abs() * f64::from(form.groups[g].count)).sum();
             size += (tasks + price(layout.jobs + l) * f64::from(job.minimum)) * f64::from(job.copies);
         }
         for (place, row) in form.rows.iter().enumerate() {
@@ -222,7 +225,8 @@ pub(in crate::solver::gang) fn tasks_of_copy(group: &GroupForm, price: f64) -> f
 
 /// What a copy of a job is worth at some prices, `q_l`.
 pub(in crate::solver::gang) fn worth(form: &Form, prices: &[f64], job: usize) -> f64 {
-    let tasks: f64 = form.groups_of_job(job).map(|g| prices[g] * tasks_of_copy(&form.groups[g], prices[g])).sum();
+    let tasks: f64 =
+        form.groups_of_job(job).map(|g| prices[g] * tasks_of_copy(&form.groups[g], prices[g])).sum();
     tasks - prices[form.groups.len() + job] * f64::from(form.jobs[job].minimum)
 }
 

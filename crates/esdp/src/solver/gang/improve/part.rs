@@ -22,7 +22,11 @@ impl Form {
             let (first_group, own) = (self.groups.len() as u32, self.jobs.len() as u32);
             let groups = &from.groups[from.groups_of_job(l as usize)];
             self.groups.extend(groups.iter().map(|group| GroupForm { job: own, ..*group }));
-            self.jobs.push(JobForm { first_group, end_group: self.groups.len() as u32, ..from.jobs[l as usize] });
+            self.jobs.push(JobForm {
+                first_group,
+                end_group: self.groups.len() as u32,
+                ..from.jobs[l as usize]
+            });
             let channels = from.channels_of_job(l as usize).iter().copied();
             self.ids.extend(channels.filter(|&e| placement.fits_more(from, e as usize)));
         }
@@ -57,7 +61,9 @@ impl Form {
         self.w.clear();
         self.w.resize(self.ids.len(), 0.0);
         self.rows.clear();
-        self.rows.extend(from.rows.iter().zip(placement.cluster()).map(|(row, &capacity)| Row { capacity, ..*row }));
+        self.rows.extend(
+            from.rows.iter().zip(placement.cluster()).map(|(row, &capacity)| Row { capacity, ..*row }),
+        );
         self.list_by_job();
     }
 }

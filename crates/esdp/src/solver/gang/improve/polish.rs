@@ -53,12 +53,24 @@ impl Polish {
     }
 
     /// Goes once over some servers. Returns the visits.
-    pub fn touched(&mut self, form: &Form, knapsack: &mut Knapsack, placement: &mut Placement, servers: &[u32]) -> u64 {
+    pub fn touched(
+        &mut self,
+        form: &Form,
+        knapsack: &mut Knapsack,
+        placement: &mut Placement,
+        servers: &[u32],
+    ) -> u64 {
         servers.iter().map(|&server| self.server(form, knapsack, placement, server as usize)).sum()
     }
 
     /// Solves one server again, undone if nothing is gained; returns the visits.
-    fn server(&mut self, form: &Form, knapsack: &mut Knapsack, placement: &mut Placement, server: usize) -> u64 {
+    fn server(
+        &mut self,
+        form: &Form,
+        knapsack: &mut Knapsack,
+        placement: &mut Placement,
+        server: usize,
+    ) -> u64 {
         let (before, mark) = (placement.value(), placement.mark());
         let mut work = self.propose(form, knapsack, placement, server);
         if form.channels(server).all(|e| self.uses[e] == placement.uses[e]) {
@@ -156,9 +168,11 @@ impl Polish {
                     break;
                 }
                 *work += channels.len() as u64;
-                let elsewhere =
-                    |f: &&u32| placement.uses[**f as usize] > 0 && form.server[**f as usize] as usize != server;
-                let worst = channels.iter().filter(elsewhere).min_by(|&&a, &&b| worth(a).total_cmp(&worth(b)));
+                let elsewhere = |f: &&u32| {
+                    placement.uses[**f as usize] > 0 && form.server[**f as usize] as usize != server
+                };
+                let worst =
+                    channels.iter().filter(elsewhere).min_by(|&&a, &&b| worth(a).total_cmp(&worth(b)));
                 let Some(&worst) = worst else { break };
                 if !placement.fits_more(form, e) {
                     break;
@@ -183,9 +197,12 @@ impl Polish {
                 *work += channels.len() as u64;
                 let needed = placement.missing(form, l).max(placement.missing_of_group(form, g));
                 let short = needed > 0;
-                let open = |f: &&u32| (short || worth(**f) > 0.0) && placement.most_more(form, **f as usize) > 0;
-                let best =
-                    channels.iter().filter(open).max_by(|&&a, &&b| worth(a).total_cmp(&worth(b)).then(b.cmp(&a)));
+                let open =
+                    |f: &&u32| (short || worth(**f) > 0.0) && placement.most_more(form, **f as usize) > 0;
+                let best = channels
+                    .iter()
+                    .filter(open)
+                    .max_by(|&&a, &&b| worth(a).total_cmp(&worth(b)).then(b.cmp(&a)));
                 let Some(&best) = best else { break };
                 // It stays the best until it is full, or, if it costs, until the job has what it needs.
                 let best = best as usize;

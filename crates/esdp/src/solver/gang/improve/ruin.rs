@@ -96,7 +96,8 @@ impl Ruin {
         for &job in &self.candidates {
             let l = job as usize;
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
-                let fewer = if placement.copies[l] > 1 && from & 3 != 0 { placement.copies[l] - 1 } else { 0 };
+                let fewer =
+                    if placement.copies[l] > 1 && from & 3 != 0 { placement.copies[l] - 1 } else { 0 };
                 let channels = form.channels_of_job(l);
                 placement.keep_copies(form, channels, from as usize % channels.len().max(1), fewer);
                 work += channels.len() as u64 / 4;
@@ -122,7 +123,9 @@ impl Ruin {
         self.touched = order;
         work += fill_touched(form, placement, 0, &mut self.touched);
         // Not worth its visits where the loss is large.
-        if form.len() <= crate::solver::gang::tuning::search::LARGE && placement.value() > value * (1.0 - POLISHED) {
+        if form.len() <= crate::solver::gang::tuning::search::LARGE
+            && placement.value() > value * (1.0 - POLISHED)
+        {
             work += polish.touched(form, knapsack, placement, &self.touched) / 4;
         }
         if placement.value() >= accepted - 1e-12 {
@@ -147,7 +150,9 @@ impl Ruin {
         let mut work = 0;
         // From the better half of the ranking more often than not.
         let from = if self.sequence.next(2) == 0 { from / 4 } else { from };
-        'found: for &e in channels[from.min(channels.len())..].iter().chain(&channels[..from.min(channels.len())]) {
+        'found: for &e in
+            channels[from.min(channels.len())..].iter().chain(&channels[..from.min(channels.len())])
+        {
             for other in form.channels(form.server[e as usize] as usize) {
                 work += 1;
                 let job = form.job[other];

@@ -43,12 +43,17 @@ impl Decomposition {
             }
         }
         for l in (0..form.jobs.len()).filter(|&l| form.jobs[l].is_gang()) {
-            let needed =
-                form.groups_of_job(l).map(|g| placement.group[g].div_ceil(u64::from(form.groups[g].count).max(1)));
+            let needed = form
+                .groups_of_job(l)
+                .map(|g| placement.group[g].div_ceil(u64::from(form.groups[g].count).max(1)));
             placement.copies[l] = needed.max().unwrap_or(0) as u32;
             // What a job cannot do without, though it gains nothing or little.
             for &e in form.channels_of_job(l) {
-                placement.add(form, e as usize, placement.missing_of_group(form, form.group[e as usize] as usize));
+                placement.add(
+                    form,
+                    e as usize,
+                    placement.missing_of_group(form, form.group[e as usize] as usize),
+                );
             }
             // Copies that are short give their tasks back, one after the other.
             while placement.copies[l] > 0 && !placement.is_whole(form, l) {

@@ -10,7 +10,9 @@ use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::relax::Relaxation;
 use crate::solver::gang::search::fixing::take;
 use crate::solver::gang::smooth::newton::Newton;
-use crate::solver::gang::tuning::dive::{COPIES, FEWEST, RELAXED_TASKS, ROUNDS, STEPS, SURE, TASKS, TEMPERATURE};
+use crate::solver::gang::tuning::dive::{
+    COPIES, FEWEST, RELAXED_TASKS, ROUNDS, STEPS, SURE, TASKS, TEMPERATURE,
+};
 
 /// What is decided on the way down; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +83,8 @@ impl Dive {
                 relaxation.resume(form, &self.limits, &wanted, work);
             }
             let jobs_open = self.decide_copies(form, &relaxation.copies);
-            let decided = if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, RELAXED_TASKS) };
+            let decided =
+                if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, RELAXED_TASKS) };
             if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
                 break;
             }

@@ -27,7 +27,8 @@ impl Builder {
                 if placement.uses[f] == 0 || form.group[f] as usize == g {
                     continue;
                 }
-                if self.swap_in(form, placement, e, f, work) && best.is_none_or(|(value, ..)| placement.value() > value)
+                if self.swap_in(form, placement, e, f, work)
+                    && best.is_none_or(|(value, ..)| placement.value() > value)
                 {
                     best = Some((placement.value(), e, f));
                 }

@@ -152,8 +152,9 @@ impl Placement {
         self.mean += form.v[e] * change;
         self.width += form.w[e] * change;
         let shift = |amount: &mut u64, a: u64| {
-            *amount =
-                amount.wrapping_add(a.wrapping_mul(u64::from(before))).wrapping_sub(a.wrapping_mul(u64::from(uses)));
+            *amount = amount
+                .wrapping_add(a.wrapping_mul(u64::from(before)))
+                .wrapping_sub(a.wrapping_mul(u64::from(uses)));
         };
         let request = form.request(e);
         let room = &mut self.room[form.server[e] as usize * form.devices..];

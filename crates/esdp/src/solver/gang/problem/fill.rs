@@ -26,7 +26,8 @@ impl Form {
         };
         // Groups in the order of their jobs; `order` keeps where each went.
         self.order.clear();
-        self.order.extend(gangs.groups.iter().enumerate().map(|(position, group)| (group.job, position as u32)));
+        self.order
+            .extend(gangs.groups.iter().enumerate().map(|(position, group)| (group.job, position as u32)));
         self.order.sort_unstable();
         self.jobs.extend(gangs.jobs.iter().map(|job| JobForm {
             minimum: if job.minimum > 1 { job.minimum } else { 0 },
@@ -54,8 +55,9 @@ impl Form {
     /// Chooses the channels that can matter, by server.
     fn choose(&mut self, problem: &Problem<'_>, left_out: &[bool]) {
         let (mean, width) = (problem.mean(), problem.width());
-        let job =
-            |channel: usize| problem.gangs().map(|gangs| gangs.groups[gangs.group[channel] as usize].job as usize);
+        let job = |channel: usize| {
+            problem.gangs().map(|gangs| gangs.groups[gangs.group[channel] as usize].job as usize)
+        };
         // The place of each group; `order` is about to be used for channels.
         self.job_start.clear();
         self.job_start.resize(self.groups.len(), 0);
@@ -67,7 +69,8 @@ impl Form {
         self.order.clear();
         for channel in 0..problem.len() {
             let gains = mean[channel] + width[channel].sqrt() > 0.0;
-            let (needed, stays) = job(channel).map_or((false, true), |job| (self.jobs[job].is_gang(), !left_out[job]));
+            let (needed, stays) =
+                job(channel).map_or((false, true), |job| (self.jobs[job].is_gang(), !left_out[job]));
             if (gains || needed) && stays && problem.most(channel) > 0 {
                 let server = problem.servers().map_or(channel as u32, |servers| servers.of[channel]);
                 self.order.push((server, channel as u32));
@@ -125,7 +128,8 @@ impl Form {
             most.push(u32::try_from(problem.most(position)).unwrap_or(u32::MAX));
             requests.extend_from_slice(problem.request(position));
             server.push(start.len() as u32 - 1);
-            let place = problem.gangs().map_or(NO_GROUP, |gangs| self.job_start[gangs.group[position] as usize]);
+            let place =
+                problem.gangs().map_or(NO_GROUP, |gangs| self.job_start[gangs.group[position] as usize]);
             group.push(place);
             job.push(self.groups.get(place as usize).map_or(0, |group| group.job));
         }
@@ -137,13 +141,15 @@ impl Form {
         w.clear();
         // A gain that would vanish beside a vast mean is rounded up: it is still placed if the vast one is not, and the
         // bound still holds.
-        let rounded = |from: f64, scaled: f64| if from > 0.0 { scaled.max(f64::MIN_POSITIVE) } else { scaled };
+        let rounded =
+            |from: f64, scaled: f64| if from > 0.0 { scaled.max(f64::MIN_POSITIVE) } else { scaled };
         v.extend(ids.iter().map(|&id| mean[id as usize]).map(|mean| rounded(mean, mean / self.scale)));
         // Twice divided: the square of the scale may overflow where the quotient does not.
         let twice = |width: f64| rounded(width, width / self.scale / self.scale);
         w.extend(ids.iter().map(|&id| twice(width[id as usize])));
         let matters = |part: f64| part == 0.0 || part >= LEAST_EVEN * self.scale;
-        self.even = ids.iter().all(|&id| matters(mean[id as usize].abs()) && matters(width[id as usize].sqrt()));
+        self.even =
+            ids.iter().all(|&id| matters(mean[id as usize].abs()) && matters(width[id as usize].sqrt()));
         self.list_by_job();
     }
 
@@ -187,7 +193,8 @@ impl Form {
             let own = &self.of_job[self.job_start[l] as usize..self.job_start[l + 1] as usize];
             for row in &self.rows {
                 let request = |&e: &u32| self.requests[e as usize * self.devices + row.device];
-                let least = u128::from(own.iter().map(request).min().unwrap_or(0)) * u128::from(self.jobs[l].minimum);
+                let least =
+                    u128::from(own.iter().map(request).min().unwrap_or(0)) * u128::from(self.jobs[l].minimum);
                 if let Some(copies) = u128::from(row.capacity).checked_div(least) {
                     let job = &mut self.jobs[l];
                     job.copies = job.copies.min(u32::try_from(copies).unwrap_or(u32::MAX));

@@ -125,7 +125,8 @@ impl Form {
     pub fn fits(&self, channel: usize, servers: &[Amount], rows: &[Amount], at_most: u64) -> u64 {
         let request = self.request(channel);
         let server = &servers[self.server[channel] as usize * self.devices..];
-        let fits = |most: u64, (a, room): (Amount, Amount)| room.checked_div(a).map_or(most, |uses| most.min(uses));
+        let fits =
+            |most: u64, (a, room): (Amount, Amount)| room.checked_div(a).map_or(most, |uses| most.min(uses));
         let on_server = request.iter().copied().zip(server.iter().copied()).fold(at_most, fits);
         self.rows.iter().map(|row| request[row.device]).zip(rows.iter().copied()).fold(on_server, fits)
     }

@@ -64,7 +64,8 @@ impl Limits {
 
     /// Changes whenever a bound does: bounds only ever tighten.
     fn mark(&self) -> [u64; 4] {
-        [&self.low, &self.high, &self.fewest, &self.most].map(|list| list.iter().map(|&value| u64::from(value)).sum())
+        [&self.low, &self.high, &self.fewest, &self.most]
+            .map(|list| list.iter().map(|&value| u64::from(value)).sum())
     }
 
     /// Takes the lower bounds out of every capacity; false when they do not fit.
@@ -107,7 +108,8 @@ impl Limits {
             }
         }
         for (l, job) in form.jobs.iter().enumerate() {
-            let over = |g: usize| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
+            let over =
+                |g: usize| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
             if form.groups_of_job(l).any(over) {
                 self.failed = Some(l);
                 return false;
@@ -122,7 +124,8 @@ impl Limits {
             // The largest number of copies for which enough tasks can run. What can run is concave in
             // the copies and 0 at none, so the numbers that are possible are the small ones.
             let possible = |copies: u32| {
-                let run = |g: usize| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
+                let run =
+                    |g: usize| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
                 let reaches = |g: usize| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
                 form.groups_of_job(l).map(run).sum::<u64>() >= u64::from(job.minimum) * u64::from(copies)
                     && form.groups_of_job(l).all(reaches)

@@ -35,7 +35,14 @@ pub(in crate::solver::gang) struct Multipliers {
 }
 
 impl Multipliers {
-    pub(super) fn read(&mut self, form: &Form, limits: &Limits, open: &Open, interior: &Interior, cuts: usize) {
+    pub(super) fn read(
+        &mut self,
+        form: &Form,
+        limits: &Limits,
+        open: &Open,
+        interior: &Interior,
+        cuts: usize,
+    ) {
         let devices = form.devices;
         self.server.clear();
         self.server.resize(form.servers() * devices, 0.0);

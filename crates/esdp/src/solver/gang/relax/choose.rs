@@ -99,7 +99,12 @@ fn group_of(form: &Form, e: usize) -> Option<usize> {
 }
 
 /// The mean worth of the channels of each of several sets; each channel is in one of them, or in none.
-fn usual(sets: usize, channels: usize, set: impl Fn(usize) -> Option<usize>, worth: impl Fn(usize) -> f64) -> Vec<f64> {
+fn usual(
+    sets: usize,
+    channels: usize,
+    set: impl Fn(usize) -> Option<usize>,
+    worth: impl Fn(usize) -> f64,
+) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); sets];
     for e in 0..channels {
         if let Some(own) = set(e) {

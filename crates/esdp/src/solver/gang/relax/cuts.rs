@@ -102,7 +102,14 @@ impl Cuts {
                 self.try_weights(form, uses, server, &used, &[(first, weight)], work);
                 for (second, others) in weights.iter().enumerate().skip(first + 1) {
                     for &other in &others[1..] {
-                        self.try_weights(form, uses, server, &used, &[(first, weight), (second, other)], work);
+                        self.try_weights(
+                            form,
+                            uses,
+                            server,
+                            &used,
+                            &[(first, weight), (second, other)],
+                            work,
+                        );
                     }
                 }
             }
@@ -147,7 +154,8 @@ impl Cuts {
         let Some(entries) = entries else { return };
         self.found.push((broken, Cut { server: server as u32, entries, capacity: rounding.capacity }));
         if self.found.len() > KEPT
-            && let Some(weakest) = (0..self.found.len()).min_by(|&a, &b| self.found[a].0.total_cmp(&self.found[b].0))
+            && let Some(weakest) =
+                (0..self.found.len()).min_by(|&a, &b| self.found[a].0.total_cmp(&self.found[b].0))
         {
             self.found.swap_remove(weakest);
         }
@@ -174,7 +182,11 @@ impl Rounding {
     fn entry(&self, weights: &[(usize, (u64, u64))], request: &[Amount]) -> Option<f64> {
         let sum = numerator(weights, request)?;
         let (whole, rest) = (sum / self.divisor, sum % self.divisor);
-        let more = if rest > self.rest { (rest - self.rest) as f64 / (self.divisor - self.rest) as f64 } else { 0.0 };
+        let more = if rest > self.rest {
+            (rest - self.rest) as f64 / (self.divisor - self.rest) as f64
+        } else {
+            0.0
+        };
         Some(whole as f64 + more)
     }
 }

@@ -7,7 +7,9 @@
 use super::job::Job;
 use super::open::{FREE, Open, PerCopy};
 use super::step::Step;
-use crate::solver::gang::tuning::interior::{CENTRING, CORRECTORS, FARTHEST, FIRST, NEAR, SHORT_OF, SHORTEST, STEPS};
+use crate::solver::gang::tuning::interior::{
+    CENTRING, CORRECTORS, FARTHEST, FIRST, NEAR, SHORT_OF, SHORTEST, STEPS,
+};
 
 /// Inequalities: slacks, prices, their steps and what their products aim at.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +48,9 @@ impl Pairs {
     }
 
     fn product_after(&self, primal: f64, dual: f64) -> f64 {
-        let step =
-            |i: usize| (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i]);
+        let step = |i: usize| {
+            (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i])
+        };
         (0..self.slack.len()).map(step).sum()
     }
 
@@ -63,7 +66,8 @@ impl Pairs {
     /// Aims products that a longer step would leave far from `mu` back towards it.
     fn recentre(&mut self, mu: f64, primal: f64, dual: f64) {
         for i in 0..self.slack.len() {
-            let product = (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i]);
+            let product =
+                (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i]);
             let aim = product.clamp(mu / FARTHEST, FARTHEST * mu);
             self.target[i] += (aim - product).max(-FARTHEST * mu);
         }
@@ -132,7 +136,9 @@ impl Interior {
     ) -> bool {
         self.start(open);
         let end = self.work.saturating_add(work);
-        let count = (2 * open.len() + open.rows + open.wide.len() + open.constants.len() + open.per_copy.len()) as f64;
+        let count =
+            (2 * open.len() + open.rows + open.wide.len() + open.constants.len() + open.per_copy.len())
+                as f64;
         for turn in 0..STEPS {
             if self.work >= end {
                 break;
@@ -153,7 +159,8 @@ impl Interior {
             self.pairs_mut().into_iter().for_each(|pairs| pairs.aim_at(0.0));
             step.solve(open, self, linear);
             let (primal, dual) = self.longest(1.0);
-            let after = self.pairs().iter().map(|pairs| pairs.product_after(primal, dual)).sum::<f64>() / count;
+            let after =
+                self.pairs().iter().map(|pairs| pairs.product_after(primal, dual)).sum::<f64>() / count;
             let share = (after / mu).clamp(0.0, 1.0);
             let centre = (share * share * share).clamp(1e-4, 0.9);
             let centre = if turn < CENTRING { 1.0 } else { centre };
@@ -295,7 +302,8 @@ impl Interior {
         low.start(x.iter().copied());
         high.start(x.iter().zip(&open.high).map(|(x, high)| high - x));
         server.start(open.servers.iter().flat_map(|server| {
-            let load = |row: usize| server.channels().map(|e| open.shares(server, e)[row] * x[e]).sum::<f64>();
+            let load =
+                |row: usize| server.channels().map(|e| open.shares(server, e)[row] * x[e]).sum::<f64>();
             (0..server.rows as usize).map(move |row| 1.0 - load(row)).collect::<Vec<_>>()
         }));
         wide_load.fill(0.0);

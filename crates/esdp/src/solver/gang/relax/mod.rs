@@ -137,7 +137,8 @@ impl Relaxation {
             multipliers.read(form, limits, open, interior, cuts.list.len());
             bound = multipliers.bound(form, limits, cuts);
         }
-        self.last_cost = units(std::mem::take(&mut self.interior.work)) + (10 + 30 * seen) * form.len() as u64;
+        self.last_cost =
+            units(std::mem::take(&mut self.interior.work)) + (10 + 30 * seen) * form.len() as u64;
         self.work += self.last_cost;
         self.read(form, limits);
         bound

@@ -157,7 +157,14 @@ impl Open {
     }
 
     /// Takes over what limits leave open of a problem, of the channels that are wanted.
-    pub fn fill(&mut self, form: &Form, limits: &Limits, cuts: &Cuts, elastic: bool, wanted: impl Fn(usize) -> bool) {
+    pub fn fill(
+        &mut self,
+        form: &Form,
+        limits: &Limits,
+        cuts: &Cuts,
+        elastic: bool,
+        wanted: impl Fn(usize) -> bool,
+    ) {
         self.fill_groups(form, limits, elastic, &wanted);
         self.fill_channels(form, limits, cuts, &wanted);
         self.fill_wide(form, limits);
@@ -229,7 +236,8 @@ impl Open {
             }
             let room = &limits.room[server * form.devices..][..form.devices];
             let binds = |device: usize| {
-                let need = |place: usize| form.request(self.id[place] as usize)[device] as f64 * self.high[place];
+                let need =
+                    |place: usize| form.request(self.id[place] as usize)[device] as f64 * self.high[place];
                 (first..end).map(need).sum::<f64>() > room[device] as f64
             };
             let row = self.row_source.len();
@@ -239,7 +247,8 @@ impl Open {
             let all = form.channels(server).start;
             for cut in cuts.of(server) {
                 let Cut { entries, capacity, .. } = &cuts.list[cut];
-                let taken: f64 = form.channels(server).map(|e| entries[e - all] * f64::from(limits.low[e])).sum();
+                let taken: f64 =
+                    form.channels(server).map(|e| entries[e - all] * f64::from(limits.low[e])).sum();
                 let need = |place: usize| entries[self.id[place] as usize - all] * self.high[place];
                 let left = capacity - taken;
                 // What was decided may leave less than a fraction: then the row is no help any more.

@@ -43,7 +43,11 @@ impl Nodes {
 impl Decomposition {
     /// Searches from the root, of which the bound of the relaxation and the best one are given; the bound of what is left.
     /// Multipliers, scores and ranks stay the root's.
-    pub(in crate::solver::gang) fn branch_on_copies(&mut self, (relaxed, bound): (f64, f64), work: u64) -> f64 {
+    pub(in crate::solver::gang) fn branch_on_copies(
+        &mut self,
+        (relaxed, bound): (f64, f64),
+        work: u64,
+    ) -> f64 {
         let end = self.pricing.work.saturating_add(work);
         let root = self.relaxation.multipliers.clone();
         let mut limits = self.limits.clone();
@@ -117,7 +121,8 @@ impl Decomposition {
     fn node(&self, limits: &Limits, bound: f64) -> Node {
         let copies = &self.relaxation.copies;
         let doubt = |l: usize| 0.5 - (copies[l] - libm::floor(copies[l]) - 0.5).abs();
-        let open = (0..self.form.jobs.len()).filter(|&l| limits.fewest[l] < limits.most[l] && doubt(l) > WHOLE);
+        let open =
+            (0..self.form.jobs.len()).filter(|&l| limits.fewest[l] < limits.most[l] && doubt(l) > WHOLE);
         let split = open.max_by(|&a, &b| doubt(a).total_cmp(&doubt(b)).then(b.cmp(&a)));
         let floor = |l: usize| (copies[l] as u32).clamp(limits.fewest[l], limits.most[l] - 1);
         let (fewest, most) = (limits.fewest.clone(), limits.most.clone());

@@ -64,16 +64,19 @@ impl Gibbs {
         let request = |offer: &Offer| &requests[offer.channel * devices..][..devices];
         self.offers.retain(|offer| request(offer).iter().zip(levels).all(|(a, level)| a <= level));
         let bound = self.choose_price(requests, levels);
-        let shortest =
-            -(CUT * temperature + bound - greedy(&self.offers, requests, levels, &mut self.left, |_, _| ())).max(0.0);
+        let shortest = -(CUT * temperature + bound
+            - greedy(&self.offers, requests, levels, &mut self.left, |_, _| ()))
+        .max(0.0);
         let price = &self.price;
         self.offers.retain_mut(|offer| {
             let request = request(offer);
             let cost: f64 = request.iter().zip(price).map(|(&a, price)| a as f64 * price).sum();
             let reduced = (offer.r - cost).min(0.0);
             offer.factor = libm::exp(reduced / temperature);
-            offer.most = request.iter().zip(levels).filter_map(|(&a, &level)| level.checked_div(a)).min().unwrap_or(0);
-            offer.stride = request.iter().zip(levels).fold(0, |place, (a, level)| place * (2 * level + 1) + a);
+            offer.most =
+                request.iter().zip(levels).filter_map(|(&a, &level)| level.checked_div(a)).min().unwrap_or(0);
+            offer.stride =
+                request.iter().zip(levels).fold(0, |place, (a, level)| place * (2 * level + 1) + a);
             reduced >= shortest
         });
         self.mean.clear();
@@ -112,13 +115,15 @@ impl Gibbs {
                 let share = |device: usize| request[device] as f64 / levels[device].max(1) as f64;
                 if one < devices { share(one) } else { (0..devices).map(share).sum() }
             };
-            let dearest = self.offers.iter().filter(|offer| offer.r > 0.0).map(|offer| offer.r / weight(offer));
+            let dearest =
+                self.offers.iter().filter(|offer| offer.r > 0.0).map(|offer| offer.r / weight(offer));
             let price = dearest.fold(0.0, f64::max);
             let count = if one < devices { 1 } else { levels.iter().filter(|&&level| level > 0).count() };
             if price * (count as f64) < best {
                 (best, chosen) = (price * count as f64, one);
                 self.price.clear();
-                self.price.extend(levels.iter().map(|&level| if level == 0 { 0.0 } else { price / level as f64 }));
+                self.price
+                    .extend(levels.iter().map(|&level| if level == 0 { 0.0 } else { price / level as f64 }));
             }
         }
         if chosen < devices {
@@ -201,7 +206,8 @@ fn greedy(
     let mut value = 0.0;
     for (place, offer) in offers.iter().enumerate().filter(|(_, offer)| offer.r > 0.0) {
         let request = &requests[offer.channel * devices..][..devices];
-        let uses = request.iter().zip(&*left).filter_map(|(&a, &left)| left.checked_div(a)).min().unwrap_or(0);
+        let uses =
+            request.iter().zip(&*left).filter_map(|(&a, &left)| left.checked_div(a)).min().unwrap_or(0);
         left.iter_mut().zip(request).for_each(|(left, &a)| *left -= a * uses);
         value += offer.r * uses as f64;
         used(place, uses);

@@ -40,7 +40,8 @@ fn the_table_counts_every_use() {
         let devices = room.len();
         let offers: Vec<(f64, Vec<usize>)> = (0..4)
             .map(|i| {
-                let request = (0..devices).map(|device| (i + device + case) % 3 + usize::from(device == 0)).collect();
+                let request =
+                    (0..devices).map(|device| (i + device + case) % 3 + usize::from(device == 0)).collect();
                 (0.9 - 0.31 * i as f64, request)
             })
             .collect();
@@ -57,11 +58,18 @@ fn the_table_counts_every_use() {
             enumerate(&kept, room, temperature, &mut Vec::new(), &mut sums);
             let (total, products) = sums;
             let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
-            assert!(close(value, temperature * total.ln()), "case {case}: {value} {}", temperature * total.ln());
+            assert!(
+                close(value, temperature * total.ln()),
+                "case {case}: {value} {}",
+                temperature * total.ln()
+            );
             for i in 0..count {
                 for j in 0..count {
                     let product = gibbs.covariance[i * count + j] + gibbs.mean[i] * gibbs.mean[j];
-                    assert!(close(product, products[i * count + j] / total), "case {case}, {i} {j}: {product}");
+                    assert!(
+                        close(product, products[i * count + j] / total),
+                        "case {case}, {i} {j}: {product}"
+                    );
                 }
             }
         }

@@ -47,11 +47,13 @@ impl Grid {
         let devices = self.devices;
         let open = |e: usize| u128::from(limits.high[e].saturating_sub(limits.low[e]));
         self.room.clear();
-        self.room.extend(limits.room[server * devices..][..devices].iter().enumerate().map(|(device, &room)| {
-            let need = |e: usize| u128::from(form.request(e)[device]) * open(e);
-            let counts = form.channels(server).map(need).sum::<u128>() > u128::from(room);
-            counts.then_some(room)
-        }));
+        self.room.extend(limits.room[server * devices..][..devices].iter().enumerate().map(
+            |(device, &room)| {
+                let need = |e: usize| u128::from(form.request(e)[device]) * open(e);
+                let counts = form.channels(server).map(need).sum::<u128>() > u128::from(room);
+                counts.then_some(room)
+            },
+        ));
         let levels = &mut self.levels[server * devices..][..devices];
         for (level, room) in levels.iter_mut().zip(&self.room) {
             *level = usize::try_from(room.unwrap_or(0)).unwrap_or(CELLS as usize).min(CELLS as usize);

@@ -10,7 +10,8 @@ use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::smooth::smoothed::Smooth;
 use crate::solver::gang::tuning::grid::CELLS;
 use crate::solver::gang::tuning::newton::{
-    ENOUGH, EVALUATIONS, FACTOR, FARTHEST, FASTEST, FIRST, FIRST_STEPS, LAST, LEAST, LEFT, SHORTER, STEPS, TRIALS,
+    ENOUGH, EVALUATIONS, FACTOR, FARTHEST, FASTEST, FIRST, FIRST_STEPS, LAST, LEAST, LEFT, SHORTER, STEPS,
+    TRIALS,
 };
 
 /// Prices on their way down; buffers are reused.
@@ -50,7 +51,13 @@ pub(in crate::solver::gang) fn cost(form: &Form) -> Option<u64> {
         // The tables know of no limit but the room.
         let fits = |e: usize| {
             let room = &form.room[server * form.devices..][..form.devices];
-            form.request(e).iter().zip(room).filter_map(|(&a, room)| room.checked_div(a)).min().unwrap_or(0).min(CELLS)
+            form.request(e)
+                .iter()
+                .zip(room)
+                .filter_map(|(&a, room)| room.checked_div(a))
+                .min()
+                .unwrap_or(0)
+                .min(CELLS)
         };
         let uses: u64 = form.channels(server).map(fits).sum();
         let table = form.channels(server).len() as u64 * cells / 4;
@@ -91,7 +98,8 @@ impl Newton {
 
     fn begin(&mut self, form: &Form, limits: &Limits) {
         self.smooth.reset(form, limits);
-        for (price, &active) in self.prices.iter_mut().zip(&self.smooth.active).take(Layout::of(form).lambda) {
+        for (price, &active) in self.prices.iter_mut().zip(&self.smooth.active).take(Layout::of(form).lambda)
+        {
             *price = if active { price.max(LEAST) } else { 0.0 };
         }
     }
@@ -123,13 +131,15 @@ impl Newton {
         for _ in 0..TRIALS {
             self.trial.clear();
             // Each price by itself stays above zero: one that falls to it does not hold up the others.
-            self.trial.extend(self.prices.iter().zip(&self.step).enumerate().map(|(place, (price, step))| {
-                if place >= layout.lambda {
-                    price + (size * step).clamp(-FARTHEST, FARTHEST)
-                } else {
-                    (price + size * step).max(LEFT * price)
-                }
-            }));
+            self.trial.extend(self.prices.iter().zip(&self.step).enumerate().map(
+                |(place, (price, step))| {
+                    if place >= layout.lambda {
+                        price + (size * step).clamp(-FARTHEST, FARTHEST)
+                    } else {
+                        (price + size * step).max(LEFT * price)
+                    }
+                },
+            ));
             self.evaluate(form, limits, temperature, true);
             if self.smooth.value <= value - 0.1 * size * promise {
                 std::mem::swap(&mut self.trial, &mut self.prices);
@@ -154,7 +164,9 @@ impl Newton {
         }
         factorise(&mut self.factor, size);
         self.step.clear();
-        self.step.extend(gradient.iter().zip(active).map(|(gradient, &active)| if active { -gradient } else { 0.0 }));
+        self.step.extend(
+            gradient.iter().zip(active).map(|(gradient, &active)| if active { -gradient } else { 0.0 }),
+        );
         solve(&self.factor, size, &mut self.step);
         self.work += factor_cost(size as u64);
         -self.step.iter().zip(gradient).map(|(step, gradient)| step * gradient).sum::<f64>()
@@ -165,7 +177,9 @@ impl Newton {
         self.direction(layout.len);
         let Smooth { drift, active, .. } = &self.smooth;
         self.step.clear();
-        self.step.extend(drift.iter().zip(active).map(|(drift, &active)| if active { -change * drift } else { 0.0 }));
+        self.step.extend(
+            drift.iter().zip(active).map(|(drift, &active)| if active { -change * drift } else { 0.0 }),
+        );
         solve(&self.factor, layout.len, &mut self.step);
         let most = FASTEST * change.abs();
         for (place, (price, step)) in self.prices.iter_mut().zip(&self.step).enumerate() {

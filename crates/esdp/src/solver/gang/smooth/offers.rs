@@ -63,7 +63,14 @@ impl Smooth {
     }
 
     /// What covariances of uses add: to the prices of groups, then of cluster-wide rows and the widths.
-    fn curve(&mut self, form: &Form, lambda: f64, temperature: f64, offers: &[(usize, f64)], covariance: &[f64]) {
+    fn curve(
+        &mut self,
+        form: &Form,
+        lambda: f64,
+        temperature: f64,
+        offers: &[(usize, f64)],
+        covariance: &[f64],
+    ) {
         let layout = Layout::of(form);
         let size = layout.len;
         let wide = size - layout.rows;
@@ -166,7 +173,11 @@ mod tests {
                 };
                 let (above, below) = (moved(step), moved(-step));
                 let slope = (above.0 - below.0) / (2.0 * step);
-                assert!(close(slope, gradient[place]), "{place} at {temperature}: {slope} {}", gradient[place]);
+                assert!(
+                    close(slope, gradient[place]),
+                    "{place} at {temperature}: {slope} {}",
+                    gradient[place]
+                );
                 for other in 0..layout.len {
                     let slope = (above.1[other] - below.1[other]) / (2.0 * step);
                     let second = hessian[place * layout.len + other];

@@ -51,13 +51,16 @@ impl Smooth {
     pub fn evaluate(&mut self, form: &Form, limits: &Limits, prices: &[f64], temperature: f64) {
         let layout = Layout::of(form);
         let size = layout.len;
-        for (list, len) in [(&mut self.gradient, size), (&mut self.drift, size), (&mut self.hessian, size * size)] {
+        for (list, len) in
+            [(&mut self.gradient, size), (&mut self.drift, size), (&mut self.hessian, size * size)]
+        {
             list.clear();
             list.resize(len, 0.0);
         }
         self.offset.clear();
-        self.offset
-            .extend(form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu));
+        self.offset.extend(
+            form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu),
+        );
         self.uses.clear();
         self.uses.extend(limits.low.iter().map(|&low| f64::from(low)));
         self.value = 0.0;

@@ -21,7 +21,8 @@ fn taught_alike(slab: f64, fast: bool, scatter: f64) -> Pooled {
 #[test]
 fn an_outlier_does_not_blur_what_the_others_share() {
     let [none, slab] = [0.0, 0.03].map(|slab| taught_alike(slab, true, 0.1));
-    let group = |pooled: &Pooled| pooled.prior().into_iter().find(|group| group.path == ["train", "old"]).unwrap();
+    let group =
+        |pooled: &Pooled| pooled.prior().into_iter().find(|group| group.path == ["train", "old"]).unwrap();
     let [blurred, sharp] = [&none, &slab].map(|pooled| group(pooled).prior);
     assert!(blurred.between > 0.01 && sharp.between < 0.5 * blurred.between, "{blurred:?} {sharp:?}");
     assert!((sharp.mean - 0.3).abs() < (blurred.mean - 0.3).abs(), "{blurred:?} {sharp:?}");

@@ -84,7 +84,9 @@ impl Step {
             let curvature = at.low.price[e] / at.low.slack[e] + at.high.price[e] / at.high.slack[e];
             match open.per_copy_at[e] {
                 FREE => 1.0 / curvature,
-                place => 1.0 / (curvature + at.per_copy.price[place as usize] / at.per_copy.slack[place as usize]),
+                place => {
+                    1.0 / (curvature + at.per_copy.price[place as usize] / at.per_copy.slack[place as usize])
+                }
             }
         }));
         self.pull.clear();
@@ -188,8 +190,11 @@ impl Step {
                 }
                 solve(&self.job_factor[from..], own, &mut self.local);
                 for h in 0..groups {
-                    self.job_n[n_from + h * groups + g] =
-                        if job.tied { open.tasks[job.first as usize + h].count * self.local[0] } else { self.local[h] };
+                    self.job_n[n_from + h * groups + g] = if job.tied {
+                        open.tasks[job.first as usize + h].count * self.local[0]
+                    } else {
+                        self.local[h]
+                    };
                 }
             }
         }

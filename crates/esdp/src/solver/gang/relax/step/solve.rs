@@ -208,13 +208,17 @@ impl Step {
                 own[local] = copies;
                 if !job.tied {
                     let (tasks, _) = own.split_at_mut(local);
-                    tasks.iter_mut().zip(&self.shared_q[job.groups()]).for_each(|(task, q)| *task += q * copies);
+                    tasks
+                        .iter_mut()
+                        .zip(&self.shared_q[job.groups()])
+                        .for_each(|(task, q)| *task += q * copies);
                 }
             }
             at.unknowns_step[job.unknown as usize..][..count].copy_from_slice(own);
             for row in 0..open.rows_of(job) {
                 let entries = &open.entries[job.entry as usize + row * count..][..count];
-                at.job.slack_step[job.row as usize + row] = entries.iter().zip(&*own).map(|(a, x)| a * x).sum();
+                at.job.slack_step[job.row as usize + row] =
+                    entries.iter().zip(&*own).map(|(a, x)| a * x).sum();
             }
         }
         for (place, row) in open.per_copy.iter().enumerate() {
@@ -222,7 +226,8 @@ impl Step {
             let copies = at.unknowns_step[job.unknown as usize + job.unknowns() - 1];
             at.per_copy.slack_step[place] = row.most * copies - at.low.slack_step[row.channel as usize];
         }
-        for pairs in [&mut at.low, &mut at.high, &mut at.server, &mut at.wide, &mut at.job, &mut at.per_copy] {
+        for pairs in [&mut at.low, &mut at.high, &mut at.server, &mut at.wide, &mut at.job, &mut at.per_copy]
+        {
             pairs.settle();
         }
     }
