@@ -1,4 +1,5 @@
-//! Tells one build of the library from another: a hash of its sources, for results that are kept and read again.
+//! Tells one build of the library from another: a hash of its sources, for results that are kept and read
+//! again.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads files; the library does not")]
 #![allow(clippy::print_stdout, reason = "cargo listens there")]
@@ -21,7 +22,8 @@ fn main() {
     println!("cargo::rustc-env=ESDP_SOURCES={hash:016x}");
 }
 
-/// The sources below a folder, in an order that is the same everywhere; what editors leave there does not count.
+/// The sources below a folder, in an order that is the same everywhere; what editors leave there does not
+/// count.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();

@@ -19,7 +19,8 @@ pub(crate) fn directory(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A directory beside a place, for what will be one file there; its lock keeps it from being taken for a leftover.
+/// A directory beside a place, for what will be one file there; its lock keeps it from being taken for a
+/// leftover.
 ///
 /// # Errors
 /// With the directory and what the system says.

@@ -18,8 +18,8 @@
 //! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |
 //! | `output`, `progress` | standard output, progress on terminals |
 //!
-//! Simulations and their results are in `esdp-engine`, figures and reports in `esdp-report`. This is a library
-//! so that tests can reach the commands' cores in-process; nothing here is meant for other programs.
+//! Simulations and their results are in `esdp-engine`, figures and reports in `esdp-report`. This is a
+//! library so that tests can reach the commands' cores in-process; nothing here is meant for other programs.
 
 pub mod bench;
 pub mod demo;

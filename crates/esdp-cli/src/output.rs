@@ -20,8 +20,8 @@ pub enum OutputFormat {
     Json,
 }
 
-/// Prints a text. A reader that has seen enough (`| head`) is no failure. A program gets every byte; on a terminal,
-/// what would steer it is shown.
+/// Prints a text. A reader that has seen enough (`| head`) is no failure. A program gets every byte; on a
+/// terminal, what would steer it is shown.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let outcome = if stdout.is_terminal() {
@@ -32,7 +32,8 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     written(outcome.and_then(|()| stdout.flush()))
 }
 
-/// Prints sentences about files that were written: on standard error where one of them is standard output itself.
+/// Prints sentences about files that were written: on standard error where one of them is standard output
+/// itself.
 pub(crate) fn print_about(files: &[&Path], text: &str) -> anyhow::Result<()> {
     if files.iter().any(|file| files::is_stdout(file)) {
         let _ = io::stderr().write_all(visible::lines(text, &[]).as_bytes());

@@ -1,5 +1,5 @@
-//! The dashboard in a real browser, on a real service: with the demonstration's cluster behind it, with a token, after a
-//! crash.
+//! The dashboard in a real browser, on a real service: with the demonstration's cluster behind it, with a
+//! token, after a crash.
 //!
 //! Pictures of it are left in the `tmp` folder of the target directory, to be looked at.
 
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Where axe-core is; `cargo xtask test` installs it and says so.
 fn axe() -> String {
     let script = std::env::var_os("ESDP_AXE").map(PathBuf::from).or_else(installed);
-    let missing = "the test of the dashboard needs axe-core: `cargo xtask test test` installs it, or name an axe.min.js in \
+    let missing = "the test of the dashboard needs axe-core: `cargo xtask test test` installs it, or name \
+                   an axe.min.js in \
                    ESDP_AXE";
     std::fs::read_to_string(script.expect(missing)).expect(missing)
 }
@@ -119,10 +120,12 @@ fn a_decision_arrives(browser: &mut Browser, service: &Service) {
 }
 
 fn reads_why(browser: &mut Browser) {
-    let started = "[...document.querySelectorAll('#decisions tbody tr')].find((row) => row.cells[2].textContent !== 'nothing')";
+    let started = "[...document.querySelectorAll('#decisions tbody tr')].find((row) => \
+                   row.cells[2].textContent !== 'nothing')";
     browser.until("a decision that starts something", &format!("Boolean({started})"));
     let slot = browser.ask(&format!(
-        "(() => {{ const row = {started}; row.querySelector('button').click(); return row.cells[0].textContent; }})()"
+        "(() => {{ const row = {started}; row.querySelector('button').click(); return \
+         row.cells[0].textContent; }})()"
     ));
     let slot = slot.as_str().unwrap();
     browser.until(
@@ -166,8 +169,10 @@ fn filters_and_sorts(browser: &mut Browser) {
 /// Opens the slow server, drains it, closes it.
 fn uses_the_keyboard(browser: &mut Browser, axe: &str) {
     let dialog = "document.getElementById('detail').open";
-    browser
-        .ask("[...document.querySelectorAll('#servers .name')].find((name) => name.textContent === 'a100-3').focus()");
+    browser.ask(
+        "[...document.querySelectorAll('#servers .name')].find((name) => name.textContent === \
+              'a100-3').focus()",
+    );
     browser.key("Enter");
     browser.until("the server", dialog);
     assert!(text(browser, "#detail-text").starts_with("Slow: 0."));
@@ -203,7 +208,8 @@ fn it_asks_for_a_token_and_comes_back_after_a_crash() {
     browser.until("the question", "!document.getElementById('token-part').hidden");
     assert_accessible(&mut browser, &axe, "the token");
     browser.ask(&format!(
-        "(() => {{ document.getElementById('token').value = {}; document.getElementById('token-form').requestSubmit(); }})()",
+        "(() => {{ document.getElementById('token').value = {}; \
+         document.getElementById('token-form').requestSubmit(); }})()",
         Value::from(token.trim())
     ));
     browser.until("the board", "!document.getElementById('board').hidden");

@@ -61,7 +61,8 @@ fn written(directory: &Path) -> PathBuf {
 /// The frame of the first figure in the window: left, top, width, height.
 fn frame(browser: &mut Browser) -> (f64, f64, f64, f64) {
     let frame = browser.ask(
-        "(() => { const over = document.querySelector('.u-over'); over.scrollIntoView({block: 'center', behavior: 'instant'});
+        "(() => { const over = document.querySelector('.u-over'); over.scrollIntoView({block: 'center', \
+         behavior: 'instant'});
            const f = over.getBoundingClientRect(); return [f.left, f.top, f.width, f.height]; })()",
     );
     let number = |at: usize| frame[at].as_f64().expect("a number");
@@ -165,7 +166,8 @@ fn answers_to_keys_and_paper(browser: &mut Browser) {
     browser.key("+");
     assert_eq!(browser.ask("document.querySelector('.reset').disabled"), false);
     browser.media("print", "light");
-    let shown = "[...document.querySelectorAll('.static svg, .live')].map((part) => part.getClientRects().length > 0)";
+    let shown = "[...document.querySelectorAll('.static svg, .live')].map((part) => \
+                 part.getClientRects().length > 0)";
     assert_eq!(browser.ask(shown), serde_json::json!([false, true, false, true, false, true, false, true]));
 }
 

@@ -1,5 +1,6 @@
-//! `esdp slurm demo`, end to end: real Slurm clusters of 8 nodes with hidden speeds, 150 multi-node jobs of 3 types by 3 users,
-//! under Slurm alone, with learned weights, and placed. What the command says is checked, and so are its records.
+//! `esdp slurm demo`, end to end: real Slurm clusters of 8 nodes with hidden speeds, 150 multi-node jobs of 3
+//! types by 3 users, under Slurm alone, with learned weights, and placed. What the command says is checked,
+//! and so are its records.
 #![cfg(target_os = "linux")]
 
 mod util;
@@ -93,8 +94,8 @@ fn placement_and_weights_beat_slurm_alone() {
             }
         };
         for name in ["placement", "weights"] {
-            // By how much, and at higher loads, depends on how busy the machine is: the command measures it, and
-            // docs/slurm.md has what was measured.
+            // By how much, and at higher loads, depends on how busy the machine is: the command measures it,
+            // and docs/slurm.md has what was measured.
             let (own, alone) = (completion(name), completion("slurm"));
             expect(load > 0.5 || own < alone, format!("{name} takes {own:.2} s, Slurm alone {alone:.2} s"));
             let learned = arms[name]["learned"].as_array().expect("learned speeds");

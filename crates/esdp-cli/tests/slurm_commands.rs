@@ -27,7 +27,8 @@ fn shown(bed: &Bed, node: &str, key: &str) -> String {
     value.unwrap_or_else(|| panic!("{key} in {text}")).to_owned()
 }
 
-/// Runs three jobs on each node; those on n1 take twice as long for the same work, and tell so by `esdp report`.
+/// Runs three jobs on each node; those on n1 take twice as long for the same work, and tell so by `esdp
+/// report`.
 fn teach(bed: &Bed) {
     let binary = env!("CARGO_BIN_EXE_esdp");
     let directory = bed.path("reports");
@@ -35,7 +36,8 @@ fn teach(bed: &Bed) {
     for (node, seconds) in [("n0", 1.5), ("n1", 3.0)] {
         for _ in 0..3 {
             let script = format!(
-                "export ESDP_REPORTS={}; {binary} report start && sleep {seconds} && {binary} report end --work 10",
+                "export ESDP_REPORTS={}; {binary} report start && sleep {seconds} && {binary} report end \
+                 --work 10",
                 directory.display()
             );
             // A job that names its node is not held.

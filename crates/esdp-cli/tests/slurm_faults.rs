@@ -1,5 +1,5 @@
-//! What goes wrong on a Slurm cluster, on a real one: each fault ends in a line of the log that says what happened, and
-//! in a ledger that agrees with Slurm's own records line by line.
+//! What goes wrong on a Slurm cluster, on a real one: each fault ends in a line of the log that says what
+//! happened, and in a ledger that agrees with Slurm's own records line by line.
 
 mod slurm_bed;
 
@@ -48,7 +48,8 @@ fn the_driver_is_killed_at_random_moments() {
                   echo start $EPOCHREALTIME > $f; sleep 0.4; echo end $EPOCHREALTIME 1 >> $f'";
     let script = format!("export R={}; {report}", bed.path("reports").display());
     let jobs: Vec<u64> = (0..10).map(|_| bed.submit(&["-N2", "-c2"], &script)).collect();
-    // Times that look random and are the same in every run: of a few milliseconds up to a whole turn and more.
+    // Times that look random and are the same in every run: of a few milliseconds up to a whole turn and
+    // more.
     let mut millis = 40u64;
     for _ in 0..400 {
         bed.start_driver();
@@ -125,7 +126,8 @@ fn owners_cancel_and_release_their_jobs() {
 fn an_owner_wants_other_nodes_between_our_update_and_our_release() {
     let mut bed = Bed::new(3);
     bed.scontrol(&["update", "nodename=n2", "state=drain", "reason=test"]);
-    // Decided for n0 and n1, since nothing else is open; by the time of the release, the owner wants n1 and n2.
+    // Decided for n0 and n1, since nothing else is open; by the time of the release, the owner wants n1 and
+    // n2.
     bed.meddle(
         "release",
         "$real update nodename=n2 state=resume; owner $real update jobid=$job nodelist=n1,n2",
@@ -164,8 +166,8 @@ fn an_owner_excludes_a_node_between_our_update_and_our_release() {
     );
     bed.start_driver();
     let job = bed.submit(&["-N2"], "sleep 1");
-    // A node that is asked for and excluded: 22.05 calls that bad constraints once it has looked at the job, which on a busy
-    // machine may be after our patience has ended; with later versions the job just waits.
+    // A node that is asked for and excluded: 22.05 calls that bad constraints once it has looked at the job,
+    // which on a busy machine may be after our patience has ended; with later versions the job just waits.
     bed.wait_for_log(&["it is taken back", &format!("job=\"{job}\"")]);
     bed.wait_for_log(&["it excludes nodes itself: n0", &format!("job=\"{job}\"")]);
     assert_eq!(bed.wait_for(job, "ended"), ["n1", "n2"]);
@@ -177,8 +179,9 @@ fn an_owner_excludes_a_node_between_our_update_and_our_release() {
 #[test]
 fn a_job_with_bad_constraints_starts_by_itself() {
     let mut bed = Bed::new(3);
-    // More nodes than the job may have: 22.05 calls that bad constraints, and starts the job by itself the moment they are
-    // good; later versions take some of them. While no driver looks: it finds the job running.
+    // More nodes than the job may have: 22.05 calls that bad constraints, and starts the job by itself the
+    // moment they are good; later versions take some of them. While no driver looks: it finds the job
+    // running.
     let own = bed.submit(&["-N2"], "sleep 6");
     let id = own.to_string();
     bed.scontrol(&["update", &format!("jobid={id}"), "nodelist=n0,n1,n2"]);

@@ -1,4 +1,5 @@
-//! A queue of held jobs on many nodes, all real: how long a turn of the driver takes, and how much of that is its own.
+//! A queue of held jobs on many nodes, all real: how long a turn of the driver takes, and how much of that is
+//! its own.
 //!
 //! `cargo xtask slurm-scale` runs it with 1,000 jobs and 500 nodes. Times are printed and not checked.
 #![cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! The array job of `docs/cluster.md` on a real Slurm: submitted as written there, one task ended halfway and submitted again,
-//! merged to the bytes of a run on one machine.
+//! The array job of `docs/cluster.md` on a real Slurm: submitted as written there, one task ended halfway and
+//! submitted again, merged to the bytes of a run on one machine.
 #![cfg(target_os = "linux")]
 
 mod util;

@@ -1,8 +1,8 @@
 //! Answers recorded from real clusters of several versions are read alike.
 //!
-//! `squeue-VERSION.json` and `sinfo-VERSION.json` (`nodes-VERSION.json` where `scontrol show nodes --json` is what is read) are what
-//! the clients of that version have answered, unchanged but for paths; `jobs-VERSION-rest.json` and `nodes-VERSION-rest.json` are what
-//! `slurmrestd` has.
+//! `squeue-VERSION.json` and `sinfo-VERSION.json` (`nodes-VERSION.json` where `scontrol show nodes --json` is
+//! what is read) are what the clients of that version have answered, unchanged but for paths;
+//! `jobs-VERSION-rest.json` and `nodes-VERSION-rest.json` are what `slurmrestd` has.
 
 use esdp::model::Amounts;
 use esdp_cluster::slurm::job::{self, End, SlurmJob, State};

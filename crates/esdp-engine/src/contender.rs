@@ -26,8 +26,8 @@ enum Recipe {
 }
 
 impl Contender {
-    /// A policy of your own. It is built anew for the cluster of every seed; its own coin, if it has one, is to be
-    /// thrown by [`esdp::rng::stream`] with that seed.
+    /// A policy of your own. It is built anew for the cluster of every seed; its own coin, if it has one, is
+    /// to be thrown by [`esdp::rng::stream`] with that seed.
     pub fn own(
         label: impl Into<String>,
         make: impl Fn(&Cluster, u64) -> Box<dyn Policy> + Send + Sync + 'static,

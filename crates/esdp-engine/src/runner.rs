@@ -74,8 +74,8 @@ impl Runner {
         Ok(RunResults::new(self.scenario.clone(), outcome))
     }
 
-    /// Runs every policy under every seed at every combination of the values; those of the scenario's own sweep where
-    /// nothing is varied.
+    /// Runs every policy under every seed at every combination of the values; those of the scenario's own
+    /// sweep where nothing is varied.
     ///
     /// # Errors
     /// As [`run`](Runner::run), and when a value is not accepted.

@@ -18,8 +18,8 @@ const SLOTS: u64 = 4;
 
 /// A saved state is restored and goes on, exactly as a copy of it does, or a sentence says why not.
 ///
-/// A changed byte does not get past the checksum, so what can be read of a damaged text is also tried with a checksum
-/// that fits: somebody may have written the text so.
+/// A changed byte does not get past the checksum, so what can be read of a damaged text is also tried with a
+/// checksum that fits: somebody may have written the text so.
 pub fn hold(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Checkpoint::from_text(text) {

@@ -8,9 +8,10 @@
 //! | [`checkpoint`] | a scheduler's saved state |
 //! | [`mutate`] | new inputs from old ones, by a seeded generator |
 //!
-//! Each `hold` panics where its contract is broken: that is its purpose. Three programs call them: `tests/corpus.rs` with
-//! the inputs in `corpus/` and some hundreds of mutants of them, wherever the tests run; `cargo xtask fuzz` with many
-//! more mutants; and the targets in `fuzz/`, which libFuzzer guides by coverage and which need a nightly toolchain.
+//! Each `hold` panics where its contract is broken: that is its purpose. Three programs call them:
+//! `tests/corpus.rs` with the inputs in `corpus/` and some hundreds of mutants of them, wherever the tests
+//! run; `cargo xtask fuzz` with many more mutants; and the targets in `fuzz/`, which libFuzzer guides by
+//! coverage and which need a nightly toolchain.
 
 pub mod checkpoint;
 pub mod mutate;
@@ -18,7 +19,8 @@ pub mod scenario;
 pub mod solve;
 pub mod trace;
 
-/// A kind of input: its name, which is that of its folder in `corpus/` and of its target in `fuzz/`, and its function.
+/// A kind of input: its name, which is that of its folder in `corpus/` and of its target in `fuzz/`, and its
+/// function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every kind of input.
@@ -29,7 +31,8 @@ pub const TARGETS: [Target; 4] = [
     ("checkpoint", checkpoint::hold),
 ];
 
-/// An error as a user reads it: one sentence of bounded length, which says nothing of how the program is made.
+/// An error as a user reads it: one sentence of bounded length, which says nothing of how the program is
+/// made.
 fn sentence(text: &str) {
     assert!(!text.is_empty() && !text.contains('\n'), "not one sentence: {text:?}");
     assert!(text.chars().count() < 1000, "a sentence of {} characters", text.chars().count());

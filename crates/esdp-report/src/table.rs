@@ -52,8 +52,8 @@ pub fn duration(micros: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A share of 1 as a percentage, rounded. What is not quite everything is not printed as 100 %, nor what is not quite
-/// nothing as 0 %.
+/// A share of 1 as a percentage, rounded. What is not quite everything is not printed as 100 %, nor what is
+/// not quite nothing as 0 %.
 pub fn percent(share: f64) -> String {
     match (share * 1000.0).round() {
         _ if share >= 1.0 => "100 %".to_owned(),

@@ -87,7 +87,8 @@ impl Feed {
 
     /// News after an id as far as it is kept, whether some is missing, and all that comes.
     pub fn watch(self: &Arc<Self>, after: Option<u64>) -> (Vec<News>, bool, FeedWatcher) {
-        // Subscribed before looking: what comes in between is seen twice and told apart by its id, not missed.
+        // Subscribed before looking: what comes in between is seen twice and told apart by its id, not
+        // missed.
         let receiver = self.sender.subscribe();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         self.watchers.fetch_add(1, Relaxed);

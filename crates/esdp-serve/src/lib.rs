@@ -7,9 +7,9 @@
 //!    +----------- answers, after that --+--> news (server-sent events), figures, views
 //! ```
 //!
-//! All that is known is in the core, all that changes it goes through [`esdp::live::Live::apply`], and the journal is
-//! the list of those events: the state is a fold over it, a snapshot a shortcut. The service is what is around it: it
-//! translates requests into events, keeps them, and answers.
+//! All that is known is in the core, all that changes it goes through [`esdp::live::Live::apply`], and the
+//! journal is the list of those events: the state is a fold over it, a snapshot a shortcut. The service is
+//! what is around it: it translates requests into events, keeps them, and answers.
 //!
 //! | module | subject |
 //! |---|---|
@@ -62,7 +62,8 @@ pub enum ServeError {
     Policy(#[from] SpecError),
     /// What was learned belongs to another policy.
     #[error(
-        "the data was learned with {found}, not {asked}; use that one, or start with an empty --data directory and \
+        "the data was learned with {found}, not {asked}; use that one, or start with an empty --data \
+         directory and \
              send it the old GET /v1/state by PUT /v1/state"
     )]
     OtherPolicy {
@@ -117,8 +118,8 @@ pub fn policy_maker(spec: &PolicySpec, seed: u64) -> Result<PolicyMaker, SpecErr
     Ok(Arc::new(move |cluster| spec.build(cluster, seed, None).expect("its parameters were checked")))
 }
 
-/// The note of the policy in the data, in today's words: what is `esdp-index` was `esdp` in the first versions, and had
-/// parameters. Its journal is played again by `esdp-index` alone, which decides as it did.
+/// The note of the policy in the data, in today's words: what is `esdp-index` was `esdp` in the first
+/// versions, and had parameters. Its journal is played again by `esdp-index` alone, which decides as it did.
 fn noted_policy(storage: &mut dyn Storage) -> Result<Option<String>, StorageError> {
     let (then, now) = (r#"{"name":"esdp","kappa":"#, r#"{"name":"esdp-index","kappa":"#);
     Ok(storage.note("policy")?.map(|note| note.replacen(then, now, 1)))

@@ -59,7 +59,8 @@ fn state(storage: &mut dyn Storage, at_most: u64) -> Result<Core, OfflineError> 
     Ok(replay(storage, maker, at_most)?)
 }
 
-/// Reads everything: checksums, gaps, and whether each snapshot is what the one before it and the events in between give.
+/// Reads everything: checksums, gaps, and whether each snapshot is what the one before it and the events in
+/// between give.
 ///
 /// # Errors
 /// With what is wrong.

@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn flags_win_over_the_file_and_the_rest_has_defaults() {
         let file: SettingsFile = toml::from_str(
-            "listen = '127.0.0.1:1'\nmode = 'advise'\nmax_exploration = 0.1\n[policy]\nname = 'esdp-index'\nkappa = 0.5",
+            "listen = '127.0.0.1:1'\nmode = 'advise'\nmax_exploration = 0.1\n[policy]\nname = \
+             'esdp-index'\nkappa = 0.5",
         )
         .unwrap();
         let flags = SettingsFile { listen: "127.0.0.1:2".parse().ok(), ..SettingsFile::default() };

@@ -1,7 +1,7 @@
 //! Who may do what. A token is 256 random bits; only its hash is kept, beside the journal, in `tokens.json`.
 //!
-//! A random token needs no slow hash: nobody guesses 256 bits. Hashes are compared in constant time, all of them for
-//! every request, so that the time of an answer says nothing about which one was near.
+//! A random token needs no slow hash: nobody guesses 256 bits. Hashes are compared in constant time, all of
+//! them for every request, so that the time of an answer says nothing about which one was near.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use serde::{Deserialize, Serialize};

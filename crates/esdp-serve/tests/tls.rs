@@ -1,4 +1,5 @@
-//! A service with a certificate: over TLS, and over nothing else. The key in `fixtures/tls` is for this test alone.
+//! A service with a certificate: over TLS, and over nothing else. The key in `fixtures/tls` is for this test
+//! alone.
 
 use esdp_serve::settings::SettingsFile;
 use esdp_serve::tokens::{self, Role};
@@ -17,7 +18,8 @@ fn fixture(name: &str) -> PathBuf {
 /// Sends a request and reads the head of the answer.
 fn answer(mut stream: impl Read + Write, token: &str) -> String {
     let request = format!(
-        "GET /v1/status HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+        "GET /v1/status HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: \
+         close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut bytes = Vec::new();

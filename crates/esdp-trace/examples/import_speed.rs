@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Rows come from a reader that makes them on the fly from a block, so no disk is measured. Four passes: the
-//! reader alone, the importer, the importer with its summary, and the `csv` crate's `ByteRecord` with the same
-//! numbers parsed, as the rival.
+//! reader alone, the importer, the importer with its summary, and the `csv` crate's `ByteRecord` with the
+//! same numbers parsed, as the rival.
 
 #![allow(clippy::print_stdout, reason = "an example that prints what it measured")]
 

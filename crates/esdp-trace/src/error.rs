@@ -58,7 +58,8 @@ pub enum TraceError {
     },
     /// The first line names columns, and no known format has them.
     #[error(
-        "line 1, column 1: no known format has the columns `{header}`; if it is one all the same, name it: {accepted}"
+        "line 1, column 1: no known format has the columns `{header}`; if it is one all the same, name it: \
+         {accepted}"
     )]
     UnknownHeader {
         /// The header.

@@ -1,4 +1,5 @@
-//! What must hold of any bytes whatever, in any format: the function that property tests and fuzz targets call.
+//! What must hold of any bytes whatever, in any format: the function that property tests and fuzz targets
+//! call.
 
 use crate::error::TraceError;
 use crate::formats::Format;

@@ -1,7 +1,8 @@
 //! Lists of nodes as Slurm writes them: `login,gpu[01-03,07]` is `login`, `gpu01`, `gpu02`, `gpu03`, `gpu07`.
 //!
-//! Names with several brackets (`rack[1-2]-node[1-4]`) are taken apart from the left. At most [`MOST_NODES`] names of a
-//! list are told, so that a range of a few bytes cannot ask for all memory. What is no list of numbers is part of the name.
+//! Names with several brackets (`rack[1-2]-node[1-4]`) are taken apart from the left. At most [`MOST_NODES`]
+//! names of a list are told, so that a range of a few bytes cannot ask for all memory. What is no list of
+//! numbers is part of the name.
 
 /// The most nodes of one list.
 pub const MOST_NODES: usize = 65_536;

@@ -1,8 +1,9 @@
 //! Bytes in, lines out: plain or gzip, of bounded length.
 //!
-//! Gzip is told by its first two bytes; several members one after another are one text, and zeros after the last one
-//! are padding, as `gzip` has it. A line is handed out straight from the reader's buffer where it lies in one piece, which nearly all do, and
-//! copied otherwise. No line longer than [`LONGEST_LINE`] is ever held: the rest is read past.
+//! Gzip is told by its first two bytes; several members one after another are one text, and zeros after the
+//! last one are padding, as `gzip` has it. A line is handed out straight from the reader's buffer where it
+//! lies in one piece, which nearly all do, and copied otherwise. No line longer than [`LONGEST_LINE`] is ever
+//! held: the rest is read past.
 
 use crate::error::TraceError;
 use flate2::bufread::GzDecoder;

@@ -1,8 +1,8 @@
 //! Real traces as streams of typed events.
 //!
-//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and tells machines, tasks, instances and speeds to a
-//! [`Sink`] as it meets them. Memory does not grow with the rows. What is wrong with a row is counted by its
-//! [`Reason`] in a [`Ledger`], never fatal unless one asks for it.
+//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and tells machines, tasks, instances and speeds
+//! to a [`Sink`] as it meets them. Memory does not grow with the rows. What is wrong with a row is counted by
+//! its [`Reason`] in a [`Ledger`], never fatal unless one asks for it.
 //!
 //! ```
 //! use esdp_trace::{Import, Ledger, Reason, Sink, Source, Task};

@@ -1,9 +1,9 @@
 //! Which format an input has, by its first lines.
 //!
-//! A header decides at once: its names are those of a format, or the input is refused. Only what is published without a
-//! header is told by its rows. Every line votes for the formats it could be a row of: by the number of its columns and by
-//! which of them are numbers. The format with most votes wins if at least half of the lines are for it, so a dirty
-//! first line does no harm.
+//! A header decides at once: its names are those of a format, or the input is refused. Only what is published
+//! without a header is told by its rows. Every line votes for the formats it could be a row of: by the number
+//! of its columns and by which of them are numbers. The format with most votes wins if at least half of the
+//! lines are for it, so a dirty first line does no harm.
 
 use crate::error::TraceError;
 use crate::formats::{FORMATS, Format, is_sinfo};
@@ -16,8 +16,9 @@ pub(crate) const START: usize = 65_536;
 /// How many lines vote.
 const LINES: usize = 32;
 
-/// What must hold of the fields of a row without a header: a letter per column. `n` is a number, `o` a number or
-/// nothing, `t` a text that is not a number, `a` anything. At least one is `n`, so a row of words alone is a header.
+/// What must hold of the fields of a row without a header: a letter per column. `n` is a number, `o` a number
+/// or nothing, `t` a text that is not a number, `a` anything. At least one is `n`, so a row of words alone is
+/// a header.
 const SHAPES: &[(Format, &str)] = &[
     (Format::AlibabaMachines, "tnaoont"),
     (Format::AlibabaTasks, "toaatnnoo"),
@@ -76,7 +77,8 @@ fn by_header(line: &[u8]) -> Option<Format> {
     if separator == b'|' {
         return (found(Format::Sacct.columns()) >= 2).then_some(Format::Sacct);
     }
-    // One that has all it needs comes first; one that lacks little is taken all the same, and says what it lacks.
+    // One that has all it needs comes first; one that lacks little is taken all the same, and says what it
+    // lacks.
     let rank = |format: Format| {
         let (columns, required) = format.layout();
         let (named, all) = (found(columns), columns.len());

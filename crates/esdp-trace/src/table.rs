@@ -277,7 +277,8 @@ pub(crate) trait Rows {
     fn row(&mut self, row: &Row<'_>, ledger: &mut Ledger, sink: &mut dyn Sink) -> Result<(), Stop>;
 }
 
-/// Calls `each` with the number of every line and the line; enters rows in the ledger, those left out with the reason.
+/// Calls `each` with the number of every line and the line; enters rows in the ledger, those left out with
+/// the reason.
 pub(crate) fn rows(
     input: &mut dyn BufRead,
     ledger: &mut Ledger,

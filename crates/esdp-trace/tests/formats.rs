@@ -233,7 +233,8 @@ fn batsim() {
 
 #[test]
 fn batsim_after_a_byte_order_mark() {
-    let text = "\u{feff}{\"nb_res\": 4, \"jobs\": [{\"id\": 1, \"profile\": \"a\", \"res\": 2, \"subtime\": 3}], \
+    let text = "\u{feff}{\"nb_res\": 4, \"jobs\": [{\"id\": 1, \"profile\": \"a\", \"res\": 2, \"subtime\": \
+                3}], \
                 \"profiles\": {\"a\": {\"type\": \"delay\", \"delay\": 5}}}";
     let (events, ledger) = read(text, Format::Batsim);
     assert_eq!((events.len(), counts(&ledger)[0]), (2, 1), "{events:?}");
@@ -299,7 +300,8 @@ fn published_layouts_with_fewer_columns() {
     let text = "value,runtime,starttime,VM_id\n440.5,30,2023-05-29 06:00:46.920,3\n";
     let (told, _) = read(text, Format::AzureNoise);
     assert_eq!(told, ["speed benchmark x1 on vm/3 (vm) beside [] @Some(1685340046.92) 440.500"]);
-    let text = "timestamp,duration,num_gpus,gpu_time,cluster\n100,60,8,480,6214e9\n2017-10-07 01:12:09,0,1,0,6214e9\n\
+    let text = "timestamp,duration,num_gpus,gpu_time,cluster\n100,60,8,480,6214e9\n2017-10-07 \
+                01:12:09,0,1,0,6214e9\n\
                 200,60,0,0,ee9e8c\n";
     let (told, ledger) = read(text, Format::Philly);
     assert_eq!(told[0], "task 1/ @100 Some(60.0) x1 [gpu=8] 6214e9");

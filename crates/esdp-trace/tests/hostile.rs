@@ -45,8 +45,10 @@ fn valid(format: Format) -> Vec<u8> {
             "NodeName=n1 Arch=x86_64\n   CPUTot=64 Gres=gpu:v100:2\n   RealMemory=257000 State=IDLE\n\n"
         }
         Format::Kubernetes => {
-            "{\"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"n1\", \"labels\": {\"a\": \"b\"}}, \"spec\": {}, \
-             \"status\": {\"allocatable\": {\"cpu\": \"63900m\", \"memory\": \"263856392Ki\", \"nvidia.com/gpu\": \"8\"}}}]}"
+            "{\"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": \"n1\", \"labels\": {\"a\": \
+             \"b\"}}, \"spec\": {}, \
+             \"status\": {\"allocatable\": {\"cpu\": \"63900m\", \"memory\": \"263856392Ki\", \
+             \"nvidia.com/gpu\": \"8\"}}}]}"
         }
         Format::NodeTable => "name,cpu,mem,gpu,kind,labels\na,64,256,4,A100,fast\nb,64,256,,,\n",
         Format::GavelIsolated => "worker,job,sf,thr\nk80,ResNet-18 (batch size 16),1,4.795\n",

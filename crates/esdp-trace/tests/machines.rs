@@ -46,7 +46,8 @@ fn sinfo_with_bars_and_with_blanks() {
 
 #[test]
 fn scontrol_in_blocks_and_in_lines() {
-    let blocks = "NodeName=gpu1 Arch=x86_64 CoresPerSocket=16\n   CPUAlloc=3 CPUTot=64 CPULoad=1.0\n   Gres=gpu:v100:2\n   \
+    let blocks = "NodeName=gpu1 Arch=x86_64 CoresPerSocket=16\n   CPUAlloc=3 CPUTot=64 CPULoad=1.0\n   \
+                  Gres=gpu:v100:2\n   \
                   RealMemory=262144 AllocMem=0\n   State=MIXED ThreadsPerCore=2\n\n\
                   NodeName=c1 CPUTot=8\n   Gres=(null)\n   RealMemory=16384\n   State=DOWN*\n\n\
                   NodeName=c2 CPUTot=8 Gres=(null) RealMemory=16384 State=IDLE\n";

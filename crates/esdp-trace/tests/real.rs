@@ -1,8 +1,9 @@
 //! The real files: counts of good and bad rows, and the facts that were measured on them.
 //!
-//! They may not be shipped, so they lie outside the checkout: in `ESDP_DATA`, or in `../shared/data` from the project's
-//! root. Where the variable is set or `../shared` is there, a file that is missing is a failure. Elsewhere these tests
-//! have nothing to read, and `cargo xtask test` says so in its last lines; the fixtures of `formats.rs` cover every trap.
+//! They may not be shipped, so they lie outside the checkout: in `ESDP_DATA`, or in `../shared/data` from the
+//! project's root. Where the variable is set or `../shared` is there, a file that is missing is a failure.
+//! Elsewhere these tests have nothing to read, and `cargo xtask test` says so in its last lines; the fixtures
+//! of `formats.rs` cover every trap.
 
 use esdp_trace::plan::Window;
 use esdp_trace::scenario::{Draft, Plan};

@@ -100,7 +100,8 @@ fn the_table_is_used_whole_and_jobs_keep_what_they_are() {
     let value: toml::Table = toml::from_str(&scenario.to_toml()).unwrap();
     let rows = value["arrivals"]["jobs"].clone().try_into::<Vec<Vec<u32>>>().unwrap();
     assert_eq!(rows[..3], [vec![1, 1], vec![0, 1], vec![0, 1]]);
-    // Type 0 has row A: a v100 is twice as fast as a p100; what was not measured has the mean of the row, 7/3.
+    // Type 0 has row A: a v100 is twice as fast as a p100; what was not measured has the mean of the row,
+    // 7/3.
     let means = value["speeds"]["table"][0].clone().try_into::<Vec<f64>>().unwrap();
     for (found, expected) in means[..3].iter().zip([0.6, 0.3, 0.6 * 7.0 / 3.0 / 4.0]) {
         assert!((found - expected).abs() < 1e-9, "{means:?}");
@@ -183,7 +184,8 @@ fn load_is_reached_by_leaving_jobs_out() {
 
 #[test]
 fn a_whole_system_is_cut_where_asked() {
-    let swf = "; MaxProcs: 64\n1 0 5 100 48 -1 -1 48 -1 -1 1 1 1 -1 -1 -1 -1 -1\n2 9 0 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    let swf = "; MaxProcs: 64\n1 0 5 100 48 -1 -1 48 -1 -1 1 1 1 -1 -1 -1 -1 -1\n2 9 0 100 4 -1 -1 4 -1 -1 \
+               1 1 1 -1 -1 -1 -1 -1\n";
     assert!(matches!(build(&[swf], ReplayPlan::default()), Err(ReplayError::OneMachine { .. })));
     let played = build(&[swf], ReplayPlan { servers: Some(4), ..ReplayPlan::default() }).unwrap();
     assert_eq!((played.servers.len(), played.servers[0].amount("cpu")), (4, Some(16.0)));

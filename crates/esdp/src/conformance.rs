@@ -1,9 +1,10 @@
 //! What every policy must keep, whatever it does: one suite, for the policies of this library and for yours.
 //!
-//! A life of a scheduler is a few hundred slots on a small cluster, with a fixed script of arrivals (none, one or several
-//! jobs per port), free capacities (all, part or nothing of the cluster), closed servers, weights and news (in time, late, censored or
-//! never). Sealing checks feasibility in every slot; the suite compares lives. It covers limits of the cluster, of
-//! servers and of both, gangs and the minima of their groups, and clusters that change.
+//! A life of a scheduler is a few hundred slots on a small cluster, with a fixed script of arrivals (none,
+//! one or several jobs per port), free capacities (all, part or nothing of the cluster), closed servers,
+//! weights and news (in time, late, censored or never). Sealing checks feasibility in every slot; the suite
+//! compares lives. It covers limits of the cluster, of servers and of both, gangs and the minima of their
+//! groups, and clusters that change.
 //!
 //! ```
 //! use esdp::conformance::Suite;
@@ -138,7 +139,8 @@ impl<'a> Suite<'a> {
         );
     }
 
-    /// Servers and ports come, go, change places and come back; two lives agree, and a state survives each change.
+    /// Servers and ports come, go, change places and come back; two lives agree, and a state survives each
+    /// change.
     fn a_changing_cluster_is_followed(&self) {
         let shape = |port: usize| match self.gangs && port.is_multiple_of(2) {
             true => JobShape::tasks(3, 2, &[("cpu", 1), ("gpu", 1)]),
@@ -323,7 +325,8 @@ impl Life {
         Self { scheduler, waiting: self.waiting.clone(), weighed: self.weighed }
     }
 
-    /// The same with ports that count differently from slot to slot, and servers that are closed now and then.
+    /// The same with ports that count differently from slot to slot, and servers that are closed now and
+    /// then.
     fn weighed(mut self) -> Self {
         self.weighed = true;
         self

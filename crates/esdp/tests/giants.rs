@@ -1,5 +1,5 @@
-//! No problem makes a solver allocate without measure, or work beyond its budget: counted in bytes and in units of
-//! work, never in time.
+//! No problem makes a solver allocate without measure, or work beyond its budget: counted in bytes and in
+//! units of work, never in time.
 
 // A counting allocator cannot be written without `unsafe`; it forwards to the system's.
 #![allow(unsafe_code)]

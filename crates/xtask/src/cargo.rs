@@ -19,7 +19,8 @@ pub(crate) fn workspace_root() -> PathBuf {
 /// tests with 1.88 throughout.
 pub(crate) fn cargo() -> Command {
     let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-    // What cargo told this program about itself makes build scripts that look at it run again, and all that depends on them.
+    // What cargo told this program about itself makes build scripts that look at it run again, and all that
+    // depends on them.
     let ours = |name: &OsString| {
         ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start))
     };

@@ -14,8 +14,10 @@ pub(crate) const CHROMIUM: Needed = Needed {
     package: "chromium",
     test: "the tests of the report and the dashboard",
     is_installed,
-    ask: "the tests of the report and the dashboard need Chromium: install it with `sudo apt install chromium` \
-          (Debian), `sudo dnf install chromium` (Fedora), or put a program named `chromium` on the search path",
+    ask: "the tests of the report and the dashboard need Chromium: install it with `sudo apt install \
+          chromium` \
+          (Debian), `sudo dnf install chromium` (Fedora), or put a program named `chromium` on the search \
+          path",
 };
 
 fn is_installed() -> bool {

@@ -72,7 +72,8 @@ fn find_or_build() -> Result<PathBuf, Failure> {
     let program = root.join("bin").join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
     if version_of(&program).is_none() {
         println!(
-            "cargo-deny {VERSION} is not installed: building it once, in target/tools; this takes a minute or two"
+            "cargo-deny {VERSION} is not installed: building it once, in target/tools; this takes a minute \
+             or two"
         );
         let build = tools.join("build");
         let mut install = cargo();

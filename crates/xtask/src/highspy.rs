@@ -41,7 +41,8 @@ fn has_package(python: &OsString) -> bool {
 fn ask() -> String {
     format!(
         "the tests compare answers with HiGHS: install Python 3 and run `python3 -m pip install highspy` \
-         (in a virtual environment: `sudo apt install python3-venv` on Debian), or name a Python that has it in {VARIABLE}"
+         (in a virtual environment: `sudo apt install python3-venv` on Debian), or name a Python that has \
+         it in {VARIABLE}"
     )
 }
 

@@ -10,7 +10,10 @@ const VARIABLE: &str = "ESDP_DATA";
 /// What the tests did not check; nothing where they found the folder, or failed for want of it.
 pub(crate) fn missing() -> Option<String> {
     (std::env::var_os(VARIABLE).is_none() && !is_expected(&workspace_root())).then(|| {
-        format!("the counts of crates/esdp-trace/tests/real.rs, for want of the real traces (see {VARIABLE} there)")
+        format!(
+            "the counts of crates/esdp-trace/tests/real.rs, for want of the real traces (see {VARIABLE} \
+                 there)"
+        )
     })
 }
 

@@ -1,5 +1,5 @@
-//! schemathesis, which reads the OpenAPI document of `esdp serve` and looks for requests that it does not answer as
-//! promised (`crates/esdp-cli/tests/serve/schema.rs`).
+//! schemathesis, which reads the OpenAPI document of `esdp serve` and looks for requests that it does not
+//! answer as promised (`crates/esdp-cli/tests/serve/schema.rs`).
 //!
 //! The test fails where it is missing, since a test that is skipped is no test. So the `test` step sees to it
 //! beforehand: it installs one version with pip below `target`, and says what to install where it cannot.
@@ -24,7 +24,8 @@ pub(crate) fn require() -> Result<OsString, Failure> {
     let program = home.join("bin").join("schemathesis");
     if !program.is_file() {
         println!(
-            "schemathesis is not installed: installing it with pip, in target/tools, for the test of the service"
+            "schemathesis is not installed: installing it with pip, in target/tools, for the test of the \
+             service"
         );
         pip::install(&home, &format!("schemathesis=={VERSION}")).map_err(|_| Failure::Check(ask()))?;
     }
@@ -33,7 +34,8 @@ pub(crate) fn require() -> Result<OsString, Failure> {
 
 fn ask() -> String {
     format!(
-        "the test of the service needs schemathesis: install Python 3 with venv (`sudo apt install python3-venv` on \
+        "the test of the service needs schemathesis: install Python 3 with venv (`sudo apt install \
+         python3-venv` on \
          Debian), or run `pip install schemathesis=={VERSION}` elsewhere and name the program in {VARIABLE}"
     )
 }

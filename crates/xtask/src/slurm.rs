@@ -1,4 +1,5 @@
-//! Slurm, of which the tests of `esdp slurm` start clusters of their own (`crates/esdp-cluster/src/testbed/`).
+//! Slurm, of which the tests of `esdp slurm` start clusters of their own
+//! (`crates/esdp-cluster/src/testbed/`).
 
 use std::path::PathBuf;
 
@@ -9,8 +10,10 @@ pub(crate) const SLURM: Needed = Needed {
     package: "slurm-wlm",
     test: "the tests of esdp slurm",
     is_installed,
-    ask: "the tests of esdp slurm start clusters of their own: install Slurm with `sudo apt install slurm-wlm munge` \
-          (Debian, Ubuntu), so that slurmctld, slurmd, munged and sbatch are there, and run the tests as root",
+    ask: "the tests of esdp slurm start clusters of their own: install Slurm with `sudo apt install \
+          slurm-wlm munge` \
+          (Debian, Ubuntu), so that slurmctld, slurmd, munged and sbatch are there, and run the tests as \
+          root",
 };
 
 /// Not by running them: daemons are not on every user's search path.

@@ -98,7 +98,8 @@ impl Step {
                 run(command)?;
                 return Ok(real::missing());
             }
-            // The library's solvers and statistics, where the arithmetic is; the whole workspace would take minutes.
+            // The library's solvers and statistics, where the arithmetic is; the whole workspace would take
+            // minutes.
             Self::Checked => cargo_with(&[
                 "test",
                 "--locked",

@@ -1,7 +1,7 @@
 //! `cargo xtask slurm-trixie`: the tests of `esdp slurm` against Slurm 24.11 and its REST interface.
 //!
-//! Debian trixie goes to `target/trixie` by debootstrap, from the mirror that this machine's apt has. The tests are built here and
-//! run there, in a mount namespace of their own, so that nothing stays mounted.
+//! Debian trixie goes to `target/trixie` by debootstrap, from the mirror that this machine's apt has. The
+//! tests are built here and run there, in a mount namespace of their own, so that nothing stays mounted.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,8 @@ const DEBOOTSTRAP: Needed = Needed {
     package: "debootstrap",
     test: "the tests of esdp slurm with Slurm 24.11",
     is_installed: || Path::new("/usr/sbin/debootstrap").is_file(),
-    ask: "cargo xtask slurm-trixie makes a Debian trixie: install debootstrap with `sudo apt install debootstrap`, and run \
+    ask: "cargo xtask slurm-trixie makes a Debian trixie: install debootstrap with `sudo apt install \
+          debootstrap`, and run \
           it as root",
 };
 

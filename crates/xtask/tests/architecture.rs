@@ -1,5 +1,6 @@
-//! The shape of the workspace, as a test: dependencies point one way, the libraries without IO keep
-//! no globals, and each heavy dependency stays in the one crate that needs it. Names of types are next door (`names/`).
+//! The shape of the workspace, as a test: dependencies point one way, the libraries without IO keep no
+//! globals, and each heavy dependency stays in the one crate that needs it. Names of types are next door
+//! (`names/`).
 //!
 //! The checks read source text and not the compiler's view. That is enough for code written in
 //! good faith, and it keeps the rule, the file and the line in one readable message. Every check
@@ -28,11 +29,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("scenario", &["model", "stats", "solver", "rng", "policy", "scheduler", "sim"]),
 ];
 
-/// The libraries without IO, clock, threads and globals. Clippy holds most of that (`clippy.toml`); what it cannot see
-/// is here.
+/// The libraries without IO, clock, threads and globals. Clippy holds most of that (`clippy.toml`); what it
+/// cannot see is here.
 const WITHOUT_IO: [&str; 2] = ["esdp", "esdp-trace"];
 /// What hands them over to clippy.
-const DENIED: &str = "#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]";
+const DENIED: &str = "#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, \
+                      clippy::disallowed_macros))]";
 /// Items that hold state for the whole process, and functions that need somebody to drive them.
 const FORBIDDEN_WORDS: [&str; 2] = ["async", "static"];
 
@@ -85,8 +87,8 @@ fn libraries_without_io_are_held_by_clippy() {
     }
 }
 
-/// The same problem has the same answer on every platform: solvers use the functions of `libm`, not the platform's own,
-/// whose last digit differs from one to the next. (Square roots are exact everywhere.)
+/// The same problem has the same answer on every platform: solvers use the functions of `libm`, not the
+/// platform's own, whose last digit differs from one to the next. (Square roots are exact everywhere.)
 #[test]
 fn solvers_use_no_mathematics_of_the_platform() {
     let solver = |(file, _): &&(PathBuf, String)| file.starts_with("solver");
@@ -276,7 +278,8 @@ fn arrows(file: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn the_paths_of_a_map_are_read_row_by_row() {
-    let map = "`no`\n| path | what lives there |\n|---|---|\n| `a/b/`, `c.rs` | `no` |\n| `d/` | no |\n\n| `no` | |";
+    let map = "`no`\n| path | what lives there |\n|---|---|\n| `a/b/`, `c.rs` | `no` |\n| `d/` | no |\n\n| \
+               `no` | |";
     assert_eq!(mapped_paths(map), ["a/b/", "a/c.rs", "d/"].map(PathBuf::from));
 }
 

@@ -1,8 +1,8 @@
-//! Crates point one way, and every crate can be packaged: what its sources include is in its package, and nothing beside
-//! the crate is needed.
+//! Crates point one way, and every crate can be packaged: what its sources include is in its package, and
+//! nothing beside the crate is needed.
 //!
-//! `cargo package` lists and packs here without a build and without a network. What a build would then miss are
-//! files that a source includes from elsewhere, so those are looked for in the texts.
+//! `cargo package` lists and packs here without a build and without a network. What a build would then miss
+//! are files that a source includes from elsewhere, so those are looked for in the texts.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -79,7 +79,8 @@ fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folders of the crates, whose names are those of the crates; but for this one, which stays in the project.
+/// The folders of the crates, whose names are those of the crates; but for this one, which stays in the
+/// project.
 fn crates() -> Vec<String> {
     let folders =
         std::fs::read_dir(workspace_root().join("crates")).unwrap().map(|entry| entry.unwrap().path());

@@ -28,8 +28,8 @@ pub struct ExploreThenCommit {
 
 impl Index for ExploreThenCommit {
     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
-        // A use whose outcome is still open counts as a try; otherwise late feedback would send everything to one
-        // channel.
+        // A use whose outcome is still open counts as a try; otherwise late feedback would send everything to
+        // one channel.
         let tried = seen.count(channel) + f64::from(seen.pending(channel));
         Score::from(if tried < self.tries { 1.0 } else { seen.estimate(channel) })
     }

@@ -107,7 +107,8 @@ fn it_tries_everything_and_then_takes_the_best() {
             scheduler.observe(&Observation { slot, channel, outcome: Outcome::Ran(speed(channel)) }).unwrap();
         }
     }
-    // Speeds 0.10, 0.45, 0.80, 0.31; channels 0 and 2 ask for (1, 1) and (1, 3), 1 and 3 for (2, 2) and (2, 1).
+    // Speeds 0.10, 0.45, 0.80, 0.31; channels 0 and 2 ask for (1, 1) and (1, 3), 1 and 3 for (2, 2) and (2,
+    // 1).
     assert!(uses.iter().all(|&uses| uses >= 2), "{uses:?}");
     assert!(uses[2] > 30, "{uses:?}");
 }

@@ -1,8 +1,8 @@
 //! What the live core costs: an outcome, a snapshot, a restore, and the replay of a journal.
 //!
-//! Each policy schedules a cluster of jobs of one task on servers with eight devices, one port and one server for each
-//! channel, and has seen something of every channel, so that its state has its full size. The journal is that of
-//! the preset `default` under `esdp`, driven by its simulated cluster.
+//! Each policy schedules a cluster of jobs of one task on servers with eight devices, one port and one server
+//! for each channel, and has seen something of every channel, so that its state has its full size. The
+//! journal is that of the preset `default` under `esdp`, driven by its simulated cluster.
 
 use super::plan::{self, Size};
 use super::summary::{percentile, sorted};
@@ -229,7 +229,8 @@ impl LiveReport {
         text.push_str(&rows.render());
         let Replay { events, slots, seconds } = self.replay;
         text.push_str(&format!(
-            "\nA journal of {events} events ({slots} slots of the preset `default` under `esdp`) replayed in {}\n",
+            "\nA journal of {events} events ({slots} slots of the preset `default` under `esdp`) replayed \
+             in {}\n",
             table::duration(1e6 * seconds)
         ));
         text

@@ -4,8 +4,8 @@
 //! problems are far harder than random ones. The paper's DP and general MILP solvers then
 //! solve a sample of the same problems, as far as they can.
 //!
-//! With `--families`, problems are drawn instead ([`esdp::sim::families`]), and solved by everybody. With `--live`, the live
-//! core is measured: outcomes, snapshots, and the replay of a journal.
+//! With `--families`, problems are drawn instead ([`esdp::sim::families`]), and solved by everybody. With
+//! `--live`, the live core is measured: outcomes, snapshots, and the replay of a journal.
 
 mod family;
 mod live;

@@ -150,8 +150,8 @@ impl Plan {
         !self.quick || size.channels() <= most
     }
 
-    /// So many that a case takes seconds and its learner has seen every channel several times; of large gangs, whose
-    /// decisions take up to seconds, a handful.
+    /// So many that a case takes seconds and its learner has seen every channel several times; of large
+    /// gangs, whose decisions take up to seconds, a handful.
     fn slots_of(&self, size: Size) -> u64 {
         let full = match (size, size.channels()) {
             (Size::Gangs { .. }, 0..=999) => 300,
@@ -180,7 +180,8 @@ pub(super) fn size(text: &str) -> Result<Size, String> {
         }
         (_, Some((ports, servers))) if fits(ports, servers) => Ok(Size::Gangs { ports, servers }),
         _ => Err(format!(
-            "expected channels:capacity, such as 32:6, with 1 to {LARGEST} channels, or ports x servers of gangs, \
+            "expected channels:capacity, such as 32:6, with 1 to {LARGEST} channels, or ports x servers of \
+             gangs, \
              such as 8x40, with a product of 1 to {LARGEST}"
         )),
     }

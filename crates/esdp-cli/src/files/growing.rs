@@ -1,12 +1,12 @@
 //! A result file while it grows.
 //!
-//! It grows beside its place and is renamed when it is whole, so that nobody ever sees half of it. Three kinds of
-//! places are written through instead, as a rename would replace the very thing the user named: standard output
-//! (`-`), other open descriptors, and whatever exists and is not a regular file, such as a device or a fifo. A symbolic
-//! link stays: what it leads to is replaced.
+//! It grows beside its place and is renamed when it is whole, so that nobody ever sees half of it. Three
+//! kinds of places are written through instead, as a rename would replace the very thing the user named:
+//! standard output (`-`), other open descriptors, and whatever exists and is not a regular file, such as a
+//! device or a fifo. A symbolic link stays: what it leads to is replaced.
 //!
-//! A file that grows is locked by its process, so one that a killed process left behind can be told from one that is
-//! still written: [`tidy`] removes it.
+//! A file that grows is locked by its process, so one that a killed process left behind can be told from one
+//! that is still written: [`tidy`] removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};

@@ -1,8 +1,8 @@
 //! `esdp load`: plays a scenario against a service and measures it.
 //!
-//! A player turns a simulated cluster as `esdp run` does, but asks a service over HTTP what to start. Rounds are due at a
-//! fixed rate, whatever the service does: one that is late delays those behind it, and their time counts from when they
-//! were due. Otherwise a service that stalls would be measured when it is well.
+//! A player turns a simulated cluster as `esdp run` does, but asks a service over HTTP what to start. Rounds
+//! are due at a fixed rate, whatever the service does: one that is late delays those behind it, and their
+//! time counts from when they were due. Otherwise a service that stalls would be measured when it is well.
 
 pub(crate) mod client;
 mod footprint;
@@ -160,7 +160,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
             "service": footprint.json(), "learned": learned,
         }))?,
         OutputFormat::Table => output::print(&format!(
-            "scenario {}, seed {seed}: {slots} slots in {seconds:.1} s, {reached:.1} per second of {} asked for, \
+            "scenario {}, seed {seed}: {slots} slots in {seconds:.1} s, {reached:.1} per second of {} asked \
+             for, \
              {outcomes:.0} outcomes per second\n\n{}\n{}{}",
             scenario.name(),
             args.rate,

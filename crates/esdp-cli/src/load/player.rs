@@ -1,9 +1,9 @@
-//! A simulated cluster behind a service: what [`SimulatedCluster`] says in events goes over HTTP, and what the service
-//! decides comes back as starts.
+//! A simulated cluster behind a service: what [`SimulatedCluster`] says in events goes over HTTP, and what
+//! the service decides comes back as starts.
 //!
-//! With a batch, a request decides several slots in a row. Each slot of the batch has a simulated cluster of its own that plays
-//! every so many slots, and together they play all of them; what one slot has started is over when the next one is
-//! decided, as in the scenario, and outcomes are reported with the next batch.
+//! With a batch, a request decides several slots in a row. Each slot of the batch has a simulated cluster of
+//! its own that plays every so many slots, and together they play all of them; what one slot has started is
+//! over when the next one is decided, as in the scenario, and outcomes are reported with the next batch.
 
 use super::client::{Client, Target, escaped};
 use super::tally::{Kind, Tally};
@@ -29,7 +29,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) struct Player {
     /// One for each slot of a batch.
     clusters: Vec<SimulatedCluster>,
-    /// Names of this player's jobs and slots begin with it, so that none is taken for one of another or of an earlier run.
+    /// Names of this player's jobs and slots begin with it, so that none is taken for one of another or of an
+    /// earlier run.
     name: String,
     slot: u64,
     /// The ports of jobs that wait or run.
@@ -90,7 +91,8 @@ impl Player {
         self.client.ask(method, path, body)
     }
 
-    /// Describes the cluster to the service. One that has another cluster keeps it, unless it may be replaced.
+    /// Describes the cluster to the service. One that has another cluster keeps it, unless it may be
+    /// replaced.
     ///
     /// # Errors
     /// When the service has another cluster, or does not decide.

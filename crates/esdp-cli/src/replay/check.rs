@@ -1,6 +1,6 @@
-//! The log played again: jobs start when and where they did, and the model says when they end. How far that is from when
-//! they did end is the error of slots, queues and room. It does not try the speeds: a job's work was found from its own
-//! duration.
+//! The log played again: jobs start when and where they did, and the model says when they end. How far that
+//! is from when they did end is the error of slots, queues and room. It does not try the speeds: a job's work
+//! was found from its own duration.
 
 use super::speeds::Answers;
 use anyhow::Context;
@@ -42,7 +42,8 @@ impl Check {
             ),
         };
         format!(
-            "The log played again, {jobs} jobs when and where they ran: mean completion is {mean_off_percent:+.1} % off, \
+            "The log played again, {jobs} jobs when and where they ran: mean completion is \
+             {mean_off_percent:+.1} % off, \
              the median job {median_job_off_percent:.1} %; {late}."
         )
     }

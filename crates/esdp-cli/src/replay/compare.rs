@@ -1,8 +1,9 @@
 //! The same jobs under every policy: means over jobs and seeds, and paired differences with intervals.
 //!
-//! The gain of a policy is by how much its mean completion time is shorter than that of another one, over the same jobs
-//! and seeds. Its interval has two parts that are added as variances: a jackknife over consecutive stretches of jobs, as
-//! another week would have other jobs, and the variance over seeds, which draw speeds and fluctuation.
+//! The gain of a policy is by how much its mean completion time is shorter than that of another one, over the
+//! same jobs and seeds. Its interval has two parts that are added as variances: a jackknife over consecutive
+//! stretches of jobs, as another week would have other jobs, and the variance over seeds, which draw speeds
+//! and fluctuation.
 
 use super::play::Run;
 use esdp_trace::replay::Played;

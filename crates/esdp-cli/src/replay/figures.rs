@@ -81,7 +81,8 @@ fn distribution(
     figure
 }
 
-/// Some of the times in ascending order, in minutes, each with a share by its place; a logarithmic axis has no 0.
+/// Some of the times in ascending order, in minutes, each with a share by its place; a logarithmic axis has
+/// no 0.
 fn steps(mut times: Vec<f64>, share: impl Fn(usize) -> f64) -> Points {
     times.sort_by(f64::total_cmp);
     let count = times.len();

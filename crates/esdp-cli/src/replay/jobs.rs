@@ -1,8 +1,8 @@
-//! `jobs.csv`: one line per job and policy of the first seed, with the columns of Batsim's `_jobs.csv`, so that tools for it
-//! open ours.
+//! `jobs.csv`: one line per job and policy of the first seed, with the columns of Batsim's `_jobs.csv`, so
+//! that tools for it open ours.
 //!
-//! Policy, seed and the assumed spread of speeds come last, as columns of our own. What Batsim knows and we do not
-//! (requested time, energy) is -1. Times are in seconds.
+//! Policy, seed and the assumed spread of speeds come last, as columns of our own. What Batsim knows and we
+//! do not (requested time, energy) is -1. Times are in seconds.
 
 use super::play::Runs;
 use super::speeds::SPREADS;

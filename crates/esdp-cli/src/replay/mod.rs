@@ -84,7 +84,8 @@ pub struct ReplayArgs {
     /// How many job types [default: as many as cover 99 % of jobs and time, at most 64]
     #[arg(long, value_name = "N")]
     types: Option<usize>,
-    /// How many servers: drawn from the machine table, or equal ones where there is none [default: the whole table]
+    /// How many servers: drawn from the machine table, or equal ones where there is none [default: the whole
+    /// table]
     #[arg(long, value_name = "N")]
     servers: Option<usize>,
     /// The length of a slot [default: a twentieth of the median job, or longer]
@@ -194,7 +195,8 @@ fn tell(accounts: &[Account]) {
     for account in accounts.iter().filter(|account| account.skipped + account.repaired > 0) {
         let Account { file, rows, skipped, repaired, .. } = account;
         output::note(&format!(
-            "{file}: of {rows} rows {skipped} were skipped and {repaired} repaired; `esdp trace describe` says why"
+            "{file}: of {rows} rows {skipped} were skipped and {repaired} repaired; `esdp trace describe` \
+             says why"
         ));
     }
 }

@@ -4,7 +4,8 @@ use esdp_trace::replay::{MachineSource, Noise, Played, RelativeSpeeds};
 
 /// What is assumed of speeds where nobody knows them: the fastest server over the slowest.
 pub(super) const SPREADS: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
-/// How far the same job differs from run to run where nobody knows it: the median over tasks of Alibaba's 2018 trace.
+/// How far the same job differs from run to run where nobody knows it: the median over tasks of Alibaba's
+/// 2018 trace.
 const USUAL_NOISE: f64 = 0.13;
 
 /// Where speeds come from.
@@ -49,7 +50,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
         (Some((_, mapping)), _) => {
             let place = if mapping.dealt { &mut assumed } else { &mut measured };
             let what = if mapping.dealt {
-                "NOBODY MEASURED YOUR JOBS: the rows of the speed table name none of their types, so rows were dealt \
+                "NOBODY MEASURED YOUR JOBS: the rows of the speed table name none of their types, so rows \
+                 were dealt \
                  out in order. The gain is an illustration, not a forecast."
             } else {
                 "Speeds are those of the speed table."
@@ -69,8 +71,10 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                 (slow.min(node.speed), fast.max(node.speed))
             });
             measured.push(format!(
-                "Node speeds are estimated from {} of {} jobs: the same user's job of the same name and shape on \
-                 different nodes. {} nodes run from {slow:.2} to {fast:.2} of their mean; the same job on the same \
+                "Node speeds are estimated from {} of {} jobs: the same user's job of the same name and \
+                 shape on \
+                 different nodes. {} nodes run from {slow:.2} to {fast:.2} of their mean; the same job on \
+                 the same \
                  node varies by {:.0} %. Every seed draws speeds within these estimates' errors \
                  (`esdp trace speeds` lists them).",
                 nodes.used,
@@ -103,7 +107,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                     .to_owned(),
             };
             assumed.push(format!(
-                "NOBODY KNOWS HOW FAST YOUR SERVERS ARE: {why}. So the answer is a range: the fastest server is taken to \
+                "NOBODY KNOWS HOW FAST YOUR SERVERS ARE: {why}. So the answer is a range: the fastest \
+                 server is taken to \
                  be {} times as fast as the slowest, the others evenly between, in drawn order.",
                 SPREADS.map(|spread| format!("{spread:.1}")).join(", ")
             ));
@@ -127,7 +132,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     };
     assumed.extend(machines(played));
     assumed.push(
-        "A policy sees how fast each job ran, as it does where jobs repeat or report progress. Queues with backfill \
+        "A policy sees how fast each job ran, as it does where jobs repeat or report progress. Queues with \
+         backfill \
          know how long each job takes, which no real one does."
             .to_owned(),
     );
@@ -138,16 +144,21 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
 fn machines(played: &Played) -> Option<String> {
     match played.machines {
         MachineSource::Table => None,
-        MachineSource::Drawn => Some(format!("{} of the machines were drawn, as asked.", played.servers.len())),
+        MachineSource::Drawn => {
+            Some(format!("{} of the machines were drawn, as asked.", played.servers.len()))
+        }
         MachineSource::Cut => Some("One machine was cut into equal servers, as asked.".to_owned()),
         MachineSource::Named => Some(
-            "There is no machine table: the servers are the nodes that accounting names, each as large as the most that \
+            "There is no machine table: the servers are the nodes that accounting names, each as large as \
+             the most that \
              ran there at once."
                 .to_owned(),
         ),
-        MachineSource::Assumed => {
-            Some("THE MACHINES ARE MADE UP: equal ones, of a size that these jobs keep busy to 70 %.".to_owned())
-        }
+        MachineSource::Assumed => Some(
+            "THE MACHINES ARE MADE UP: equal ones, of a size that these jobs keep busy to 70 \
+                  %."
+            .to_owned(),
+        ),
     }
 }
 

@@ -49,7 +49,8 @@ impl Told {
         let mut measured = answers.measured.clone();
         if let Some(today) = played.today() {
             measured.push(format!(
-                "Today, by the log, {} jobs wait {} on average (median {}, 99th percentile {}) and are done after {}.",
+                "Today, by the log, {} jobs wait {} on average (median {}, 99th percentile {}) and are done \
+                 after {}.",
                 today.jobs,
                 time(today.mean_wait),
                 time(today.median_wait),
@@ -143,12 +144,15 @@ impl Told {
         }
         match &self.check {
             Some(check) => sentences.push(format!(
-                "The log played again is off by {:.1} %, by slots and room alone: smaller gains are not to be trusted, \
+                "The log played again is off by {:.1} %, by slots and room alone: smaller gains are not to \
+                 be trusted, \
                  and larger ones are as good as the speeds, which this does not try.",
                 check.mean_off_percent.abs()
             )),
             None => sentences.push(
-                "How far off the model is cannot be said: the log does not tell when and where jobs ran.".to_owned(),
+                "How far off the model is cannot be said: the log does not tell when and where jobs \
+                 ran."
+                    .to_owned(),
             ),
         }
         match answers.list[0].source {

@@ -158,7 +158,8 @@ pub(super) fn fleet(evidence: &Evidence) -> Vec<Figure> {
     let (x, y) = (Axis::new("servers |R|").log(), Axis::new("AOU / oracle's AOU").including(0.0));
     let figure =
         Figure::new("fleet-ratio", "Fleets: oracle ratio against the number of servers", x.clone(), y);
-    let caption = "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from each other.";
+    let caption = "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from \
+                   each other.";
     let mut figures = swept(evidence, Source::Fleets, figure, caption, PolicyOutcome::oracle_ratio);
     figures.extend(aou_against(
         evidence,

@@ -7,9 +7,12 @@ use esdp::scenario::Scenario;
 use esdp_report::figure::Figure;
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 
-const TERMS: &str = "esdp-paper is the paper's ESDP as printed, obvious slips fixed; esdp is ours. AOU is the \
-     accumulated overall utility by true means, so no luck is in it. All policies of a seed meet the same arrivals and \
-     speeds, and differences are taken seed by seed. A difference is clear where its 95 % confidence interval \
+const TERMS: &str = "esdp-paper is the paper's ESDP as printed, obvious slips fixed; esdp is ours. AOU is \
+                     the \
+     accumulated overall utility by true means, so no luck is in it. All policies of a seed meet the same \
+     arrivals and \
+     speeds, and differences are taken seed by seed. A difference is clear where its 95 % confidence \
+     interval \
      (Student's t over the seeds) excludes 0.";
 
 /// A figure of the paper with what was drawn of it.

@@ -14,7 +14,8 @@ pub(super) fn table(channels: &[ChannelRow]) -> String {
         types.entry(&row.port).or_default().push(row);
     }
     if types.is_empty() {
-        return "No job has told of its speed yet: see `esdp report --help`, or give rules with `reference_seconds`.\n"
+        return "No job has told of its speed yet: see `esdp report --help`, or give rules with \
+                `reference_seconds`.\n"
             .to_owned();
     }
     let mut table = TextTable::new(&["job type", "node", "speed", "of the fastest", "outcomes"]);

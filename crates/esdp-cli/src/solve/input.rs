@@ -242,7 +242,8 @@ fn instance(raw: RawProblem) -> anyhow::Result<Instance> {
         let (found, Real(width)) = (channel.request.len(), channel.width);
         ensure!(
             found == devices,
-            "channels[{position}].request: length {found}, expected {devices}, one for each entry of `capacity`"
+            "channels[{position}].request: length {found}, expected {devices}, one for each entry of \
+             `capacity`"
         );
         ensure!(
             width >= 0.0,

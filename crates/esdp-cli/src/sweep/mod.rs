@@ -160,7 +160,8 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
     if let Some(first) = missing.first() {
         let (count, all, place) = (missing.len(), pieces.len(), plan.points[first.point].name());
         bail!(
-            "{count} of {all} parts are missing or damaged, the first is {place}, seed {}; run their shards again",
+            "{count} of {all} parts are missing or damaged, the first is {place}, seed {}; run their shards \
+             again",
             first.seed
         );
     }

@@ -65,7 +65,10 @@ pub(super) fn figures(told: &TraceDescription) -> Vec<Figure> {
                 Axis::new("speed relative to the task's median").log(),
                 Axis::new("share of instances that are slower").including(0.0).including(1.0),
             )
-            .caption("Tasks of at least 10 instances with a median of at least 5 s; the first 64 instances of each.")
+            .caption(
+                "Tasks of at least 10 instances with a median of at least 5 s; the first 64 instances \
+                      of each.",
+            )
             .with(Series::line("instances").points(points(&instances.curve))),
         );
     }

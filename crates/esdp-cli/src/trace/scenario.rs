@@ -114,7 +114,8 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
     let built = draft.finish().with_context(|| args.input.names())?;
     if built.jobs == 0 {
         bail!(
-            "{}: no task of the {} most frequent requests arrives in {} slots of {slot} s from {} s on; the trace has {} \
+            "{}: no task of the {} most frequent requests arrives in {} slots of {slot} s from {} s on; the \
+             trace has {} \
              tasks in {} s: try a longer --slot or another --start",
             args.input.names(),
             args.ports,

@@ -45,7 +45,8 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
     args.input.read(&mut cells)?;
     let Some(speeds) = cells.estimate() else {
         bail!(
-            "{}: no job of the same user, name and request completed on two nodes, so nothing tells their speeds; \
+            "{}: no job of the same user, name and request completed on two nodes, so nothing tells their \
+             speeds; \
              accounting needs User, JobName and NodeList",
             args.input.names()
         );
@@ -69,7 +70,8 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
 fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut sentences = vec![format!(
-        "{} of {} jobs tell of {} nodes. Nodes differ by {} (standard deviation), the same job on the same node by \
+        "{} of {} jobs tell of {} nodes. Nodes differ by {} (standard deviation), the same job on the same \
+         node by \
              {}, jobs in which nodes they like by {}.",
         speeds.used,
         speeds.seen,
@@ -81,11 +83,14 @@ fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
     let apart = speeds.nodes.iter().filter(|node| node.low > 1.0 || node.high < 1.0).count();
     sentences.push(match (speeds.tells(), apart) {
         (false, _) => format!(
-            "The data cannot tell: the median node's speed is known to {} only, against {} by which nodes seem to differ.",
+            "The data cannot tell: the median node's speed is known to {} only, against {} by which nodes \
+             seem to differ.",
             percent(speeds.typical_error),
             percent(speeds.spread)
         ),
-        (true, 0) => "No node is told apart from the mean: they are alike, as far as the jobs tell.".to_owned(),
+        (true, 0) => {
+            "No node is told apart from the mean: they are alike, as far as the jobs tell.".to_owned()
+        }
         (true, apart) => format!("{apart} nodes are told apart from the mean of theirs."),
     });
     if speeds.groups > 1 {

@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-const MISSING: &str = "the browser test needs Chromium and did not find it: install it with `apt install chromium` \
+const MISSING: &str = "the browser test needs Chromium and did not find it: install it with `apt install \
+                       chromium` \
                        (`cargo xtask test` does so by itself when it runs as root on Debian)";
 
 /// A running browser with one open page.

@@ -94,7 +94,8 @@ fn an_interrupted_reproduction_goes_on() {
 #[test]
 fn what_is_not_a_figure_is_refused() {
     let refused = esdp(&["reproduce", "fig7"], b"").refused();
-    let known = "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, horizon, gang, fleet";
+    let known = "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, \
+                 horizon, gang, fleet";
     assert_eq!(refused, format!("unknown figure `fig7`, expected one or several of {known}"));
     let refused = esdp(&["reproduce", "rho", "--seeds", "0"], b"").refused();
     assert!(refused.contains("--seeds") && refused.contains("from 1 to"), "{refused}");

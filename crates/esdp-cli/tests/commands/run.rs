@@ -309,7 +309,8 @@ fn ctrl_c_leaves_complete_files_of_what_is_done() {
     }
 }
 
-/// In a policy's slots, and in the pass of the oracle before them: each of these would take more than half an hour.
+/// In a policy's slots, and in the pass of the oracle before them: each of these would take more than half an
+/// hour.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_before_anything_is_done_writes_nothing() {

@@ -1,4 +1,5 @@
-//! Problems at the edge of what `esdp solve` accepts: few bytes that ask for much, and numbers that rounding swallows.
+//! Problems at the edge of what `esdp solve` accepts: few bytes that ask for much, and numbers that rounding
+//! swallows.
 
 use crate::util::esdp;
 use serde_json::{Value, json};

@@ -124,7 +124,8 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
     assert!(error.contains("--hours 0: expected a number above 0"), "{error}");
 }
 
-/// What a path stands for is written, not replaced: standard output, a device behind a link, a file behind a link.
+/// What a path stands for is written, not replaced: standard output, a device behind a link, a file behind a
+/// link.
 #[test]
 fn accounting_becomes_speeds_and_a_scenario_with_jobs_in_it() {
     let dir = tempfile::tempdir().expect("a directory");

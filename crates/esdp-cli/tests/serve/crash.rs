@@ -1,6 +1,6 @@
-//! `kill -9` at random moments under mixed traffic. The clients' own log is the truth: what was answered is there,
-//! once; the state is what an independent replay of the journal gives; the next decision is that of a twin that never
-//! crashed.
+//! `kill -9` at random moments under mixed traffic. The clients' own log is the truth: what was answered is
+//! there, once; the state is what an independent replay of the journal gives; the next decision is that of a
+//! twin that never crashed.
 //!
 //! 50 times here; `cargo xtask crash --times 1000` sets `ESDP_CRASHES`.
 
@@ -15,8 +15,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const CONNECTIONS: u64 = 64;
-/// How many of a client's last keys and reports are sent again in the end: the service remembers 20,000 slots and
-/// 65,536 reports.
+/// How many of a client's last keys and reports are sent again in the end: the service remembers 20,000 slots
+/// and 65,536 reports.
 const LAST_KEYS: usize = 100;
 const LAST_REPORTS: usize = 500;
 const ARGS: [&str; 2] = ["--snapshot-events", "20000"];

@@ -1,5 +1,5 @@
-//! What a machine does to a service: a second process, a full disk, a log that was cut, a directory that cannot be
-//! written, files of earlier versions.
+//! What a machine does to a service: a second process, a full disk, a log that was cut, a directory that
+//! cannot be written, files of earlier versions.
 
 use crate::service::{Client, Service, cluster, esdp, output};
 use esdp_serve::storage::{Frame, Sqlite, Storage};
@@ -148,7 +148,8 @@ fn a_log_that_was_cut_gives_the_journal_up_to_there() {
     assert!(service.client().get("/v1/status")["slot"].as_u64() >= Some(10));
 }
 
-/// Writes the fixture of the present version; a new version gets a directory of its own, and old ones are never changed.
+/// Writes the fixture of the present version; a new version gets a directory of its own, and old ones are
+/// never changed.
 #[test]
 #[ignore = "writes the files of this version"]
 fn write() {
@@ -178,8 +179,8 @@ fn write() {
     std::fs::write(fixture.join("state.json"), state).unwrap();
 }
 
-/// Data of version 1, made by the first release, is read and goes on with the policy it was made with. That was called `esdp`
-/// and is `esdp-index` now; today's `esdp` would decide otherwise and leaves it alone.
+/// Data of version 1, made by the first release, is read and goes on with the policy it was made with. That
+/// was called `esdp` and is `esdp-index` now; today's `esdp` would decide otherwise and leaves it alone.
 #[test]
 fn data_of_version_1_is_read() {
     let data = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Clients that are broken, greedy or slow: they get an answer or lose their connection, and a good client goes on.
+//! Clients that are broken, greedy or slow: they get an answer or lose their connection, and a good client
+//! goes on.
 //!
 //! `cargo xtask hostile` sets `ESDP_HOSTILE`, the number of bad requests while a good client is measured.
 
@@ -46,7 +47,8 @@ fn malformed_requests_are_refused_and_nothing_changes() {
         for byte in [0, b'"', b'{', 0xff] {
             let mut body = body.clone().into_bytes();
             body[at] = byte;
-            // Some are right by chance, such as another name for the job: those go to a port that does not exist.
+            // Some are right by chance, such as another name for the job: those go to a port that does not
+            // exist.
             let text = String::from_utf8_lossy(&body).replace("train", "nowhere");
             let status = status(&service, &post("/v1/slots", text.as_bytes()));
             assert!(matches!(status, Some(400 | 409 | 422)), "{text}: {status:?}");
@@ -149,7 +151,8 @@ fn wrong_tokens_open_nothing() {
     assert_eq!(client.send("GET", "/v1/status", "").status, 200);
 }
 
-/// Slots of a good client, one every few milliseconds until `enough` says so: the 99th percentile of its times.
+/// Slots of a good client, one every few milliseconds until `enough` says so: the 99th percentile of its
+/// times.
 fn good_client(client: &mut Client, name: &str, enough: impl Fn(usize) -> bool) -> Duration {
     let mut times = Vec::new();
     while !enough(times.len()) {
@@ -184,8 +187,8 @@ fn bad_request(number: u64, token: &str) -> (Vec<u8>, bool) {
     }
 }
 
-/// Ten thousand bad requests and a thousand connections that trickle byte by byte, in the long form: a good client is
-/// served all the while, within three times of what it is used to.
+/// Ten thousand bad requests and a thousand connections that trickle byte by byte, in the long form: a good
+/// client is served all the while, within three times of what it is used to.
 #[test]
 fn a_good_client_does_not_notice_bad_ones() {
     let asked: Option<u64> =
@@ -249,7 +252,8 @@ fn a_good_client_does_not_notice_bad_ones() {
     });
     assert_eq!(served.into_inner(), requests);
     println!(
-        "a good client's p99: {usual:?} alone, {meanwhile:?} beside {requests} bad requests and {slow} slow connections"
+        "a good client's p99: {usual:?} alone, {meanwhile:?} beside {requests} bad requests and {slow} slow \
+         connections"
     );
     // Times are for the long form: a machine that runs other tests says nothing.
     assert!(asked.is_none() || meanwhile <= 3 * usual, "{meanwhile:?} is more than three times {usual:?}");

@@ -1,8 +1,9 @@
 //! No answer leaves before it is on the disk: read from the system calls of a real service under load.
 //!
-//! `kill -9` proves nothing about a power cut, since the page cache survives it. What proves it is the order: for each
-//! answered slot, the page of the log that holds it was written, then an fsync of the log has *ended*, and only then the
-//! answer went out. A service that does not wait for its fsyncs must be caught by the same check.
+//! `kill -9` proves nothing about a power cut, since the page cache survives it. What proves it is the order:
+//! for each answered slot, the page of the log that holds it was written, then an fsync of the log has
+//! *ended*, and only then the answer went out. A service that does not wait for its fsyncs must be caught by
+//! the same check.
 //!
 //! Needs `strace`; `cargo xtask test` installs it.
 
@@ -15,7 +16,8 @@ use std::process::Command;
 const CONNECTIONS: usize = 16;
 const REQUESTS: usize = 40;
 
-/// Runs a service under `strace` and sends it slots from many connections; the trace and the jobs that were answered.
+/// Runs a service under `strace` and sends it slots from many connections; the trace and the jobs that were
+/// answered.
 fn traced(data: &Path, synchronous: &str) -> (String, Vec<String>) {
     let trace = data.join("trace");
     let mut command = Command::new("strace");
@@ -70,7 +72,8 @@ fn early(trace: &str, jobs: &[String]) -> (usize, usize) {
         let names = line.match_indices("job-").filter_map(|(at, _)| line.get(at..at + 11));
         names.filter_map(|name| known.get(name).copied()).collect()
     };
-    // Of each job: whether its page was written, and whether an fsync of the log that began after that has ended.
+    // Of each job: whether its page was written, and whether an fsync of the log that began after that has
+    // ended.
     let (mut written, mut durable) = (vec![false; jobs.len()], vec![false; jobs.len()]);
     let mut answered = vec![false; jobs.len()];
     // By thread, the jobs that are safe once the fsync which it is in has ended.

@@ -1,8 +1,9 @@
-//! The OpenAPI document of a service against the service: schemathesis draws requests that fit it and requests that do not,
-//! follows links from answer to request, and checks every answer against what the document promises.
+//! The OpenAPI document of a service against the service: schemathesis draws requests that fit it and
+//! requests that do not, follows links from answer to request, and checks every answer against what the
+//! document promises.
 //!
-//! A few examples for each operation here; `cargo xtask schema` sets `ESDP_EXAMPLES`. Needs schemathesis; `cargo xtask
-//! test` installs it.
+//! A few examples for each operation here; `cargo xtask schema` sets `ESDP_EXAMPLES`. Needs schemathesis;
+//! `cargo xtask test` installs it.
 
 #![allow(clippy::print_stdout, reason = "the long form is run to see figures")]
 
@@ -14,7 +15,8 @@ use std::process::Command;
 fn program() -> PathBuf {
     let found = std::env::var_os("ESDP_SCHEMATHESIS").map(PathBuf::from).or_else(installed);
     found.expect(
-        "the test of the document needs schemathesis: `cargo xtask test test` installs it, or name it in ESDP_SCHEMATHESIS",
+        "the test of the document needs schemathesis: `cargo xtask test test` installs it, or name it in \
+         ESDP_SCHEMATHESIS",
     )
 }
 

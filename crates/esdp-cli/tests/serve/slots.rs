@@ -1,4 +1,5 @@
-//! Slots beyond the simplest: lists of them, jobs that end with them, long queues, numbers and messages that cannot be.
+//! Slots beyond the simplest: lists of them, jobs that end with them, long queues, numbers and messages that
+//! cannot be.
 
 use crate::service::{Client, Service, cluster};
 use serde_json::{Value, json};

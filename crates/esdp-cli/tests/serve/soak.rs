@@ -37,7 +37,8 @@ fn memory_is_flat_and_the_database_bounded() {
     let memory = figure("memory_mb", "most") - figure("memory_mb", "least");
     let database = figure("database_mb", "most");
     println!(
-        "{} slots per second, {} outcomes per second, decision p99 {} ms; memory {} to {} MB, database {database} MB at most",
+        "{} slots per second, {} outcomes per second, decision p99 {} ms; memory {} to {} MB, database \
+         {database} MB at most",
         found["reached_rate"],
         found["outcomes_rate"],
         found["requests"]["latency"]["decision"]["p99_ms"],

@@ -78,8 +78,9 @@ impl Bed {
         }
     }
 
-    /// Puts a script between the driver and `scontrol`, by which it then places jobs, on every version. It is run once, before an
-    /// order that contains a word; in it, `$job` is the job of that order, and `$order` is the order, which it may change.
+    /// Puts a script between the driver and `scontrol`, by which it then places jobs, on every version. It is
+    /// run once, before an order that contains a word; in it, `$job` is the job of that order, and `$order`
+    /// is the order, which it may change.
     pub fn meddle(&mut self, word: &str, script: &str) {
         let text = format!(
             r#"#!/bin/bash
@@ -187,8 +188,8 @@ done | $real
         self.lines_of(job).into_iter().rev().find(|(found, ..)| found == event).map(|(_, nodes, _)| nodes)
     }
 
-    /// Whether all jobs that Slurm has records of have ended in the ledger, each once, in the same way and on the same
-    /// nodes; and whether each that ran as decided ran where it was decided last.
+    /// Whether all jobs that Slurm has records of have ended in the ledger, each once, in the same way and on
+    /// the same nodes; and whether each that ran as decided ran where it was decided last.
     pub fn assert_agreement(&self, jobs: &[u64]) {
         let (mut ours, mut theirs) = (self.ended(), self.recorded());
         ours.sort();

@@ -1,15 +1,17 @@
 //! Which held jobs may be decided on, in Slurm's own order.
 //!
-//! The core maximises what is done, and would let small jobs pass a large one for ever. Slurm does not: the first job in
-//! its order that does not fit gets a reservation, and later ones may only use what it leaves (backfill). The same is done
-//! here. Jobs are taken in order; one that fits into what is free is admitted; the first that does not fit keeps its nodes,
-//! those on which it fits already and then those that become free first; jobs after it are admitted if they fit beside it.
+//! The core maximises what is done, and would let small jobs pass a large one for ever. Slurm does not: the
+//! first job in its order that does not fit gets a reservation, and later ones may only use what it leaves
+//! (backfill). The same is done here. Jobs are taken in order; one that fits into what is free is admitted;
+//! the first that does not fit keeps its nodes, those on which it fits already and then those that become
+//! free first; jobs after it are admitted if they fit beside it.
 //!
 //! Which nodes an admitted job gets is up to the core; here they are only counted.
 
 use std::collections::HashSet;
 
-/// What a job requests of each of the nodes on which it may run: the node, and amounts in the order of devices.
+/// What a job requests of each of the nodes on which it may run: the node, and amounts in the order of
+/// devices.
 pub type NodeRequests = std::rc::Rc<Vec<(usize, Vec<u64>)>>;
 
 /// A job that waits.
@@ -32,8 +34,8 @@ pub struct Admitted {
     pub first_blocked: Option<usize>,
 }
 
-/// Goes through jobs in order. `free` has the free amounts of each node; what is reserved is taken off. `until` says when
-/// a node becomes free.
+/// Goes through jobs in order. `free` has the free amounts of each node; what is reserved is taken off.
+/// `until` says when a node becomes free.
 pub fn admit(wanted: &[Wanted], free: &mut [Vec<u64>], until: &[u64]) -> Admitted {
     let mut left: Vec<Vec<u64>> = free.to_vec();
     let mut admitted = Admitted::default();
@@ -104,7 +106,8 @@ mod tests {
 
     #[test]
     fn small_jobs_use_what_the_reservation_leaves() {
-        // The first job waits for two nodes: one is free, node 1 becomes free before node 2. Node 3 is left to others.
+        // The first job waits for two nodes: one is free, node 1 becomes free before node 2. Node 3 is left
+        // to others.
         let mut free = vec![vec![4], vec![2], vec![2], vec![3]];
         let admitted =
             admit(&[job(0, 2, 4, 4), job(1, 1, 3, 4), job(2, 1, 2, 4)], &mut free, &[0, 50, 90, 95]);

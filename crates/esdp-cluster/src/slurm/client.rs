@@ -1,4 +1,5 @@
-//! Calls of Slurm's own programs, each with a time-out: a client whose controller is gone would wait for ever.
+//! Calls of Slurm's own programs, each with a time-out: a client whose controller is gone would wait for
+//! ever.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;

@@ -162,8 +162,8 @@ impl Slurm {
 
     /// Names a job's nodes and lets it start.
     ///
-    /// By `scontrol`, the hold comes first: a job with bad constraints would start by itself the moment its nodes are right.
-    /// It is a user's hold, so that the owner may still release the job.
+    /// By `scontrol`, the hold comes first: a job with bad constraints would start by itself the moment its
+    /// nodes are right. It is a user's hold, so that the owner may still release the job.
     ///
     /// # Errors
     /// When it does not answer; what it says against the order is in the answer.

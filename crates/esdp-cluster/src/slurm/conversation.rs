@@ -1,8 +1,9 @@
 //! One `scontrol` that is told one line at a time, and heard before the next.
 //!
-//! A program that is started for each order takes longer to start than Slurm takes to obey. `scontrol` without arguments
-//! reads orders from its standard input for as long as it is open. It says nothing of an order that was obeyed, so each is
-//! followed by a word that it does not know: once it complains of that word, all it had to say before was said.
+//! A program that is started for each order takes longer to start than Slurm takes to obey. `scontrol`
+//! without arguments reads orders from its standard input for as long as it is open. It says nothing of an
+//! order that was obeyed, so each is followed by a word that it does not know: once it complains of that
+//! word, all it had to say before was said.
 
 use super::client::{CallError, SlurmClient, one_line, says_away};
 use std::io::{BufRead, BufReader, Write};
@@ -101,7 +102,8 @@ mod tests {
 
     #[test]
     fn every_order_gets_its_own_answer() {
-        let script = "release*) ;;\nupdate*) echo Invalid node name specified >&2;;\nquit) exit;;\nhang) sleep 60;;\n\
+        let script = "release*) ;;\nupdate*) echo Invalid node name specified >&2;;\nquit) exit;;\nhang) \
+                      sleep 60;;\n\
                       show*) echo 'Unable to contact slurm controller (connect failure)' >&2;;";
         let (_directory, mut opened) = conversation(script);
         assert_eq!(opened.say("release 17"), Ok(Ok(())));

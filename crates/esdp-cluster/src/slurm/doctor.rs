@@ -135,7 +135,8 @@ impl Examined {
         match seconds {
             Some(seconds) if seconds < 60 => Finding::change(
                 format!(
-                    "finished jobs are forgotten after {seconds} s (MinJobAge), perhaps before they are learned from"
+                    "finished jobs are forgotten after {seconds} s (MinJobAge), perhaps before they are \
+                     learned from"
                 ),
                 &["in slurm.conf: MinJobAge=300", "scontrol reconfigure"],
                 "the old value of MinJobAge",
@@ -173,7 +174,8 @@ impl Examined {
                     change.push("in slurm.conf: JobSubmitPlugins=lua");
                 }
                 change.push("start slurmctld with an absolute path of slurm.conf, and restart it");
-                let back = "take lua out of JobSubmitPlugins, restart slurmctld, release what is held (the script says how)";
+                let back = "take lua out of JobSubmitPlugins, restart slurmctld, release what is held (the \
+                            script says how)";
                 Finding::change(
                     format!("the jobs of `{partition}` are not held; needed for `run` only"),
                     &change,
@@ -221,8 +223,10 @@ impl Examined {
                 "jobs are taken in the order of their submission, as Slurm does (priority/basic)",
             ),
             false => Finding::note(
-                "Slurm computes no priority for held jobs: `run` takes them by the function `priority` in job_submit.lua, \
-                 which knows an operator's priority and nice values, then by submission; write your own order there",
+                "Slurm computes no priority for held jobs: `run` takes them by the function `priority` in \
+                 job_submit.lua, \
+                 which knows an operator's priority and nice values, then by submission; write your own \
+                 order there",
             ),
         }
     }

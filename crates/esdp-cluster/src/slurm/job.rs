@@ -125,7 +125,8 @@ impl State {
 }
 
 impl SlurmJob {
-    /// The name by which the core knows it. Numbers start again when Slurm's state is lost; times of submission do not.
+    /// The name by which the core knows it. Numbers start again when Slurm's state is lost; times of
+    /// submission do not.
     pub fn key(&self) -> String {
         format!("{}@{}", self.id, self.submitted)
     }

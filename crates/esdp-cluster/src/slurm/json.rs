@@ -1,7 +1,7 @@
 //! Tolerant reading of Slurm's JSON, whose shapes differ from version to version.
 //!
-//! A state is `"RUNNING"` or `["RUNNING"]`; a number is `7`, `null` or `{"set": true, "infinite": false, "number": 7}`; a list of
-//! words is an array or `"a,b"`.
+//! A state is `"RUNNING"` or `["RUNNING"]`; a number is `7`, `null` or `{"set": true, "infinite": false,
+//! "number": 7}`; a list of words is an array or `"a,b"`.
 
 use serde_json::Value;
 

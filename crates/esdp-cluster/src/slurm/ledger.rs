@@ -8,8 +8,9 @@
 //! 1794887249.090,17@1794887227,17,learned,n1+n2,2 of 2
 //! ```
 //!
-//! `ended` is there once for every job of the partition, with the nodes and the state that Slurm's own records have, so that
-//! both can be compared line by line. The ledger is also what the driver remembers of finished jobs after a restart.
+//! `ended` is there once for every job of the partition, with the nodes and the state that Slurm's own
+//! records have, so that both can be compared line by line. The ledger is also what the driver remembers of
+//! finished jobs after a restart.
 
 use super::job::SlurmJob;
 use std::collections::HashSet;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 /// The script for some partitions. It goes where `slurm.conf` is.
 ///
-/// Only jobs that can be placed are held: none that its user has held, that names or excludes nodes, or that is
-/// heterogeneous. The mark has the priority that an operator has given the job, so that jobs are taken in Slurm's order.
-/// A byte is added to the file `wake` for each job that is held, if it is there.
+/// Only jobs that can be placed are held: none that its user has held, that names or excludes nodes, or that
+/// is heterogeneous. The mark has the priority that an operator has given the job, so that jobs are taken in
+/// Slurm's order. A byte is added to the file `wake` for each job that is held, if it is there.
 pub fn script(partitions: &[String], wake: Option<&Path>) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace(['"', '\\', '\n'], ""));
     let list: Vec<String> = partitions.iter().map(|name| format!("[{}] = true", quoted(name))).collect();

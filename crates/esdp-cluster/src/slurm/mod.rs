@@ -41,8 +41,8 @@ pub mod weights;
 
 use job::SlurmJob;
 
-/// How the administrator's comment of a job begins that `job_submit.lua` has held for us: `esdp 4294901760`, with Slurm's
-/// priority if it has one.
+/// How the administrator's comment of a job begins that `job_submit.lua` has held for us: `esdp 4294901760`,
+/// with Slurm's priority if it has one.
 pub const MARK: &str = "esdp";
 
 /// Whether a job was held for us.

@@ -1,9 +1,9 @@
 //! Job types: which port a job belongs to, and the cluster as the core sees it.
 //!
-//! A port is what requests the same on each of the same number of nodes, under the name of the rule that fits, if one
-//! does: `train 2n cpu:4 gpu:1`. A job has one task per node. Two tasks of a job on one node would be one node too few, and
-//! the core does not know of nodes: so tasks of multi-node jobs also request a *seat*, of which every node gives out one per
-//! decision.
+//! A port is what requests the same on each of the same number of nodes, under the name of the rule that
+//! fits, if one does: `train 2n cpu:4 gpu:1`. A job has one task per node. Two tasks of a job on one node
+//! would be one node too few, and the core does not know of nodes: so tasks of multi-node jobs also request a
+//! *seat*, of which every node gives out one per decision.
 
 use super::config::{Config, TypeRule, fits};
 use super::job::SlurmJob;

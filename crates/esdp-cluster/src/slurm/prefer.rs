@@ -1,8 +1,9 @@
-//! Speed classes as node features, and a `job_submit.lua` that lets jobs prefer them: nothing is held, and Slurm decides.
+//! Speed classes as node features, and a `job_submit.lua` that lets jobs prefer them: nothing is held, and
+//! Slurm decides.
 //!
-//! A rule of the configuration, `train` say, gives the feature `esdp_train` to the nodes that are fast for its jobs: those
-//! whose learned speed is at least [`SHARE`] of the best. The script adds `--prefer=esdp_train` to jobs that fit the rule and prefer
-//! nothing else.
+//! A rule of the configuration, `train` say, gives the feature `esdp_train` to the nodes that are fast for
+//! its jobs: those whose learned speed is at least [`SHARE`] of the best. The script adds
+//! `--prefer=esdp_train` to jobs that fit the rule and prefer nothing else.
 
 use super::config::{Config, TypeRule};
 use super::node::SlurmNode;
@@ -39,7 +40,8 @@ pub fn plan(config: &Config, nodes: &[SlurmNode], beliefs: &[ChannelRow]) -> Vec
     for rule in &config.port {
         let ports =
             |row: &&ChannelRow| row.port.split(' ').next() == Some(rule.name.as_str()) && row.count >= ENOUGH;
-        // A rule's jobs may be of several sizes; a node counts by the one on which it does best against the others.
+        // A rule's jobs may be of several sizes; a node counts by the one on which it does best against the
+        // others.
         let mut best: BTreeMap<&str, f64> = BTreeMap::new();
         for row in beliefs.iter().filter(ports) {
             let top = best.entry(&row.port).or_default();

@@ -8,17 +8,18 @@
 //! esdp report end --work 1000 --dir SPOOL
 //! ```
 //!
-//! which append one line each to a file of their own, `SPOOL/JOB.NODE.report`, the job and the node being those of
-//! `SLURM_JOB_ID` and `SLURMD_NODENAME`:
+//! which append one line each to a file of their own, `SPOOL/JOB.NODE.report`, the job and the node being
+//! those of `SLURM_JOB_ID` and `SLURMD_NODENAME`:
 //!
 //! ```text
 //! start 1794887000.123456789
 //! end 1794887009.623456789 1000
 //! ```
 //!
-//! Words are separated by one space, times are seconds since 1970 with nanoseconds, and the last word is the work in any unit
-//! that is the same for all jobs of a type. A script may write the lines itself, with `$EPOCHREALTIME` for example. A line
-//! without its newline is not yet written and is read later; further lines after the first `end` are ignored.
+//! Words are separated by one space, times are seconds since 1970 with nanoseconds, and the last word is the
+//! work in any unit that is the same for all jobs of a type. A script may write the lines itself, with
+//! `$EPOCHREALTIME` for example. A line without its newline is not yet written and is read later; further
+//! lines after the first `end` are ignored.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -72,8 +73,8 @@ pub fn write(directory: &Path, job: &str, node: &str, line: Line) -> io::Result<
     file.write_all(text.as_bytes())
 }
 
-/// What a job's node has reported; none before it has told its end, or if what it told cannot be used. What began before
-/// the job was submitted is from another job of the same number.
+/// What a job's node has reported; none before it has told its end, or if what it told cannot be used. What
+/// began before the job was submitted is from another job of the same number.
 pub fn read(directory: &Path, job: &str, node: &str, submitted: u64) -> Option<NodeReport> {
     let report = parse(&std::fs::read_to_string(file(directory, job, node)).ok()?)?;
     Some(report).filter(|report| report.started + SKEW >= submitted as f64)

@@ -1,7 +1,7 @@
 //! Slurm's REST interface: `slurmrestd` on a Unix socket, with a JSON web token, from 24.11 on.
 //!
-//! Two questions and one order go this way: all jobs, all nodes, and the placing of a job, which names its nodes and lets it
-//! start at once. By `scontrol` that takes three orders and, before them, two programs.
+//! Two questions and one order go this way: all jobs, all nodes, and the placing of a job, which names its
+//! nodes and lets it start at once. By `scontrol` that takes three orders and, before them, two programs.
 
 use super::client::{CallError, SlurmClient, says_away};
 use super::conversation::SlurmRefusal;
@@ -12,7 +12,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Versions of the interface, the one that was tried most first. Releases since 24.11 know at least one of them.
+/// Versions of the interface, the one that was tried most first. Releases since 24.11 know at least one of
+/// them.
 const VERSIONS: [&str; 6] = ["v0.0.42", "v0.0.43", "v0.0.44", "v0.0.45", "v0.0.41", "v0.0.40"];
 
 /// Where Debian's package and others have the socket.

@@ -1,6 +1,7 @@
 //! Devices in Slurm's words: `gpu:a100:2(S:0-1)` of a node, `gres:gpu:1` or `gres/gpu:a100=2` of a job.
 //!
-//! A typed GRES is two devices, `gpu` and `gpu:a100`: a job that names the type takes of both, one that does not takes of the first.
+//! A typed GRES is two devices, `gpu` and `gpu:a100`: a job that names the type takes of both, one that does
+//! not takes of the first.
 
 use esdp::model::Amounts;
 

@@ -4,9 +4,10 @@
 //! weight = the site's own + SPAN (best / factor - 1)
 //! ```
 //!
-//! so that a site's own order (large nodes last, say) stays where speeds are alike, and a node of which nothing is known is as good
-//! as the best until it was tried. Weights move by a limited step at a time and never beyond a limit, and what was there before
-//! is kept in a file. A restart of `slurmctld` goes back to `slurm.conf`.
+//! so that a site's own order (large nodes last, say) stays where speeds are alike, and a node of which
+//! nothing is known is as good as the best until it was tried. Weights move by a limited step at a time and
+//! never beyond a limit, and what was there before is kept in a file. A restart of `slurmctld` goes back to
+//! `slurm.conf`.
 
 use super::client::CallError;
 use super::cluster::Slurm;
@@ -102,7 +103,8 @@ pub fn saved(path: &Path) -> io::Result<Saved> {
     }
 }
 
-/// Adds nodes that are not in the file yet, with the weights they have now. The file is whole or not changed at all.
+/// Adds nodes that are not in the file yet, with the weights they have now. The file is whole or not changed
+/// at all.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -34,8 +34,8 @@ impl Daemon {
         let output = File::create(&output)
             .map_err(LocalClusterError::io(format!("cannot write {}", output.display())))?;
         let errors = output.try_clone().map_err(LocalClusterError::io("cannot share a file"))?;
-        // In a session of its own, as daemons are: Ctrl-C is for us, who end them in our own order, and Linux shares the
-        // CPUs between sessions, of which every job has one.
+        // In a session of its own, as daemons are: Ctrl-C is for us, who end them in our own order, and Linux
+        // shares the CPUs between sessions, of which every job has one.
         let mut command = Command::new("setsid");
         command.arg(&self.program).args(&self.arguments).stdin(Stdio::null()).stdout(output).stderr(errors);
         let started = command.spawn();
@@ -103,7 +103,8 @@ impl Drop for Daemon {
 pub(super) struct Guardian(Child);
 
 impl Guardian {
-    /// The last line of its input holds the processes to end. The input ends when we do, however that happens.
+    /// The last line of its input holds the processes to end. The input ends when we do, however that
+    /// happens.
     const SCRIPT: &str = r#"while read -r line; do pids=$line; done; [ -z "$pids" ] || kill -9 $pids"#;
 
     pub(super) fn start() -> Result<Self, LocalClusterError> {

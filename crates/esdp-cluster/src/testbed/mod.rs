@@ -1,9 +1,9 @@
 //! A real Slurm cluster of many nodes on this machine, for tests and for `esdp slurm demo`.
 //!
 //! It runs its own munged, its own slurmctld, and one slurmd per node, all on loopback ports of its own, so
-//! several clusters can run at once, also beside one that the machine belongs to. Files stay in one directory.
-//! Dropping the [`LocalCluster`] ends all processes, those of running jobs included; should the owner be killed
-//! before it can do so, a guardian process ends the daemons.
+//! several clusters can run at once, also beside one that the machine belongs to. Files stay in one
+//! directory. Dropping the [`LocalCluster`] ends all processes, those of running jobs included; should the
+//! owner be killed before it can do so, a guardian process ends the daemons.
 //!
 //! ```no_run
 //! use esdp_cluster::testbed::{LocalCluster, LocalClusterSpec, LocalNode};
@@ -15,8 +15,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It needs root, for device files and for submitting jobs as several users, and Debian's packages `slurm-wlm`
-//! and `munge`.
+//! It needs root, for device files and for submitting jobs as several users, and Debian's packages
+//! `slurm-wlm` and `munge`.
 
 mod config;
 mod daemon;
@@ -83,7 +83,8 @@ pub enum LocalClusterError {
     Missing(String),
     /// Not root.
     #[error(
-        "a Slurm cluster on this machine needs root, for its device files and for jobs of several users: use sudo"
+        "a Slurm cluster on this machine needs root, for its device files and for jobs of several users: \
+         use sudo"
     )]
     NotRoot,
     /// A specification that cannot be started.

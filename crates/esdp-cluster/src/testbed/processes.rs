@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Kills each `slurmstepd` that writes to a log that `ours` recognises, and all its descendants, and waits until
-/// they are gone.
+/// Kills each `slurmstepd` that writes to a log that `ours` recognises, and all its descendants, and waits
+/// until they are gone.
 ///
 /// A step does not say in its arguments or its environment to which node it belongs, but it keeps the log of
 /// its slurmd open.
@@ -69,8 +69,8 @@ impl Table {
     }
 }
 
-/// Name and parent from a line of `/proc/PID/stat`, where the name may hold blanks and parentheses; nothing for
-/// one that has ended and waits for its parent to notice.
+/// Name and parent from a line of `/proc/PID/stat`, where the name may hold blanks and parentheses; nothing
+/// for one that has ended and waits for its parent to notice.
 fn parse(stat: &str) -> Option<(String, i32)> {
     let (start, end) = (stat.find('(')?, stat.rfind(')')?);
     let mut fields = stat.get(end + 1..)?.split_whitespace();

@@ -55,7 +55,8 @@ mod tests {
         let scenario = Scenario::preset("default").unwrap().set("policies", "oracle,lcf,random").unwrap();
         assert!(notes(&scenario, &outcome(&scenario, 1.0)).is_empty());
         let told = notes(&scenario, &outcome(&scenario, 0.8));
-        let expected = "`lcf` beats the oracle in 1 of 2 seeds, by up to 25.00 % (seed 5): its search ended without a \
+        let expected = "`lcf` beats the oracle in 1 of 2 seeds, by up to 25.00 % (seed 5): its search ended \
+                        without a \
                         proof, and its figures are too low to measure regret against";
         assert_eq!(told, [expected]);
         let held = scenario.set("jobs.held", "true").unwrap();

@@ -124,7 +124,8 @@ impl RunResults {
 /// The resolved scenario as a file that repeats the run.
 pub fn resolved(scenario: &Scenario) -> String {
     format!(
-        "# The resolved scenario of this result: esdp {}, {} slots, seeds {}.\n# `esdp run` with this file repeats it.\n\n{}",
+        "# The resolved scenario of this result: esdp {}, {} slots, seeds {}.\n# `esdp run` with this file \
+         repeats it.\n\n{}",
         env!("CARGO_PKG_VERSION"),
         scenario.slots(),
         seeds_in_words(scenario.seeds()),

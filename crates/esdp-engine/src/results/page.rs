@@ -9,16 +9,22 @@ use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::{duration, percent};
 
-const TERMS: &str = "AOU is the sum over the slots of the expected net utility of what was chosen. The oracle knows \
-     the true speeds and decides the same arrivals; the oracle ratio is the AOU as a share of its AOU, regret the \
-     difference. Every policy meets the same arrivals and speeds. Decision times are of this machine and differ from \
+const TERMS: &str = "AOU is the sum over the slots of the expected net utility of what was chosen. The \
+                     oracle knows \
+     the true speeds and decides the same arrivals; the oracle ratio is the AOU as a share of its AOU, \
+     regret the \
+     difference. Every policy meets the same arrivals and speeds. Decision times are of this machine and \
+     differ from \
      run to run.";
-const MORE_TERMS: &str = "The realised AOU is the utility actually obtained, including noise. Exploration is the share of \
-     uses that went to channels with few observations so far; proved is the share of decisions whose optimality was \
+const MORE_TERMS: &str = "The realised AOU is the utility actually obtained, including noise. Exploration \
+                          is the share of \
+     uses that went to channels with few observations so far; proved is the share of decisions whose \
+     optimality was \
      proved.";
 
 const JOB_TERMS: &str = "Deferred: job-slots spent waiting. Jain's \
-     index tells whether all ports have the same share of their jobs started: 1 is even. Completion times (JCT), from \
+     index tells whether all ports have the same share of their jobs started: 1 is even. Completion times \
+     (JCT), from \
      arrival to end, waiting and makespan are in slots, of jobs that hold their devices until they are done.";
 
 /// The page.

@@ -23,7 +23,8 @@ pub const PYTHON_VARIABLE: &str = "ESDP_PYTHON";
 pub enum HighsError {
     /// Not installed. Fatal, until it is.
     #[error(
-        "HiGHS is not installed ({cause}): run `{python} -m pip install highspy`, or name a Python that has it \
+        "HiGHS is not installed ({cause}): run `{python} -m pip install highspy`, or name a Python that has \
+         it \
          in {PYTHON_VARIABLE}"
     )]
     Missing {

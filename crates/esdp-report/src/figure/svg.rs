@@ -11,7 +11,8 @@ pub(super) fn document(scene: &Scene, title: &str, description: &str) -> String 
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FAMILY}\" fill=\"none\" \
-         stroke-linejoin=\"round\">\n<title>{}</title>\n<desc>{}</desc>\n<rect width=\"100%\" height=\"100%\" \
+         stroke-linejoin=\"round\">\n<title>{}</title>\n<desc>{}</desc>\n<rect width=\"100%\" \
+         height=\"100%\" \
          fill=\"{}\"/>\n",
         escape(title),
         escape(description),

@@ -82,7 +82,8 @@ impl Section {
                 Block::Code { name, text } => {
                     let _ = writeln!(
                         out,
-                        "<details><summary>{}</summary>\n<div class=\"code\"><pre tabindex=\"0\"><code>{}</code></pre></div>\n</details>",
+                        "<details><summary>{}</summary>\n<div class=\"code\"><pre \
+                         tabindex=\"0\"><code>{}</code></pre></div>\n</details>",
                         escape(name),
                         escape(text)
                     );

@@ -39,7 +39,8 @@ pub const TICKS: &str = include_str!("ticks.js");
 const SCRIPT: &str = include_str!("figure.js");
 
 /// What the page may load: nothing but itself.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src \
+                      data:; base-uri 'none'; \
      form-action 'none'";
 
 /// A report: a header and sections.
@@ -94,7 +95,8 @@ impl Report {
         // The licence asks to be kept with every copy of the library.
         let script = match has_figures {
             true => format!(
-                "<script>/*!\n{UPLOT_LICENSE}\n*/\n{UPLOT}</script>\n<script>\"use strict\";(() => {{\n{TICKS}\n{SCRIPT}}})();</script>\n"
+                "<script>/*!\n{UPLOT_LICENSE}\n*/\n{UPLOT}</script>\n<script>\"use strict\";(() => \
+                 {{\n{TICKS}\n{SCRIPT}}})();</script>\n"
             ),
             false => String::new(),
         };

@@ -6,8 +6,9 @@
 //!                                         answers, then news and figures for those who watch
 //! ```
 //!
-//! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the state is
-//! rebuilt from the journal, callers are told to try again, and no further batch is applied until a probe can be written.
+//! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the
+//! state is rebuilt from the journal, callers are told to try again, and no further batch is applied until a
+//! probe can be written.
 
 mod client;
 mod command;
@@ -249,7 +250,8 @@ impl Engine {
         match replay(&mut *self.storage, self.core.policy_maker(), u64::MAX) {
             Ok(core) => self.core = core,
             Err(error) => {
-                // The state in memory is ahead of the disk and cannot be brought back: nothing may be answered from it.
+                // The state in memory is ahead of the disk and cannot be brought back: nothing may be
+                // answered from it.
                 tracing::error!(%error, "the state cannot be rebuilt from the journal; stopping");
                 std::process::exit(2);
             }

@@ -49,7 +49,8 @@ impl Engine {
         Ok(Body { status: 200, text })
     }
 
-    /// Outcomes belong to a slot. Where nobody asks for decisions, a slot passes with each request of reports.
+    /// Outcomes belong to a slot. Where nobody asks for decisions, a slot passes with each request of
+    /// reports.
     fn let_time_pass(&mut self, others: bool) -> Result<(), ApiError> {
         let live = self.core.live()?;
         if others && (live.mode() == Mode::Observe || live.scheduler().slot() < Slot::FIRST) {
@@ -108,7 +109,8 @@ impl Engine {
         if first.is_none() && observation.group.is_none() && one_server {
             return self.report(start.ticket, WhichTasks::On(place.server.clone()), report);
         }
-        // Members of a gang wait for each other: where only the speed of all is known, it is that of the slowest.
+        // Members of a gang wait for each other: where only the speed of all is known, it is that of the
+        // slowest.
         let slowest = match one_server || report == SpeedReport::Lost {
             true => None,
             false => slowest(self.core.live()?, start, &places),

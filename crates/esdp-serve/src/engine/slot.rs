@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are kept, and a
-/// long queue would be kept with each of them.
+/// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are
+/// kept, and a long queue would be kept with each of them.
 const MOST_HELD: usize = 20;
 /// The most jobs that wait or run.
 const MOST_JOBS: usize = 1_000_000;

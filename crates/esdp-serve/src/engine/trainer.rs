@@ -1,8 +1,8 @@
 //! Statuses of Kubeflow Trainer: many for a job, of which the last tells its speed.
 //!
-//! A job's outcome counts once. So statuses are collected, in memory only, and when the job is at 100 % the speed is
-//! learned: that of its own metric, if there is one, or else its progress over the time in which we have watched it.
-//! After a restart the watch begins anew.
+//! A job's outcome counts once. So statuses are collected, in memory only, and when the job is at 100 % the
+//! speed is learned: that of its own metric, if there is one, or else its progress over the time in which we
+//! have watched it. After a restart the watch begins anew.
 
 use super::{Body, Engine, Reply};
 use crate::wire::{ApiError, ObservationWire, TrainerWire};

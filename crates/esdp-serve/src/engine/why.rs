@@ -55,8 +55,8 @@ impl<'a> StartWhy<'a> {
         }
     }
 
-    /// By how much the estimate is below that of the best other server: what exploring, or a lack of room, may have
-    /// cost.
+    /// By how much the estimate is below that of the best other server: what exploring, or a lack of room,
+    /// may have cost.
     pub(super) fn regret(&self) -> Option<f64> {
         let missed = self.runner_up.as_ref()?.estimate - self.estimate;
         Some(missed.max(0.0) * f64::from(self.count))

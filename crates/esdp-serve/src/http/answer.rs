@@ -6,7 +6,8 @@ use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// Headers of every answer: a page of ours runs our scripts only, is framed by nobody, and tells nobody where it was.
+/// Headers of every answer: a page of ours runs our scripts only, is framed by nobody, and tells nobody where
+/// it was.
 const SECURITY: [(HeaderName, &str); 6] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),

@@ -32,7 +32,8 @@ pub struct App {
     pub tokens: Tokens,
     /// Whether a token is needed even if none was made.
     pub closed: bool,
-    /// Whether the service listens on a loopback address only, so that other names in `Host` are an attack on a browser.
+    /// Whether the service listens on a loopback address only, so that other names in `Host` are an attack on
+    /// a browser.
     pub loopback: bool,
     /// How much is taken.
     pub limits: Limits,

@@ -1,5 +1,5 @@
-//! `/openapi.json`: the API as OpenAPI 3.1, written by hand so that it says what is accepted to the letter. A test walks all
-//! paths of it over real HTTP, so that a route which it forgets or makes up is noticed.
+//! `/openapi.json`: the API as OpenAPI 3.1, written by hand so that it says what is accepted to the letter. A
+//! test walks all paths of it over real HTTP, so that a route which it forgets or makes up is noticed.
 
 mod schemas;
 

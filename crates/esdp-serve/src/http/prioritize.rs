@@ -1,5 +1,6 @@
-//! Scores for kube-scheduler: learned speeds of the pod's port, from 0 to 10. Fails open: whoever is not known, or if
-//! anything is wrong, all nodes get the same score and the stock scheduler decides by its own rules.
+//! Scores for kube-scheduler: learned speeds of the pod's port, from 0 to 10. Fails open: whoever is not
+//! known, or if anything is wrong, all nodes get the same score and the stock scheduler decides by its own
+//! rules.
 
 use super::{App, body};
 use crate::engine::View;

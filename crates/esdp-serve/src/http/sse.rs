@@ -1,5 +1,5 @@
-//! `GET /v1/events`: news as server-sent events. Who comes back with `Last-Event-ID` gets what was missed; if some of it is
-//! no longer there, an event `reset` says that everything should be read anew.
+//! `GET /v1/events`: news as server-sent events. Who comes back with `Last-Event-ID` gets what was missed; if
+//! some of it is no longer there, an event `reset` says that everything should be read anew.
 
 use super::App;
 use crate::feed::{FeedWatcher, News};

@@ -4,7 +4,8 @@ use super::StorageError;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-/// Held while a process uses a data directory. The system gives it back when the process ends, however it ends.
+/// Held while a process uses a data directory. The system gives it back when the process ends, however it
+/// ends.
 #[derive(Debug)]
 pub struct DataLock {
     _file: File,

@@ -1,12 +1,12 @@
 //! The seam to what keeps events for good.
 //!
-//! A [`Storage`] keeps *frames*: the events of one request, in order, under the sequence number of the first of them. A
-//! [`Batch`] of frames is kept whole or not at all, and is on the disk when [`Storage::commit`] returns: the answer to
-//! a request leaves after that and never before. Snapshots bound the time of a start, and what is older than the last
-//! but one is dropped.
+//! A [`Storage`] keeps *frames*: the events of one request, in order, under the sequence number of the first
+//! of them. A [`Batch`] of frames is kept whole or not at all, and is on the disk when [`Storage::commit`]
+//! returns: the answer to a request leaves after that and never before. Snapshots bound the time of a start,
+//! and what is older than the last but one is dropped.
 //!
-//! SQLite is the one implementation ([`Sqlite`]). Another, such as PostgreSQL, has to pass [`kit::check`], and nothing else
-//! of the service knows which it is.
+//! SQLite is the one implementation ([`Sqlite`]). Another, such as PostgreSQL, has to pass [`kit::check`],
+//! and nothing else of the service knows which it is.
 
 pub mod kit;
 mod lock;
@@ -135,8 +135,8 @@ pub trait Storage: Send {
     /// The last answers, newest first.
     fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError>;
 
-    /// Drops frames that the last but one snapshot makes superfluous, and answers of slots before `keep_from`, at most
-    /// `most` of each. Whether there is more to drop.
+    /// Drops frames that the last but one snapshot makes superfluous, and answers of slots before
+    /// `keep_from`, at most `most` of each. Whether there is more to drop.
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError>;
 
     /// A note by its name: what the data was made with.

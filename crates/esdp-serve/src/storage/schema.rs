@@ -1,4 +1,5 @@
-//! The schema of the database, step by step. A step is never changed once it was released; a change is a new step.
+//! The schema of the database, step by step. A step is never changed once it was released; a change is a new
+//! step.
 
 use super::StorageError;
 use rusqlite::Connection;

@@ -1,8 +1,8 @@
 //! The journal in SQLite: one writer, a write-ahead log, and an fsync for every commit.
 //!
-//! `synchronous=FULL` in WAL mode means one fsync of the log for each commit, before it returns, and that is what makes
-//! an answer durable; `tests/serve/order.rs` of `esdp-cli` proves the order from system calls. Frames are JSON, so that any SQLite tool
-//! can look inside, also while the service runs.
+//! `synchronous=FULL` in WAL mode means one fsync of the log for each commit, before it returns, and that is
+//! what makes an answer durable; `tests/serve/order.rs` of `esdp-cli` proves the order from system calls.
+//! Frames are JSON, so that any SQLite tool can look inside, also while the service runs.
 
 use super::schema::{self, SCHEMA_VERSION};
 use super::{Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// The name of the database in a data directory.
 const FILE: &str = "esdp.db";
-/// After how many pages of the write-ahead log it is carried over to the database. A commit waits for it, so it is done
-/// often and is short.
+/// After how many pages of the write-ahead log it is carried over to the database. A commit waits for it, so
+/// it is done often and is short.
 const CHECKPOINT_PAGES: u32 = 1000;
 /// How many snapshots are kept.
 const SNAPSHOTS: u32 = 2;
@@ -56,7 +56,8 @@ impl Sqlite {
         Self::open_with(directory, "FULL")
     }
 
-    /// The same with a weaker promise, `NORMAL` or `OFF`, to show that the checks of the order of writes notice it.
+    /// The same with a weaker promise, `NORMAL` or `OFF`, to show that the checks of the order of writes
+    /// notice it.
     ///
     /// # Errors
     /// When it cannot be opened, is of a later version, or is damaged.
@@ -136,7 +137,8 @@ impl Sqlite {
     }
 
     fn drop_old(&mut self, keep_from: u64, most: u32) -> rusqlite::Result<bool> {
-        // A state can be had in two ways at any time: from each of two snapshots, or from the one and from the beginning.
+        // A state can be had in two ways at any time: from each of two snapshots, or from the one and from
+        // the beginning.
         let oldest = "SELECT sequence FROM snapshots ORDER BY sequence DESC LIMIT 1 OFFSET ?";
         let oldest: Option<i64> =
             self.connection.query_row(oldest, [SNAPSHOTS - 1], |row| row.get(0)).optional()?;
@@ -171,7 +173,8 @@ impl Storage for Sqlite {
     }
 
     fn last_sequence(&mut self) -> Result<u64, StorageError> {
-        let last = "SELECT MAX(COALESCE((SELECT sequence + count - 1 FROM journal ORDER BY sequence DESC LIMIT 1), 0),
+        let last = "SELECT MAX(COALESCE((SELECT sequence + count - 1 FROM journal ORDER BY sequence DESC \
+                    LIMIT 1), 0),
                                COALESCE((SELECT MAX(sequence) FROM snapshots), 0))";
         let last: i64 =
             self.connection.query_row(last, [], |row| row.get(0)).map_err(|error| told(&error))?;

@@ -1,5 +1,5 @@
-//! The wire format of kube-scheduler's HTTP extender, as far as Prioritize needs it. Go writes the names of its fields with a
-//! capital and reads them in any case; both spellings are read here.
+//! The wire format of kube-scheduler's HTTP extender, as far as Prioritize needs it. Go writes the names of
+//! its fields with a capital and reads them in any case; both spellings are read here.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! What goes over the wire: requests, answers, errors. Unknown keys are refused: a misspelt one would be ignored otherwise.
+//! What goes over the wire: requests, answers, errors. Unknown keys are refused: a misspelt one would be
+//! ignored otherwise.
 
 mod cluster;
 mod error;

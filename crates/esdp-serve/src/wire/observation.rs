@@ -4,8 +4,9 @@ use super::{ApiError, Code, check_name};
 use esdp::live::SpeedReport;
 use serde::{Deserialize, Serialize};
 
-/// One outcome. Whose: a `ticket`; or a `job`, with its `server` if it runs on several; or a `port` and a `server`, with an
-/// `id`, if others have placed it. How it went: `utility`; or `rate`; or `work` and `seconds`; or `outcome`.
+/// One outcome. Whose: a `ticket`; or a `job`, with its `server` if it runs on several; or a `port` and a
+/// `server`, with an `id`, if others have placed it. How it went: `utility`; or `rate`; or `work` and
+/// `seconds`; or `outcome`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ObservationWire {

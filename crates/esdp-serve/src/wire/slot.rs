@@ -166,8 +166,8 @@ pub struct StartWire {
     pub why: String,
 }
 
-/// A ticket's name: `t17.2` are the tasks of start 17 from its task 2 on that are alike and on one server; `t17` is all
-/// of it.
+/// A ticket's name: `t17.2` are the tasks of start 17 from its task 2 on that are alike and on one server;
+/// `t17` is all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketName {
     /// The start.

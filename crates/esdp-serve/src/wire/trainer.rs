@@ -1,4 +1,5 @@
-//! The status that Kubeflow Trainer's runtimes report: `{"trainerStatus": {"progressPercentage": 40, "metrics": [...]}}`.
+//! The status that Kubeflow Trainer's runtimes report: `{"trainerStatus": {"progressPercentage": 40,
+//! "metrics": [...]}}`.
 
 use serde::Deserialize;
 

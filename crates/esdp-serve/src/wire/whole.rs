@@ -1,5 +1,5 @@
-//! Whole numbers, also where they are written with a point: `4.0` is 4, as JSON Schema has it and as some languages
-//! write it.
+//! Whole numbers, also where they are written with a point: `4.0` is 4, as JSON Schema has it and as some
+//! languages write it.
 
 use esdp::model::Amounts;
 use serde::de::{Error, Unexpected};

@@ -1,8 +1,8 @@
 //! Benchmarks on Azure virtual machines: a value (higher is faster), a time, a machine.
 //!
-//! The published files hold one benchmark and size each, told by their path and not by a column; `test` and `sku` are read
-//! where somebody has added them. Rows are grouped by benchmark and not sorted in time; [`crate::series`] sorts them. Time is in seconds since
-//! 1970, as the file has no other zero.
+//! The published files hold one benchmark and size each, told by their path and not by a column; `test` and
+//! `sku` are read where somebody has added them. Rows are grouped by benchmark and not sorted in time;
+//! [`crate::series`] sorts them. Time is in seconds since 1970, as the file has no other zero.
 
 use super::sacct::moment;
 use crate::event::{Sink, Speed};

@@ -1,9 +1,9 @@
 //! Batsim workloads: a JSON document of jobs and the profiles they run.
 //!
 //! A job asks for `res` hosts at `subtime` and lasts as long as its profile's `delay` says; other profiles
-//! (computation, communication) have no duration of their own. The document has jobs and profiles in any order,
-//! commonly the jobs first, so the jobs wait until the end as 24 bytes each: at most [`MOST_JOBS`] of them, in a
-//! document of at most [`LARGEST`] bytes. It is the one format whose memory grows with its rows.
+//! (computation, communication) have no duration of their own. The document has jobs and profiles in any
+//! order, commonly the jobs first, so the jobs wait until the end as 24 bytes each: at most [`MOST_JOBS`] of
+//! them, in a document of at most [`LARGEST`] bytes. It is the one format whose memory grows with its rows.
 
 use crate::error::TraceError;
 use crate::event::{HOST, Machine, Sink, Task};

@@ -2,8 +2,8 @@
 //!
 //! Thousandths of a core become cores, MiB become GiB. A pod asks for `num_gpu` GPUs of `gpu_milli`
 //! thousandths each; `gpu_spec` lists the models it accepts, separated by `|`. A pod's duration is what lies
-//! between its creation and its deletion. Some of the published lists have no times: their pods all arrive at 0, for an
-//! unknown time.
+//! between its creation and its deletion. Some of the published lists have no times: their pods all arrive at
+//! 0, for an unknown time.
 
 use crate::event::{CPU, GPU, MEMORY, Machine, Sink, Task};
 use crate::ledger::{Ledger, Reason};

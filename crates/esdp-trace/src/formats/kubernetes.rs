@@ -1,8 +1,8 @@
 //! Kubernetes' nodes as `kubectl get nodes -o json` prints them.
 //!
-//! What a node can hand out (`allocatable`) counts, not what it has. GPUs are all devices whose name ends in `/gpu`. The
-//! kind is the GPU's model or else the instance type, from the labels that the vendors set. Nodes that are closed for new
-//! pods (`unschedulable`) are set aside.
+//! What a node can hand out (`allocatable`) counts, not what it has. GPUs are all devices whose name ends in
+//! `/gpu`. The kind is the GPU's model or else the instance type, from the labels that the vendors set. Nodes
+//! that are closed for new pods (`unschedulable`) are set aside.
 
 use crate::error::TraceError;
 use crate::event::{CPU, GPU, MEMORY, Machine, Sink};

@@ -1,7 +1,7 @@
 //! Alibaba GPU 2020, mini-batch times of the ten workers of a training job, one row a worker and step.
 //!
-//! A speed is one over the time of a mini-batch, times 1000 (the published times are scaled anyway). The job has
-//! no name in the file; it is called by its number of GPUs.
+//! A speed is one over the time of a mini-batch, times 1000 (the published times are scaled anyway). The job
+//! has no name in the file; it is called by its number of GPUs.
 
 use crate::event::{Sink, Speed};
 use crate::ledger::{Ledger, Reason};

@@ -1,4 +1,5 @@
-//! Microsoft's Philly trace as a table: when a job came, how long it ran, on how many GPUs, in which virtual cluster.
+//! Microsoft's Philly trace as a table: when a job came, how long it ran, on how many GPUs, in which virtual
+//! cluster.
 //!
 //! The table names no jobs, so they are numbered by their rows. Times are seconds, or dates.
 

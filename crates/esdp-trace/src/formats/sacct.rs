@@ -1,13 +1,15 @@
 //! Slurm accounting: `sacct --parsable2`, whose header names the columns.
 //!
-//! A job asks for `ReqTRES`, and for `AllocTRES` where that says nothing of a device, in total over its nodes; without
-//! either, for `ReqCPUS` or `AllocCPUS`. GPUs by type are added up where the total is missing. A job on several nodes
-//! (`NodeList`, `NNodes` or `node=`) is a task of as many instances, each with its share. It arrives at `Submit` and
-//! lasts `Elapsed`, or from `Start` to `End`. Times have no zone: they are read as they stand, in seconds since 1970.
+//! A job asks for `ReqTRES`, and for `AllocTRES` where that says nothing of a device, in total over its
+//! nodes; without either, for `ReqCPUS` or `AllocCPUS`. GPUs by type are added up where the total is missing.
+//! A job on several nodes (`NodeList`, `NNodes` or `node=`) is a task of as many instances, each with its
+//! share. It arrives at `Submit` and lasts `Elapsed`, or from `Start` to `End`. Times have no zone: they are
+//! read as they stand, in seconds since 1970.
 //!
-//! Where there is a `State`, jobs that wait or were cancelled before they ran are set aside, as are steps (`123.batch`,
-//! `123.0`) and arrays that wait (`7_[1-1000]`); how long a running job will take is not known; and those that failed,
-//! were cancelled or ran out of time are kept, since they held their devices, and counted.
+//! Where there is a `State`, jobs that wait or were cancelled before they ran are set aside, as are steps
+//! (`123.batch`, `123.0`) and arrays that wait (`7_[1-1000]`); how long a running job will take is not known;
+//! and those that failed, were cancelled or ran out of time are kept, since they held their devices, and
+//! counted.
 
 use crate::event::{CPU, GPU, MEMORY, Sink, Task};
 use crate::hostlist;

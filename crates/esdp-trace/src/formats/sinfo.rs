@@ -1,8 +1,10 @@
-//! Slurm's nodes as `sinfo` prints them, with whatever columns were asked for, between blanks, bars or commas.
+//! Slurm's nodes as `sinfo` prints them, with whatever columns were asked for, between blanks, bars or
+//! commas.
 //!
-//! A node needs its name and its processors; memory (MiB), generic resources and the state are read where they are there.
-//! A line may stand for several nodes (`gpu[01-04]`), each of which has what the line says. A node that is in several
-//! partitions is one machine. `sinfo -N -o '%N|%c|%m|%G|%T'` asks for all that counts.
+//! A node needs its name and its processors; memory (MiB), generic resources and the state are read where
+//! they are there. A line may stand for several nodes (`gpu[01-04]`), each of which has what the line says. A
+//! node that is in several partitions is one machine. `sinfo -N -o '%N|%c|%m|%G|%T'` asks for all that
+//! counts.
 
 use crate::error::TraceError;
 use crate::event::{CPU, GPU, MEMORY, Machine, Sink};

@@ -1,10 +1,10 @@
 //! The numbers that the generator is made from.
 //!
-//! Measured on rows of Alibaba v2018: the vectors, the shares of jobs and tasks of the first fourteen, the instances
-//! of the first eight, the rate of jobs, the hours. Fitted by hand, so that the whole comes near what was measured:
-//! durations of the first eight (some above their measured quantiles), the tables of tasks, [`STICKY`], the memory of
-//! the rate, the variation and the odd instances. Guessed: durations and instances of the vectors after the eighth, the
-//! weights of the last four. No row of the trace is here.
+//! Measured on rows of Alibaba v2018: the vectors, the shares of jobs and tasks of the first fourteen, the
+//! instances of the first eight, the rate of jobs, the hours. Fitted by hand, so that the whole comes near
+//! what was measured: durations of the first eight (some above their measured quantiles), the tables of
+//! tasks, [`STICKY`], the memory of the rate, the variation and the odd instances. Guessed: durations and
+//! instances of the vectors after the eighth, the weights of the last four. No row of the trace is here.
 
 /// A request vector: what an instance asks for, and what its tasks are like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,7 +67,8 @@ pub(super) const STICKY: f64 = 0.55;
 
 /// Jobs a second, over a day.
 pub(super) const JOBS_PER_SECOND: f64 = 275.0 / 60.0;
-/// The variance of the rate as a multiple of its squared mean: gives a variance over mean of 4.4 at one second.
+/// The variance of the rate as a multiple of its squared mean: gives a variance over mean of 4.4 at one
+/// second.
 pub(super) const RATE_VARIANCE: f64 = 3.4 / JOBS_PER_SECOND;
 /// How long the rate remembers, in seconds: gives a variance over mean of about 74 at sixty.
 pub(super) const RATE_MEMORY: f64 = 19.0;
@@ -79,7 +80,8 @@ pub(super) const HOURS: [f64; 24] = [
     0.77, 0.84, 0.91, 0.87, 0.97, 1.02,
 ];
 
-/// The coefficient of variation within a task, median and 90th percentile, before those that are quick or slow.
+/// The coefficient of variation within a task, median and 90th percentile, before those that are quick or
+/// slow.
 pub(super) const VARIATION: (f64, f64) = (0.115, 0.29);
 /// The share of tasks that have quick and slow instances.
 pub(super) const ODD_TASKS: f64 = 0.2;

@@ -1,15 +1,16 @@
 //! A trace of our own: seeded, of any length, with the statistics of a real one.
 //!
-//! The real traces may not be shipped; this one needs no file. Jobs arrive as a Poisson process whose rate is a
-//! product of the hour of the day and a log-normal noise that forgets in seconds (`exp` of a first-order
-//! autoregression), which gives the over-dispersion that was measured at one second and at sixty. A job either
-//! asks for one vector in all its tasks, or for several, each task likely for that of the one before. Durations
-//! and numbers of instances are log-normal with the median and the 90th percentile of their vector. The instances
-//! of a task differ in speed by a coefficient of variation of its own, and some tasks have quick and slow ones.
+//! The real traces may not be shipped; this one needs no file. Jobs arrive as a Poisson process whose rate is
+//! a product of the hour of the day and a log-normal noise that forgets in seconds (`exp` of a first-order
+//! autoregression), which gives the over-dispersion that was measured at one second and at sixty. A job
+//! either asks for one vector in all its tasks, or for several, each task likely for that of the one before.
+//! Durations and numbers of instances are log-normal with the median and the 90th percentile of their vector.
+//! The instances of a task differ in speed by a coefficient of variation of its own, and some tasks have
+//! quick and slow ones.
 //!
 //! What it does not have: the tasks of a job do not wait for each other, durations within a job are
-//! independent, machines do not matter, and the day is that of the processors' load, since only that was measured
-//! over days. `facts.rs` holds the numbers; `tests/generator.rs` holds the trace against them.
+//! independent, machines do not matter, and the day is that of the processors' load, since only that was
+//! measured over days. `facts.rs` holds the numbers; `tests/generator.rs` holds the trace against them.
 //!
 //! Every job's draws are keyed by (seed, second, number), so a longer trace starts with a shorter one.
 

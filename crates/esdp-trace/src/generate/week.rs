@@ -1,11 +1,11 @@
-//! Slurm accounting of our own: jobs that repeat, on nodes whose speeds are hidden, so that what is estimated can be held
-//! against what is true.
+//! Slurm accounting of our own: jobs that repeat, on nodes whose speeds are hidden, so that what is estimated
+//! can be held against what is true.
 //!
-//! Eight nodes of ten are for processors, the others have GPUs of two models. A node's speed is that of its kind times a
-//! log-normal factor of its own. Users run jobs under a few names each; a name has a request, a typical duration and a
-//! spread of its own. Jobs arrive by day and night, go to a random node with room, and wait in the order of their
-//! submission, whoever fits goes first. Some fail half-way, some are cancelled while they wait, some use two nodes; at the
-//! end some run and some wait.
+//! Eight nodes of ten are for processors, the others have GPUs of two models. A node's speed is that of its
+//! kind times a log-normal factor of its own. Users run jobs under a few names each; a name has a request, a
+//! typical duration and a spread of its own. Jobs arrive by day and night, go to a random node with room, and
+//! wait in the order of their submission, whoever fits goes first. Some fail half-way, some are cancelled
+//! while they wait, some use two nodes; at the end some run and some wait.
 
 use super::{log_normal, normal, poisson};
 use esdp::rng::{Purpose, Stream, stream};

@@ -1,4 +1,5 @@
-//! What `scenario` and `replay` take from a trace in the same way: a window of it, machines as servers, whole units.
+//! What `scenario` and `replay` take from a trace in the same way: a window of it, machines as servers, whole
+//! units.
 
 mod servers;
 mod units;

@@ -1,7 +1,7 @@
 //! Requests and capacities in whole units: the library counts devices in whole numbers, as the paper does.
 //!
-//! A unit is the smallest request above 0 among the ports, or as large as is told. Requests are rounded up to whole
-//! units and capacities down, so that whatever is decided really fits.
+//! A unit is the smallest request above 0 among the ports, or as large as is told. Requests are rounded up to
+//! whole units and capacities down, so that whatever is decided really fits.
 
 use super::Server;
 use crate::event::unit;

@@ -290,8 +290,8 @@ fn contrasts(precision: &Cholesky, mean: &[f64], group: &[usize], groups: usize)
 }
 
 impl NodeSpeeds {
-    /// Whether the jobs tell nodes apart, or tell that there is nothing to tell: the median node is known to 5 %, or
-    /// twice as well as nodes differ. A few jobs that happen to agree tell nothing.
+    /// Whether the jobs tell nodes apart, or tell that there is nothing to tell: the median node is known to
+    /// 5 %, or twice as well as nodes differ. A few jobs that happen to agree tell nothing.
     pub fn tells(&self) -> bool {
         self.freedom >= LEAST_FREEDOM && self.typical_error <= (0.5 * self.spread).max(0.05)
     }

@@ -1,19 +1,21 @@
 //! How fast nodes are relative to each other, from accounting alone.
 //!
-//! Jobs repeat: the same user runs the same name with the same request again, on other nodes. The logarithm of the
-//! duration of job *i*, of key *k* on node *s*, is taken for
+//! Jobs repeat: the same user runs the same name with the same request again, on other nodes. The logarithm
+//! of the duration of job *i*, of key *k* on node *s*, is taken for
 //!
 //! ```text
 //! y_i = key_k - node_s + cell_ks + noise_i
 //! ```
 //!
-//! with any level for a key, `node ~ N(0, tau^2)`, `cell ~ N(0, omega^2)` for keys that like one node better than others
-//! do, and noise with a variance of its own for each key, drawn towards that of all. *tau* and *omega* maximise the
-//! restricted likelihood. A node's speed is `exp(node)` relative to the geometric mean of the nodes that it can be compared
-//! with, shrunk towards 1 as far as its jobs tell little, with the 95 % interval of its posterior.
+//! with any level for a key, `node ~ N(0, tau^2)`, `cell ~ N(0, omega^2)` for keys that like one node better
+//! than others do, and noise with a variance of its own for each key, drawn towards that of all. *tau* and
+//! *omega* maximise the restricted likelihood. A node's speed is `exp(node)` relative to the geometric mean
+//! of the nodes that it can be compared with, shrunk towards 1 as far as its jobs tell little, with the 95 %
+//! interval of its posterior.
 //!
-//! Nodes are comparable if keys join them. Left out: jobs on several nodes, without a name, that did not complete or took
-//! less than [`SHORTEST`] seconds. Memory: one cell for each key and node, at most [`MOST_CELLS`].
+//! Nodes are comparable if keys join them. Left out: jobs on several nodes, without a name, that did not
+//! complete or took less than [`SHORTEST`] seconds. Memory: one cell for each key and node, at most
+//! [`MOST_CELLS`].
 
 mod fit;
 mod matrix;

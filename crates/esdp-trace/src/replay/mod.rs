@@ -9,8 +9,9 @@
 //! | speeds | a speed table (`speeds.rs`), accounting ([`crate::relative`]), or assumed spreads |
 //! | work | a job's duration times the speed of where it ran; of an average server where that is not told |
 //!
-//! Two passes: a [`TraceSummary`] first, then a [`Replay`], which becomes a [`Played`] trace. [`Played::scenario`] makes a
-//! scenario of it for any speeds. Memory: the jobs of the window, at most [`MOST_JOBS`].
+//! Two passes: a [`TraceSummary`] first, then a [`Replay`], which becomes a [`Played`] trace.
+//! [`Played::scenario`] makes a scenario of it for any speeds. Memory: the jobs of the window, at most
+//! [`MOST_JOBS`].
 
 mod build;
 mod scenario;
@@ -82,14 +83,17 @@ pub enum ReplayError {
     NoDurations,
     /// There are no machines.
     #[error(
-        "the files do not say which machines there are: add a machine table (`sinfo -N -o '%N|%c|%m|%G|%T'`, `scontrol \
-         show node`, `kubectl get nodes -o json`, or a CSV of name,cpu,mem,gpu,kind), accounting with NodeList, or \
+        "the files do not say which machines there are: add a machine table (`sinfo -N -o \
+         '%N|%c|%m|%G|%T'`, `scontrol \
+         show node`, `kubectl get nodes -o json`, or a CSV of name,cpu,mem,gpu,kind), accounting with \
+         NodeList, or \
          --servers N for N equal ones that are made up"
     )]
     NoMachines,
     /// There is one machine.
     #[error(
-        "the files know one machine only (`{name}`), so there is nothing to choose: --servers N cuts it into N equal ones"
+        "the files know one machine only (`{name}`), so there is nothing to choose: --servers N cuts it \
+         into N equal ones"
     )]
     OneMachine {
         /// Its name.

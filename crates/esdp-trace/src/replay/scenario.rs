@@ -11,7 +11,8 @@ use esdp::sim::{ArrivalSpec, MOST_JOBS as MOST_AT_ONCE, MeasuredSpec, SpeedLaw, 
 use rand::RngExt;
 use std::collections::HashMap;
 
-/// The mean net utility of a job type on its fastest server: a speed may rise by two thirds before it is clipped at 1.
+/// The mean net utility of a job type on its fastest server: a speed may rise by two thirds before it is
+/// clipped at 1.
 const FASTEST: f64 = 0.6;
 /// How much of a slot's noise is still there in the next, where a job's own luck is played.
 const LASTING: f64 = 0.99;
@@ -37,7 +38,8 @@ impl RelativeSpeeds {
         Self(vec![speeds.to_vec(); played.types.len()])
     }
 
-    /// The fastest server is `ratio` times as fast as the slowest; the others lie evenly between them, in drawn order.
+    /// The fastest server is `ratio` times as fast as the slowest; the others lie evenly between them, in
+    /// drawn order.
     pub fn spread(played: &Played, ratio: f64, seed: u64) -> Self {
         let count = played.servers.len();
         let mut order: Vec<usize> = (0..count).collect();

@@ -1,5 +1,5 @@
-//! The servers of a replay: a machine table as it is; or, without one, the nodes that accounting names, each as large as
-//! the most it ran at once; or, where a number is asked for, equal ones.
+//! The servers of a replay: a machine table as it is; or, without one, the nodes that accounting names, each
+//! as large as the most it ran at once; or, where a number is asked for, equal ones.
 
 use super::{Job, Nodes, ReplayError, ReplayPlan};
 use crate::event::{GPU, Machine};

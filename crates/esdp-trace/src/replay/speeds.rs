@@ -1,8 +1,8 @@
 //! Mean speeds by job type and server, and how they fluctuate.
 //!
-//! Speeds without a time are a table: the mean of job type and server or kind, alone on one device. A job type has the row
-//! of its label, of its shape, or the row `*`; where no row names it, rows are dealt out in order, and that is said. Speeds
-//! with a time are fluctuation: one series for each benchmark and machine.
+//! Speeds without a time are a table: the mean of job type and server or kind, alone on one device. A job
+//! type has the row of its label, of its shape, or the row `*`; where no row names it, rows are dealt out in
+//! order, and that is said. Speeds with a time are fluctuation: one series for each benchmark and machine.
 
 use super::{JobType, PlayedServer};
 use crate::event::Speed;
@@ -104,7 +104,8 @@ impl Speeds {
     }
 }
 
-/// The speed on a server: by its name, or by the longest name of a kind that its own starts with (`V100M32` is a `v100`).
+/// The speed on a server: by its name, or by the longest name of a kind that its own starts with (`V100M32`
+/// is a `v100`).
 fn measured(row: &BTreeMap<&str, f64>, server: &PlayedServer) -> Option<f64> {
     if let Some(speed) = row.get(server.name.as_str()) {
         return Some(*speed);

@@ -1,7 +1,7 @@
 //! Job types: what jobs ask for on each server, on how many, and where they may run.
 //!
-//! Types are taken until they cover [`ENOUGH`] of the jobs and of the time that they ran, at most 64, or 16 on thousands
-//! of servers; or as many as are asked for. The others are counted and named.
+//! Types are taken until they cover [`ENOUGH`] of the jobs and of the time that they ran, at most 64, or 16
+//! on thousands of servers; or as many as are asked for. The others are counted and named.
 
 use super::{Job, Nodes, PlayedServer};
 use crate::summary::{Devices, Key};

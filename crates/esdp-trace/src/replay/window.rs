@@ -1,8 +1,8 @@
 //! Which part of a trace is played, in slots of which length, where nobody says it.
 //!
-//! A slot is a twentieth of the median duration, rounded down to a length that people use; the window is the whole trace.
-//! Where that would be more than [`MOST_CHOSEN`] slots, slots grow to a quarter of the mean duration, and then the window
-//! ends early.
+//! A slot is a twentieth of the median duration, rounded down to a length that people use; the window is the
+//! whole trace. Where that would be more than [`MOST_CHOSEN`] slots, slots grow to a quarter of the mean
+//! duration, and then the window ends early.
 
 use super::{ReplayError, ReplayPlan};
 use crate::plan::{LENGTHS, MOST_SLOTS, check};

@@ -13,8 +13,8 @@
 //! thousands of cores would never be full of eight jobs, and the paper normalises its capacities for that
 //! reason. A factor of one's own may be given instead.
 //!
-//! Two passes over the trace: a [`TraceSummary`] first, for the vectors and the machines; then a [`Draft`], which
-//! counts arrivals. Memory: slots times ports.
+//! Two passes over the trace: a [`TraceSummary`] first, for the vectors and the machines; then a [`Draft`],
+//! which counts arrivals. Memory: slots times ports.
 
 mod edges;
 mod servers;
@@ -46,7 +46,8 @@ pub enum DraftError {
     Plan(#[from] PlanError),
     /// The machines lack a device that is asked for.
     #[error(
-        "the tasks ask for `{device}`, the machines have {known}: give the machine table of the same trace, or choose devices"
+        "the tasks ask for `{device}`, the machines have {known}: give the machine table of the same trace, \
+         or choose devices"
     )]
     Device {
         /// The device.
@@ -56,7 +57,8 @@ pub enum DraftError {
     },
     /// A port has no server.
     #[error(
-        "the request of port {port} ({request}) fits none of the {servers} servers, expected more servers or fewer ports"
+        "the request of port {port} ({request}) fits none of the {servers} servers, expected more servers \
+         or fewer ports"
     )]
     NoServer {
         /// The port.

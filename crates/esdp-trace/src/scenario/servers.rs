@@ -1,6 +1,7 @@
 //! Servers: machines drawn from the table without repetition, or nameless ones where there is no table.
 //!
-//! A table of one row stands for a whole system (SWF, Batsim): its capacity counts, and the servers are nameless.
+//! A table of one row stands for a whole system (SWF, Batsim): its capacity counts, and the servers are
+//! nameless.
 
 use super::DraftError;
 use crate::plan::{Server, Units, Window, some};

@@ -76,7 +76,8 @@ fn head(out: &mut String, draft: &Draft, spec: &Spec) -> std::fmt::Result {
         Some(scale) => writeln!(out, "# Capacities are {scale} times what the servers have.")?,
         None => writeln!(
             out,
-            "# Capacities are in the proportions of the servers' own, scaled so that mean demand for the scarcest is\n\
+            "# Capacities are in the proportions of the servers' own, scaled so that mean demand for the \
+             scarcest is\n\
              # {} times what there is of it.",
             plan.contention
         )?,

@@ -105,7 +105,8 @@ impl Bins {
         })
     }
 
-    /// The mean count in each of at most `most` equal stretches: (start in seconds since the first bin, count a bin).
+    /// The mean count in each of at most `most` equal stretches: (start in seconds since the first bin, count
+    /// a bin).
     pub fn curve(&self, most: u64) -> Vec<(f64, f64)> {
         let bins = self.span();
         if bins == 0 {

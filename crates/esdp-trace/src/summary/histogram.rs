@@ -1,7 +1,7 @@
 //! Quantiles of positive numbers in bounded memory: a histogram of logarithmic buckets.
 //!
-//! Buckets are 2 % wide, so a quantile is within 1 % of the truth; a bucket that holds one value only, as those
-//! of small whole numbers do, gives it exactly. 33 KB, whatever comes.
+//! Buckets are 2 % wide, so a quantile is within 1 % of the truth; a bucket that holds one value only, as
+//! those of small whole numbers do, gives it exactly. 33 KB, whatever comes.
 
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! How much the instances of one task differ in speed.
 //!
-//! The instances of a task do like work, so what their durations differ by is the speed of where and when they ran.
-//! Tasks of at least [`LEAST_INSTANCES`] instances whose median is at least [`LEAST_MEDIAN`] seconds count: clocks
-//! are of whole seconds, and below that their rounding is most of what one sees. Instances of less than a
-//! second are left out for the same reason. The relative speed of an instance is its task's median duration
-//! over its own, for the first [`KEPT`] instances of a task.
+//! The instances of a task do like work, so what their durations differ by is the speed of where and when
+//! they ran. Tasks of at least [`LEAST_INSTANCES`] instances whose median is at least [`LEAST_MEDIAN`]
+//! seconds count: clocks are of whole seconds, and below that their rounding is most of what one sees.
+//! Instances of less than a second are left out for the same reason. The relative speed of an instance is its
+//! task's median duration over its own, for the first [`KEPT`] instances of a task.
 //!
 //! A task stays open until [`WINDOW`] younger ones are: 5 MB when full.
 

@@ -14,8 +14,8 @@ use std::collections::{HashMap, VecDeque};
 /// How many jobs are open at once.
 pub const WINDOW: usize = 1 << 18;
 
-/// A name as a number, the same in every version of the standard library. Two of 2^32 names that differ would be
-/// needed for a likely mistake.
+/// A name as a number, the same in every version of the standard library. Two of 2^32 names that differ would
+/// be needed for a likely mistake.
 pub(crate) fn fingerprint(parts: &[&str]) -> u64 {
     let mut hash = Fnv::default();
     parts.iter().for_each(|part| hash.text(part));

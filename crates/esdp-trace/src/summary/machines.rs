@@ -1,7 +1,7 @@
 //! Machines, each once, and the shapes they come in.
 //!
-//! A machine is known by its name; of several records the first counts. At most [`MOST_MACHINES`] are kept, 16
-//! bytes each and their names as fingerprints.
+//! A machine is known by its name; of several records the first counts. At most [`MOST_MACHINES`] are kept,
+//! 16 bytes each and their names as fingerprints.
 
 use super::jobs::fingerprint;
 use super::requests::{Devices, Key};

@@ -1,7 +1,8 @@
 //! What is in a trace, told in bounded memory.
 //!
-//! A [`TraceSummary`] is a sink. It holds counts by request vector, by second and minute, by machine and by job type,
-//! and logarithmic histograms; none of it grows with the number of rows, and each part has a stated bound.
+//! A [`TraceSummary`] is a sink. It holds counts by request vector, by second and minute, by machine and by
+//! job type, and logarithmic histograms; none of it grows with the number of rows, and each part has a stated
+//! bound.
 //!
 //! | file | subject |
 //! |---|---|

@@ -72,7 +72,8 @@ pub struct JobOnKind {
     pub samples: u64,
     /// The mean speed over servers.
     pub mean: f64,
-    /// How much one server varies in time: the mean coefficient of variation of servers with two samples or more.
+    /// How much one server varies in time: the mean coefficient of variation of servers with two samples or
+    /// more.
     pub within_server: Option<f64>,
     /// How much the servers differ: the coefficient of variation of their means.
     pub across_servers: Option<f64>,

@@ -1,15 +1,16 @@
 //! What the cluster did, beside what it was advised to do, and what the difference is worth.
 //!
-//! A task that others have placed is compared with the task of the same job and group that was advised. Only the uses
-//! of channels are counted: *a_e* how often a channel was advised, *b_e* how often it was used in its place. With the
-//! estimates of today the advice would have been worth
+//! A task that others have placed is compared with the task of the same job and group that was advised. Only
+//! the uses of channels are counted: *a_e* how often a channel was advised, *b_e* how often it was used in
+//! its place. With the estimates of today the advice would have been worth
 //!
 //! ```text
 //! W = sum_e (a_e - b_e) estimate_e,     Var W = sum_e (a_e - b_e)^2 Var(estimate_e)
 //! ```
 //!
-//! in units of net utility, so a judgement gets better as speeds become better known, and uses on which both agree
-//! cost nothing. The interval is `W +- 1.96 sqrt(Var W)`: the errors of channels are independent, their sum is nearly normal.
+//! in units of net utility, so a judgement gets better as speeds become better known, and uses on which both
+//! agree cost nothing. The interval is `W +- 1.96 sqrt(Var W)`: the errors of channels are independent, their
+//! sum is nearly normal.
 
 use super::{Live, REMEMBERED_NAMES, Start};
 use crate::model::{ChannelId, ChannelKey, Cluster};
@@ -112,8 +113,8 @@ pub(super) fn variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
 }
 
 impl Live {
-    /// What the advice given so far would have been worth by today's estimates. Channels that have left the cluster are
-    /// not counted.
+    /// What the advice given so far would have been worth by today's estimates. Channels that have left the
+    /// cluster are not counted.
     pub fn advice_worth(&self) -> AdviceWorth {
         let mut worth = AdviceWorth {
             compared: self.advice.compared,

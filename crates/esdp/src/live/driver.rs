@@ -103,7 +103,8 @@ pub struct TurnReport {
 
 /// One round: what happened out there, the decision of a slot, its starts, and the answers to them.
 ///
-/// Every event is in the journal before it is applied, and starts go out after the decision that made them is in it.
+/// Every event is in the journal before it is applied, and starts go out after the decision that made them is
+/// in it.
 ///
 /// # Errors
 /// When the cluster cannot be asked or the journal cannot be written.

@@ -25,8 +25,8 @@ pub enum Event {
         job: String,
         /// Its port.
         port: String,
-        /// How urgent it is, above 0: among the jobs of its port the heaviest start first, and a port counts as
-        /// much as its first job.
+        /// How urgent it is, above 0: among the jobs of its port the heaviest start first, and a port counts
+        /// as much as its first job.
         #[serde(default = "one")]
         weight: f64,
     },
@@ -39,14 +39,15 @@ pub enum Event {
     SlotDue {
         /// The slot, later than all before, on the driver's own clock.
         slot: Slot,
-        /// What is free by server, if the driver knows of others who use them. Never more is used than no job holds.
+        /// What is free by server, if the driver knows of others who use them. Never more is used than no job
+        /// holds.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         free: BTreeMap<String, Amounts>,
         /// Servers that take nothing new in this slot.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         closed: Vec<String>,
-        /// The most work that the decision may take, in visits of a solver of some nanoseconds each, so that no slot
-        /// is late; the solver's own budget if none.
+        /// The most work that the decision may take, in visits of a solver of some nanoseconds each, so that
+        /// no slot is late; the solver's own budget if none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         work: Option<u64>,
     },
@@ -107,7 +108,8 @@ pub enum Event {
         /// The server.
         server: String,
     },
-    /// What was learned is forgotten: of a server, of a port, or of a port on a server. All of it if neither is named.
+    /// What was learned is forgotten: of a server, of a port, or of a port on a server. All of it if neither
+    /// is named.
     Reset {
         /// The port; all if none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,12 +132,13 @@ pub enum Event {
     Directed {
         /// What a slot does.
         mode: Mode,
-        /// The largest share of the tasks of the last slots that may be exploration, from 0 to 1; any if none.
+        /// The largest share of the tasks of the last slots that may be exploration, from 0 to 1; any if
+        /// none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         most_exploration: Option<f64>,
     },
-    /// Others have placed a task of a job, whether it waits here or is unknown: it waits here no more, and the place is
-    /// compared with the advice for the job, if there was any.
+    /// Others have placed a task of a job, whether it waits here or is unknown: it waits here no more, and
+    /// the place is compared with the advice for the job, if there was any.
     Placed {
         /// The job.
         job: String,
@@ -209,8 +212,8 @@ pub enum Effect {
     Decided {
         /// The slot.
         slot: Slot,
-        /// What is proved of the decision and why the solver stopped there: the optimum is proved, the work budget
-        /// ended, or a gap was left. None for policies that solve nothing.
+        /// What is proved of the decision and why the solver stopped there: the optimum is proved, the work
+        /// budget ended, or a gap was left. None for policies that solve nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         certificate: Option<Certificate>,
     },

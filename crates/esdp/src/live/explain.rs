@@ -82,7 +82,8 @@ pub enum HeldReason {
 }
 
 impl Live {
-    /// What is believed of every channel, in the order of the cluster; nothing for policies that learn nothing.
+    /// What is believed of every channel, in the order of the cluster; nothing for policies that learn
+    /// nothing.
     pub fn beliefs(&self) -> impl Iterator<Item = ChannelBelief> {
         let channels = (0..self.scheduler.cluster().channels().len()).map(ChannelId::at);
         channels.filter_map(|channel| self.belief(channel))
@@ -168,7 +169,8 @@ impl Live {
         Some(StartReason { ticket, belief, tasks, runner_up, binding, sentence })
     }
 
-    /// The device of which the least is missing to use a channel once more: its position, what is free, what is needed.
+    /// The device of which the least is missing to use a channel once more: its position, what is free, what
+    /// is needed.
     fn short_of(&self, cluster: &Cluster, channel: ChannelId) -> Option<(usize, Amount, Amount)> {
         let server = self.left.server(cluster.channel(channel).server);
         let free = |device: usize| {
@@ -199,8 +201,8 @@ impl Live {
         })
     }
 
-    /// Right after a slot: these jobs as far as they wait, and at most `others` more. However long the queue is, it is
-    /// not walked.
+    /// Right after a slot: these jobs as far as they wait, and at most `others` more. However long the queue
+    /// is, it is not walked.
     pub fn held_after_slot<'a>(&self, named: impl Iterator<Item = &'a str>, others: usize) -> Held {
         let cluster = self.scheduler.cluster();
         let mut reasons: BTreeMap<PortId, (HeldReason, String)> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! How much of what was started lately was exploration.
 //!
-//! A use counts as exploration if its channel was little known when it was chosen, its confidence radius above
-//! [`UNSURE`], and the slot was free to explore. Where the share of the last slots has reached the limit, slots are
-//! decided by estimates alone until it is below it again; what such a slot starts on an unknown server, because no other
-//! has room, is not by choice and does not count.
+//! A use counts as exploration if its channel was little known when it was chosen, its confidence radius
+//! above [`UNSURE`], and the slot was free to explore. Where the share of the last slots has reached the
+//! limit, slots are decided by estimates alone until it is below it again; what such a slot starts on an
+//! unknown server, because no other has room, is not by choice and does not count.
 
 use super::Live;
 use crate::model::ChannelId;

@@ -78,7 +78,8 @@ impl Live {
         Ok(())
     }
 
-    /// Jobs that have ended and of which nobody reports: the older half is given up, or they would be kept for ever.
+    /// Jobs that have ended and of which nobody reports: the older half is given up, or they would be kept
+    /// for ever.
     fn give_up_on_old(&mut self) {
         for ticket in self.ended.oldest(REMEMBERED_NAMES / 2) {
             let censored = self.book.give_up(ticket);

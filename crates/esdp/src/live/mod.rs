@@ -6,11 +6,12 @@
 //!                 +----------------------------------------------------------------+
 //! ```
 //!
-//! [`Live::apply`] is a pure function of the state and an [`Event`], and the only way to change it. So a journal of events is all
-//! the storage there is: applied again from the start, or from a [snapshot](Live::snapshot) on, it gives the same state
-//! and the same decisions, bit for bit. An event that does not fit changes nothing and says why; one that was
-//! said before is recognised, counted, and changes nothing either. Events may come late, twice and in any order: what a
-//! driver says of a start it was given implies that it has accepted it.
+//! [`Live::apply`] is a pure function of the state and an [`Event`], and the only way to change it. So a
+//! journal of events is all the storage there is: applied again from the start, or from a
+//! [snapshot](Live::snapshot) on, it gives the same state and the same decisions, bit for bit. An event that
+//! does not fit changes nothing and says why; one that was said before is recognised, counted, and changes
+//! nothing either. Events may come late, twice and in any order: what a driver says of a start it was given
+//! implies that it has accepted it.
 //!
 //! A [`Driver`] is what joins it to a cluster, and [`turn`] is one round of both.
 //!
@@ -90,8 +91,9 @@ pub struct Live {
     /// By port, for those whose speeds were reported.
     scales: BTreeMap<String, SpeedScale>,
     counts: EventCounts,
-    /// Whether anybody has said who decides. Before that the state is what it was before there were modes, so that old
-    /// journals give old snapshots: no exploration is counted, and ended jobs are known by their tickets alone.
+    /// Whether anybody has said who decides. Before that the state is what it was before there were modes, so
+    /// that old journals give old snapshots: no exploration is counted, and ended jobs are known by their
+    /// tickets alone.
     directed: bool,
     mode: Mode,
     most_exploration: Option<f64>,

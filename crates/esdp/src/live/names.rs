@@ -9,8 +9,8 @@ use std::collections::HashMap;
 pub(super) struct Names {
     ports: HashMap<String, PortId>,
     servers: HashMap<String, ServerId>,
-    /// The ends of the channels, ascending, and the channels in the same order: a list for each pair would be an
-    /// allocation for each, which is most of what a restore takes.
+    /// The ends of the channels, ascending, and the channels in the same order: a list for each pair would be
+    /// an allocation for each, which is most of what a restore takes.
     ends: Vec<(PortId, ServerId)>,
     channels: Vec<ChannelId>,
 }

@@ -75,8 +75,8 @@ impl Live {
         self.most_exploration
     }
 
-    /// Of the tasks started in the last [`EXPLORATION_WINDOW`](super::EXPLORATION_WINDOW) slots that started any: those
-    /// that were exploration, and all.
+    /// Of the tasks started in the last [`EXPLORATION_WINDOW`](super::EXPLORATION_WINDOW) slots that started
+    /// any: those that were exploration, and all.
     pub fn exploration(&self) -> (u64, u64) {
         self.explored.sums()
     }

@@ -77,7 +77,8 @@ impl Live {
         Ok(free)
     }
 
-    /// What each port counts: its own weight times that of the job that would start first. None if all count 1.
+    /// What each port counts: its own weight times that of the job that would start first. None if all count
+    /// 1.
     fn weights(&self, cluster: &Cluster) -> Vec<f64> {
         let of = |index: usize| {
             let head = self.book.waiting(PortId::at(index)).next().map_or(1.0, |job| job.weight);

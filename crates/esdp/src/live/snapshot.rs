@@ -68,8 +68,8 @@ pub enum SnapshotError {
 }
 
 impl Live {
-    /// The whole state. Events that are applied after it give the state that they would have given without it;
-    /// [`EventCounts::events`] says how many there were before.
+    /// The whole state. Events that are applied after it give the state that they would have given without
+    /// it; [`EventCounts::events`] says how many there were before.
     ///
     /// # Errors
     /// When a policy's own value cannot be written.

@@ -1,15 +1,16 @@
 //! Speeds in any unit.
 //!
-//! Policies learn net utilities from 0 to 1. Drivers report speeds in whatever unit they have: images or tokens a
-//! second, slots per job. Every port has a scale of its own,
+//! Policies learn net utilities from 0 to 1. Drivers report speeds in whatever unit they have: images or
+//! tokens a second, slots per job. Every port has a scale of its own,
 //!
 //! ```text
 //! speed = rate / reference / 2^exponent
 //! ```
 //!
-//! with the smallest exponent that keeps every speed seen so far at or below 1. When something faster comes, the exponent is raised
-//! and what was learned is multiplied by a power of two, which is exact: the numbers are what they would have been had
-//! the scale been known from the start. The reference is 1 unless the port has one, whose exponent is then at least 0.
+//! with the smallest exponent that keeps every speed seen so far at or below 1. When something faster comes,
+//! the exponent is raised and what was learned is multiplied by a power of two, which is exact: the numbers
+//! are what they would have been had the scale been known from the start. The reference is 1 unless the port
+//! has one, whose exponent is then at least 0.
 //!
 //! Limit: one absurd report makes all others of the port look slow, until the port is reset.
 

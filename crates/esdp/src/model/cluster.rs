@@ -132,8 +132,8 @@ impl Cluster {
         }
     }
 
-    /// A number that tells clusters apart: of names, channels, requests, task groups and labels. Capacities and
-    /// costs are not in it, since they may change under what was learned.
+    /// A number that tells clusters apart: of names, channels, requests, task groups and labels. Capacities
+    /// and costs are not in it, since they may change under what was learned.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Fnv::default();
         for names in [&self.devices, &self.servers, &self.ports] {

@@ -1,7 +1,7 @@
 //! A cluster as people and drivers describe it: by names and rules.
 //!
-//! Names are what stays the same from one version of a cluster to the next; positions, which the rest of the library
-//! works with, are given out by [`ClusterDescription::cluster`] and hold for one version only.
+//! Names are what stays the same from one version of a cluster to the next; positions, which the rest of the
+//! library works with, are given out by [`ClusterDescription::cluster`] and hold for one version only.
 //!
 //! ```
 //! use esdp::model::{ChannelRule, ClusterDescription, JobShape, PortSpec, ServerSpec};

@@ -239,9 +239,9 @@ impl Tasks {
 /// How uses of channels stand as jobs: the fewest jobs that can hold them, and whether each of
 /// those reaches its minimum.
 ///
-/// Jobs of one port are alike, so uses need not say whose they are. If the uses of every group fit
-/// into `s` jobs, and there are at least `s m` of them, then dealing them out in turn gives every job
-/// between its minimum and its tasks, of every group as well; and if the fewest jobs do not reach their minimum, more of
+/// Jobs of one port are alike, so uses need not say whose they are. If the uses of every group fit into `s`
+/// jobs, and there are at least `s m` of them, then dealing them out in turn gives every job between its
+/// minimum and its tasks, of every group as well; and if the fewest jobs do not reach their minimum, more of
 /// them do not either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FewestJobs {

@@ -1,7 +1,8 @@
 //! The devices that are left while channels are picked, by a policy or by a solver.
 //!
-//! What running jobs hold is counted by the scheduler's book, which outlives a slot and a change of the cluster; a room
-//! starts from what that leaves. The seal adds up a choice by itself: a check must not share a mistake with what it checks.
+//! What running jobs hold is counted by the scheduler's book, which outlives a slot and a change of the
+//! cluster; a room starts from what that leaves. The seal adds up a choice by itself: a check must not share
+//! a mistake with what it checks.
 
 use super::{Amount, ChannelId, Cluster, ServerId, SlotView};
 
@@ -78,7 +79,8 @@ impl Room {
         self.give_request(cluster.channel(channel).server.index(), cluster.request(channel));
     }
 
-    /// Takes a request so many times, of the cluster and of a server, or leaves everything as it was and says no.
+    /// Takes a request so many times, of the cluster and of a server, or leaves everything as it was and says
+    /// no.
     #[inline(always)]
     pub(crate) fn take_request(&mut self, server: usize, request: &[Amount], count: u32) -> bool {
         // In 128 bits: no number of uses can wrap around to something small.

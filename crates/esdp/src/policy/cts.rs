@@ -32,7 +32,8 @@ pub struct CtsSpec {
     pub sigma: f64,
     /// What the belief stands on: `"means"` (default), or, for `gaussian`, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
-    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5 (default: 0).
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5
+    /// (default: 0).
     pub slab: f64,
 }
 

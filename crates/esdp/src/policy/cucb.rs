@@ -19,7 +19,8 @@ pub struct CucbSpec {
     pub kappa: f64,
     /// What the index stands on: `"means"` (default), `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
-    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5 (default: 0).
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5
+    /// (default: 0).
     pub slab: f64,
 }
 

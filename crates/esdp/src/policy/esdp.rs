@@ -1,12 +1,14 @@
-//! `esdp`: learns across channels, and finds out by itself how fast to forget. The default; it has no parameters.
+//! `esdp`: learns across channels, and finds out by itself how fast to forget. The default; it has no
+//! parameters.
 //!
 //! The rule of `esdp-pooled`, a bonus and a draw on every channel and one linear problem per slot, on
-//! [`Adaptive`] statistics: pooled over ports, labels and servers, with several memories that are weighed, server by
-//! server, by how well they predict. Where nothing drifts it is `esdp-pooled`; where everything does, it forgets, and then
-//! explores less, since forgetting keeps the search open by itself. `docs/decisions/0012-one-policy.md` has
-//! what it was compared with.
+//! [`Adaptive`] statistics: pooled over ports, labels and servers, with several memories that are weighed,
+//! server by server, by how well they predict. Where nothing drifts it is `esdp-pooled`; where everything
+//! does, it forgets, and then explores less, since forgetting keeps the search open by itself.
+//! `docs/decisions/0012-one-policy.md` has what it was compared with.
 //!
-//! In the first versions the name meant the exact index over sets on plain averages, which is `esdp-index` now.
+//! In the first versions the name meant the exact index over sets on plain averages, which is `esdp-index`
+//! now.
 
 use super::esdp_pooled::{EsdpPooled, EsdpPooledSpec, PooledBonus};
 use super::kit::Learning;
@@ -27,7 +29,8 @@ impl<'de> Deserialize<'de> for EsdpSpec {
             None => Ok(Self {}),
             Some(key) if ["kappa", "estimator", "slab"].contains(&key.as_str()) => {
                 Err(Error::custom(format!(
-                    "`esdp` has no parameters any more; `{key}` belongs to what it was, which is `esdp-index` now"
+                    "`esdp` has no parameters any more; `{key}` belongs to what it was, which is \
+                     `esdp-index` now"
                 )))
             }
             Some(key) => Err(Error::custom(format!("`esdp` has no parameters, but `{key}` is given"))),

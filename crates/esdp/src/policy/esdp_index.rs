@@ -1,4 +1,5 @@
-//! `esdp-index`: the exact optimistic index over sets on plain averages. What `esdp` was in the first versions.
+//! `esdp-index`: the exact optimistic index over sets on plain averages. What `esdp` was in the first
+//! versions.
 //!
 //! [`Optimistic`] with `g(t) = kappa ln(t+1)`, kappa 0.25, on plain averages. Against the
 //! paper's Algorithm 1 it differs in four points:
@@ -25,7 +26,8 @@ pub struct EsdpIndexSpec {
     pub kappa: f64,
     /// What the index stands on: `"means"` (default), `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
-    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5 (default: 0).
+    /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5
+    /// (default: 0).
     pub slab: f64,
 }
 

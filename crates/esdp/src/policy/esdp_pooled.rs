@@ -6,16 +6,16 @@
 //! max  sum_e ( estimate_e + (z(t) + scatter xi_e) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
 //! ```
 //!
-//! solved exactly; *N* is the number of outcomes so far, *xi_e* a standard normal draw. The more channels there are for each
-//! outcome, the less it explores: where nobody can try them all, what pays is to find good ones among those that look
-//! good and to stay there; where each was tried often, the last difference counts. A constant *z* that suits one is
-//! wrong for the other. The draws are for channels that look alike by what they share: a slot would else try several of
-//! a group at once, or none, and a fleet may settle on good servers that are not the best
-//! (`docs/decisions/0006-pooled-learning.md`).
+//! solved exactly; *N* is the number of outcomes so far, *xi_e* a standard normal draw. The more channels
+//! there are for each outcome, the less it explores: where nobody can try them all, what pays is to find good
+//! ones among those that look good and to stay there; where each was tried often, the last difference counts.
+//! A constant *z* that suits one is wrong for the other. The draws are for channels that look alike by what
+//! they share: a slot would else try several of a group at once, or none, and a fleet may settle on good
+//! servers that are not the best (`docs/decisions/0006-pooled-learning.md`).
 //!
-//! With gamma below 1 old outcomes fade, and a channel falls back on what is known of others like it. `esdp` has the
-//! same rule on statistics that find out how fast to forget: where they do, *z* is smaller by up to [`CALM`] and the
-//! draws by all of it.
+//! With gamma below 1 old outcomes fade, and a channel falls back on what is known of others like it. `esdp`
+//! has the same rule on statistics that find out how fast to forget: where they do, *z* is smaller by up to
+//! [`CALM`] and the draws by all of it.
 //!
 //! Cost: *O(channels)*, one linear solve, and a refit now and then; see [`Pooled`].
 
@@ -34,13 +34,13 @@ use serde::{Deserialize, Serialize};
 pub struct EsdpPooledSpec {
     /// How much it explores. At least 0 (default: 0.045).
     pub kappa: f64,
-    /// How far draws scatter around the bonus, in standard deviations of what is believed of a channel. At least 0; 0.3
-    /// by default. Where old outcomes fade, 0 is better: fading keeps the search open by itself.
+    /// How far draws scatter around the bonus, in standard deviations of what is believed of a channel. At
+    /// least 0; 0.3 by default. Where old outcomes fade, 0 is better: fading keeps the search open by itself.
     pub scatter: f64,
     /// Whether it looks at the labels of the servers (default: yes).
     pub labels: bool,
-    /// The share of channels that may be far from others of their kind, as insurance for rare outliers: 0 to 0.5; 0, none,
-    /// by default.
+    /// The share of channels that may be far from others of their kind, as insurance for rare outliers: 0 to
+    /// 0.5; 0, none, by default.
     pub slab: f64,
     /// What is left of an outcome's weight after a slot: above 0, at most 1 (default: 1, nothing fades).
     pub gamma: f64,
@@ -73,10 +73,12 @@ impl EsdpPooledSpec {
     }
 }
 
-/// A bonus on every channel that shrinks as its kind becomes known, and a random draw; one linear problem a slot.
+/// A bonus on every channel that shrinks as its kind becomes known, and a random draw; one linear problem a
+/// slot.
 pub type EsdpPooled = Learning<PooledBonus>;
 
-/// How much less it explores where old outcomes fade: fading keeps the search open by itself. There are no draws then.
+/// How much less it explores where old outcomes fade: fading keeps the search open by itself. There are no
+/// draws then.
 const CALM: f64 = 0.4;
 
 /// The index of `esdp` and `esdp-pooled`.

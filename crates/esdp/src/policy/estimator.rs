@@ -35,7 +35,8 @@ impl Estimator {
         check_number(policy, "slab", slab, SLAB_RANGE)
     }
 
-    /// The statistics of a cluster's channels, before the first slot, where a share `slab` of them may be outliers.
+    /// The statistics of a cluster's channels, before the first slot, where a share `slab` of them may be
+    /// outliers.
     pub(super) fn statistics(self, cluster: &Cluster, slab: f64) -> Box<dyn Statistics> {
         match self {
             Self::Means => Box::new(Means::new(cluster.channels().len())),

@@ -86,7 +86,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The relative distance of the value to the bound, 0 when the optimum is proved; above 0, `stopped` says why.
+    /// The relative distance of the value to the bound, 0 when the optimum is proved; above 0, `stopped` says
+    /// why.
     pub fn gap(&self) -> f64 {
         match self.guarantee {
             Guarantee::Optimal => 0.0,
@@ -111,12 +112,12 @@ pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
 
-    /// Limits the work of every decision from now on, in visits of its solver; none lifts the limit. A policy that
-    /// solves nothing leaves it as it is.
+    /// Limits the work of every decision from now on, in visits of its solver; none lifts the limit. A policy
+    /// that solves nothing leaves it as it is.
     fn limit_work(&mut self, _visits: Option<u64>) {}
 
-    /// Whether every decision from now on goes by estimates alone, without trying anything for the sake of knowing it
-    /// better. A policy that explores nothing, or whose choice is random, leaves it as it is.
+    /// Whether every decision from now on goes by estimates alone, without trying anything for the sake of
+    /// knowing it better. A policy that explores nothing, or whose choice is random, leaves it as it is.
     fn limit_exploration(&mut self, _exploit: bool) {}
 
     /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet.
@@ -125,19 +126,20 @@ pub trait Policy: Send {
     /// When the slot's problem cannot be solved.
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
 
-    /// Takes note of uses that were sealed, accepted and will run: their outcomes are open. They are of a decision
-    /// of `slot`, in any order and possibly in several calls. A use that came to nothing after all is learned as
-    /// [`Censored`](crate::model::Outcome::Censored).
+    /// Takes note of uses that were sealed, accepted and will run: their outcomes are open. They are of a
+    /// decision of `slot`, in any order and possibly in several calls. A use that came to nothing after all
+    /// is learned as [`Censored`](crate::model::Outcome::Censored).
     fn commit(&mut self, _cluster: &Cluster, _slot: Slot, _channels: &[ChannelId]) {}
 
     /// Takes an outcome, possibly late. A policy that learns nothing leaves it as it is.
     fn learn(&mut self, _seen: &Observation) {}
 
-    /// Goes on in the next version of the cluster, with what was learned of all that stays. A policy that keeps
-    /// nothing by channel, server or port leaves it as it is.
+    /// Goes on in the next version of the cluster, with what was learned of all that stays. A policy that
+    /// keeps nothing by channel, server or port leaves it as it is.
     fn change(&mut self, _change: &ClusterChange<'_>) {}
 
-    /// What has been learned of the channels, for those who want to look at it; none for policies that learn nothing.
+    /// What has been learned of the channels, for those who want to look at it; none for policies that learn
+    /// nothing.
     fn learned(&self) -> Option<&dyn Statistics> {
         None
     }

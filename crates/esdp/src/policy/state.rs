@@ -11,8 +11,8 @@ pub const POLICY_STATE_VERSION: u32 = 1;
 
 /// Everything a policy needs to go on as if it had never stopped.
 ///
-/// Parameters are not in it: a policy is built from its [`PolicySpec`](super::PolicySpec)
-/// and then given its state back, so that learning survives a change of parameters, but for the length of a window.
+/// Parameters are not in it: a policy is built from its [`PolicySpec`](super::PolicySpec) and then given its
+/// state back, so that learning survives a change of parameters, but for the length of a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyState {
     /// The layout's version, [`POLICY_STATE_VERSION`].
@@ -55,7 +55,8 @@ impl PolicyState {
         }
     }
 
-    /// Whether it is of what `esdp` was in the first versions, and `esdp-index` is now: today's has other statistics.
+    /// Whether it is of what `esdp` was in the first versions, and `esdp-index` is now: today's has other
+    /// statistics.
     fn is_of_old_esdp(&self) -> bool {
         let kind = self.statistics.as_ref().map(|statistics| statistics.learned.kind());
         self.policy == EsdpSpec::NAME && kind.is_some_and(|kind| kind != "adaptive")

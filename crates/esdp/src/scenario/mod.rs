@@ -155,8 +155,8 @@ impl Scenario {
         Self::from_toml(text).ok()
     }
 
-    /// The same scenario with another value at a dotted key, checked again. The value is written as
-    /// in TOML; a text needs no quotes, and `policies` takes names with commas between them. For keys that come as
+    /// The same scenario with another value at a dotted key, checked again. The value is written as in TOML;
+    /// a text needs no quotes, and `policies` takes names with commas between them. For keys that come as
     /// text; a program that knows what it changes calls [`change`](Scenario::change).
     ///
     /// A sweep ends where it starts: its key is set, the sweep itself is dropped.
@@ -205,7 +205,8 @@ impl Scenario {
         self.without_sweep_of("seeds.count").change(|spec| spec.seeds = SeedTable::range(first, count))
     }
 
-    /// The same scenario with other seeds, as many as it has, from this one on; the default number where it has a list.
+    /// The same scenario with other seeds, as many as it has, from this one on; the default number where it
+    /// has a list.
     ///
     /// # Errors
     /// When the seed is too large.
@@ -222,7 +223,8 @@ impl Scenario {
         self.without_sweep_of("policies").change(|spec| spec.policies = policies)
     }
 
-    /// The same scenario with these policies: its own by their label, with their parameters; any other by its name.
+    /// The same scenario with these policies: its own by their label, with their parameters; any other by its
+    /// name.
     ///
     /// # Errors
     /// When a name is unknown, or comes twice.

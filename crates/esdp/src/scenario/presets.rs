@@ -57,8 +57,8 @@ presets! {
     "suite-port" = "suite-port",
 }
 
-/// What a policy is judged by: presets, and after how many slots. The first ten were there when `esdp` was made, the
-/// others were written afterwards, and nothing was tuned on them.
+/// What a policy is judged by: presets, and after how many slots. The first ten were there when `esdp` was
+/// made, the others were written afterwards, and nothing was tuned on them.
 pub const SUITE: [(&str, u64); 17] = [
     ("default", 8000),
     ("literal", 8000),

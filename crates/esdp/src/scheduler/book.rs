@@ -6,13 +6,15 @@
 //!              +----- refuse ------+------ refuse ------+        cancel: from everywhere to over
 //! ```
 //!
-//! Jobs of a port wait in the order of their weight, then of their submission. A decision starts the first of them;
-//! every start has a [`Ticket`]. Devices are held from the start until the job is over, so nothing is given twice
-//! however long a driver thinks. Only what was *accepted* is committed as pending. A job's outcomes, one for each of its tasks, may come
-//! before its end or after it, and each counts once: a ticket is closed when its job is over and no outcome is open.
+//! Jobs of a port wait in the order of their weight, then of their submission. A decision starts the first of
+//! them; every start has a [`Ticket`]. Devices are held from the start until the job is over, so nothing is
+//! given twice however long a driver thinks. Only what was *accepted* is committed as pending. A job's
+//! outcomes, one for each of its tasks, may come before its end or after it, and each counts once: a ticket
+//! is closed when its job is over and no outcome is open.
 //!
-//! The book works with positions of one version of a cluster; [`Book::change`] carries it to the next. It is plain data
-//! and can be saved whole. Memory: the jobs that wait, run or have open outcomes, and [`REMEMBERED`] expired tickets.
+//! The book works with positions of one version of a cluster; [`Book::change`] carries it to the next. It is
+//! plain data and can be saved whole. Memory: the jobs that wait, run or have open outcomes, and
+//! [`REMEMBERED`] expired tickets.
 
 mod change;
 
@@ -321,8 +323,8 @@ impl Book {
         Ok(())
     }
 
-    /// Ends a job whose outcomes will not come: it was cancelled, or lost with a server. Those of its uses that were
-    /// committed.
+    /// Ends a job whose outcomes will not come: it was cancelled, or lost with a server. Those of its uses
+    /// that were committed.
     ///
     /// # Errors
     /// When the ticket is not open or its job is over.

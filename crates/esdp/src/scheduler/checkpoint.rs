@@ -1,9 +1,9 @@
 //! A scheduler's whole state as a value, keyed by names, and as a text with a checksum.
 //!
-//! Version 2 knows the names behind its numbers: it is put back on the cluster it was taken from and on no other, and
-//! what it has learned can be given to another cluster by name ([`Checkpoint::experience`],
-//! [`Scheduler::merge`](super::Scheduler::merge)). Version 1 knew positions only; such a file is still read, and whoever
-//! restores it vouches for the cluster.
+//! Version 2 knows the names behind its numbers: it is put back on the cluster it was taken from and on no
+//! other, and what it has learned can be given to another cluster by name ([`Checkpoint::experience`],
+//! [`Scheduler::merge`](super::Scheduler::merge)). Version 1 knew positions only; such a file is still read,
+//! and whoever restores it vouches for the cluster.
 
 use super::text::{self, TextError};
 use crate::model::{ChannelId, ChannelKey, Cluster, Slot};
@@ -139,7 +139,8 @@ pub enum RestoreError {
     },
     /// It belongs to a cluster of the same shape with other names, requests or labels.
     #[error(
-        "the checkpoint belongs to another cluster (fingerprint {found}, expected {expected}); merge it by name instead"
+        "the checkpoint belongs to another cluster (fingerprint {found}, expected {expected}); merge it by \
+         name instead"
     )]
     OtherCluster {
         /// The fingerprint found.

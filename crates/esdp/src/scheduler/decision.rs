@@ -80,7 +80,8 @@ pub enum SealError {
     },
     /// A job that would start with fewer tasks of a group than it needs.
     #[error(
-        "{port}: {tasks} tasks of group {group} are placed for {jobs} jobs, which need at least {minimum} of it each"
+        "{port}: {tasks} tasks of group {group} are placed for {jobs} jobs, which need at least {minimum} \
+         of it each"
     )]
     BelowGroupMinimum {
         /// The port.
@@ -119,8 +120,8 @@ pub enum SealError {
 }
 
 impl Decision {
-    /// Checks a choice against the slot it was made for: known channels to open servers, no more tasks than the
-    /// jobs of a port have, no job with fewer than its minimum, cluster-wide and per-server capacity.
+    /// Checks a choice against the slot it was made for: known channels to open servers, no more tasks than
+    /// the jobs of a port have, no job with fewer than its minimum, cluster-wide and per-server capacity.
     ///
     /// # Errors
     /// With the first thing that does not hold. Nothing is repaired.

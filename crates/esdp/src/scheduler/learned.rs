@@ -1,4 +1,5 @@
-//! What a scheduler has learned, carried from one version of its cluster to the next, and from one state to another.
+//! What a scheduler has learned, carried from one version of its cluster to the next, and from one state to
+//! another.
 
 use super::{Checkpoint, RestoreError, Scheduler};
 use crate::model::{ChannelId, ChannelKey, Cluster, ClusterChange, PortId};
@@ -6,9 +7,9 @@ use crate::stats::ChannelRecord;
 use std::sync::Arc;
 
 impl Scheduler {
-    /// Goes on with another version of the cluster. Channels are the same if their names are: what was learned of
-    /// those that stay, stays; newcomers are unknown, or judged by others like them; what was learned of those that
-    /// leave is kept for their return, until [`Scheduler::forget`].
+    /// Goes on with another version of the cluster. Channels are the same if their names are: what was
+    /// learned of those that stay, stays; newcomers are unknown, or judged by others like them; what was
+    /// learned of those that leave is kept for their return, until [`Scheduler::forget`].
     pub fn change(&mut self, cluster: Arc<Cluster>) {
         let old = Arc::clone(&self.cluster);
         let change = ClusterChange::new(&old, &cluster);
@@ -65,9 +66,9 @@ impl Scheduler {
         }
     }
 
-    /// Adds what another scheduler has learned, by name, as if it had been seen now. `share` is how much a foreign
-    /// outcome counts against one of our own, above 0, at most 1. The number of channels that were found here; the
-    /// others are kept for the case that they come.
+    /// Adds what another scheduler has learned, by name, as if it had been seen now. `share` is how much a
+    /// foreign outcome counts against one of our own, above 0, at most 1. The number of channels that were
+    /// found here; the others are kept for the case that they come.
     ///
     /// # Errors
     /// When the state has no names or is damaged. Nothing is changed then.

@@ -83,8 +83,8 @@ pub struct SlotInput<'a> {
     pub closed: &'a [ServerId],
     /// How much the utility of each port's jobs counts; empty if all count 1.
     pub weights: &'a [f64],
-    /// The most work that the decision may take, in visits of a solver of some nanoseconds each; the solver's own
-    /// budget if none.
+    /// The most work that the decision may take, in visits of a solver of some nanoseconds each; the solver's
+    /// own budget if none.
     pub work: Option<u64>,
 }
 
@@ -223,11 +223,12 @@ impl Scheduler {
         &self.decision
     }
 
-    /// Decides the next slot where nothing can be refused: all of the decision counts as pending at once. `free` is
-    /// what can be used in the slot; all of the cluster if none.
+    /// Decides the next slot where nothing can be refused: all of the decision counts as pending at once.
+    /// `free` is what can be used in the slot; all of the cluster if none.
     ///
     /// # Errors
-    /// When the input does not fit the cluster, the policy fails, or what it chose may not run. Nothing is pending then.
+    /// When the input does not fit the cluster, the policy fails, or what it chose may not run. Nothing is
+    /// pending then.
     pub fn decide(
         &mut self,
         arrivals: &Arrivals,
@@ -243,7 +244,8 @@ impl Scheduler {
     /// [commits](Scheduler::commit) what was accepted.
     ///
     /// # Errors
-    /// When the slot is not later, the input does not fit the cluster, the policy fails, or what it chose may not run.
+    /// When the slot is not later, the input does not fit the cluster, the policy fails, or what it chose may
+    /// not run.
     pub fn decide_at(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<&Decision, ScheduleError> {
         let &SlotInput { arrivals, free, closed, weights, work } = input;
         if slot <= self.slot {
@@ -313,8 +315,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Counts uses of a decision of `slot` as pending: they were accepted and will run. One that comes to nothing
-    /// after all is taken back by observing it as [`Outcome::Censored`].
+    /// Counts uses of a decision of `slot` as pending: they were accepted and will run. One that comes to
+    /// nothing after all is taken back by observing it as [`Outcome::Censored`].
     pub fn commit(&mut self, slot: Slot, channels: &[ChannelId]) {
         self.policy.commit(&self.cluster, slot, channels);
     }

@@ -1,4 +1,5 @@
-//! Saved values as text: a first line that says what it is, its version and a checksum, and the values as JSON.
+//! Saved values as text: a first line that says what it is, its version and a checksum, and the values as
+//! JSON.
 //!
 //! ```text
 //! {"format":"esdp-checkpoint","version":2,"checksum":"0123456789abcdef"}

@@ -1,9 +1,9 @@
 //! A simulated cluster behind the live core: the first [`Driver`].
 //!
-//! The same arrivals, speeds, delays and work as in a [`Simulation`](super::Simulation), told in events by name. Turned
-//! with [`turn`](crate::live::turn), a live scheduler makes the very decisions that the simulation makes, which is what makes
-//! its figures figures of the live core (`tests/scheduler/live.rs` compares them). Where jobs do not wait, those that were not
-//! started are cancelled when the slot is over.
+//! The same arrivals, speeds, delays and work as in a [`Simulation`](super::Simulation), told in events by
+//! name. Turned with [`turn`](crate::live::turn), a live scheduler makes the very decisions that the
+//! simulation makes, which is what makes its figures figures of the live core (`tests/scheduler/live.rs`
+//! compares them). Where jobs do not wait, those that were not started are cancelled when the slot is over.
 
 use super::feedback::Delays;
 use super::{Environment, HeldSpec, Setting, Workload};

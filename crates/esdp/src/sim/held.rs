@@ -1,10 +1,10 @@
 //! Jobs that hold their devices until they are done, and the queue of those that wait.
 //!
-//! The paper's jobs last one slot and are gone, placed or not. Here a job waits at its port until
-//! it is started, oldest first, and keeps its devices until its work is done: who waits and what is held
-//! is in the scheduler's own [`Book`], and only the work that jobs do is simulated here. In every slot each of
-//! its tasks does as much work as its net utility in that slot. The scheduler sees what waits and
-//! what is free, and learns when a job is done: for each task the mean of its net utilities.
+//! The paper's jobs last one slot and are gone, placed or not. Here a job waits at its port until it is
+//! started, oldest first, and keeps its devices until its work is done: who waits and what is held is in the
+//! scheduler's own [`Book`], and only the work that jobs do is simulated here. In every slot each of its
+//! tasks does as much work as its net utility in that slot. The scheduler sees what waits and what is free,
+//! and learns when a job is done: for each task the mean of its net utilities.
 //!
 //! Memory: the jobs that wait or run. With more work than the cluster can do the queue grows.
 
@@ -19,13 +19,14 @@ use rand::RngExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How much work jobs have: the slots that a job would take with all its tasks, or with one channel where jobs
-/// are no gangs, at a net utility of 1.
+/// How much work jobs have: the slots that a job would take with all its tasks, or with one channel where
+/// jobs are no gangs, at a net utility of 1.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HeldSpec {
     /// Drawn uniformly from a range, once for every job.
     Drawn(f64, f64),
-    /// For each port the work of its jobs in the order in which they come; from the start again after the last.
+    /// For each port the work of its jobs in the order in which they come; from the start again after the
+    /// last.
     Listed(Arc<Vec<Vec<f64>>>),
 }
 

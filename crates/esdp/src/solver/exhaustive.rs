@@ -4,8 +4,8 @@
 //! cleverness can be wrong; whether jobs are whole is asked of complete sets alone. Cost: the
 //! number of feasible sets, at most `2^n`, or the product of all uses with gangs.
 //!
-//! Channels that can never be used are left out first. At most 24 others make up 2^24 sets, so the search is at most that
-//! deep, however many channels a problem has.
+//! Channels that can never be used are left out first. At most 24 others make up 2^24 sets, so the search is
+//! at most that deep, however many channels a problem has.
 
 use super::{Guarantee, Problem, Solution, SolveError, Solver};
 use crate::model::{FewestJobs, Room};

@@ -63,8 +63,8 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// Fills `taken` and `value`: what the relaxation takes wholly, then whatever fits, by descending reduced value. A relaxed point at a
-    /// vertex shares few channels, however many tie, so little is left to fill.
+    /// Fills `taken` and `value`: what the relaxation takes wholly, then whatever fits, by descending reduced
+    /// value. A relaxed point at a vertex shares few channels, however many tie, so little is left to fill.
     pub(super) fn run(&mut self, problem: &Problem<'_>, reduced: &Reduced, dual: &Dual) {
         let (n, r) = (reduced.len(), &dual.reduced);
         self.taken.clear();

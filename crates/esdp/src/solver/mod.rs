@@ -1,8 +1,8 @@
 //! Solving one slot: a [`Problem`] in, a [`Solution`] with a certified bound out.
 //!
-//! The problem is `max v.x + sqrt(w.x)` over binary `x` with `A x <= c`. A solver knows
-//! nothing of bandits: where `v` and `w` come from is the policy's business. With [`Gangs`] `x` counts tasks; an answer
-//! holds these counts ([`Uses`]) and no list of tasks, so that no solver allocates by a number in the input.
+//! The problem is `max v.x + sqrt(w.x)` over binary `x` with `A x <= c`. A solver knows nothing of bandits:
+//! where `v` and `w` come from is the policy's business. With [`Gangs`] `x` counts tasks; an answer holds
+//! these counts ([`Uses`]) and no list of tasks, so that no solver allocates by a number in the input.
 //!
 //! | solver | answer | cost |
 //! |---|---|---|
@@ -51,7 +51,8 @@ pub enum Guarantee {
 pub enum Stopped {
     /// The optimum is proved ([`Guarantee::Optimal`]): there is nothing more to find.
     Proved,
-    /// Its work budget or time limit did not suffice: with a larger one the value may rise and the bound may fall.
+    /// Its work budget or time limit did not suffice: with a larger one the value may rise and the bound may
+    /// fall.
     Budget,
     /// It ended by itself and left a gap: its method finds and proves no more, whatever the budget.
     #[default]
@@ -59,7 +60,8 @@ pub enum Stopped {
 }
 
 impl Stopped {
-    /// Of an answer that proves this; `spent` if a budget or time limit cut the search short, or left a step of it out.
+    /// Of an answer that proves this; `spent` if a budget or time limit cut the search short, or left a step
+    /// of it out.
     pub fn new(guarantee: Guarantee, spent: bool) -> Self {
         match guarantee {
             Guarantee::Optimal => Self::Proved,
@@ -76,8 +78,8 @@ pub struct Solution {
     pub chosen: Uses,
     /// The objective at the chosen channels; never below 0, which is what choosing nothing is worth.
     pub value: f64,
-    /// Never below the optimum, up to rounding: by at most 1e-11 of the largest mean, root of a width, or value. Equal
-    /// to `value` when that is optimal.
+    /// Never below the optimum, up to rounding: by at most 1e-11 of the largest mean, root of a width, or
+    /// value. Equal to `value` when that is optimal.
     pub bound: f64,
     /// What is proved.
     pub guarantee: Guarantee,
@@ -85,8 +87,8 @@ pub struct Solution {
     pub stopped: Stopped,
     /// The method that gave the answer.
     pub method: &'static str,
-    /// The units of work it took: visits of labels, table cells and channels, counted and never timed. A unit takes
-    /// some nanoseconds; 0 if the solver does not count.
+    /// The units of work it took: visits of labels, table cells and channels, counted and never timed. A unit
+    /// takes some nanoseconds; 0 if the solver does not count.
     pub work: u64,
 }
 
@@ -99,9 +101,9 @@ impl Solution {
         }
     }
 
-    /// Completes a solution whose channels are set: sorts them, evaluates the
-    /// objective, and keeps `bound` from falling below the value by rounding. What is worth less than nothing, as a
-    /// task may be that was placed beside vast numbers, is not chosen. Whoever stopped at a budget says so afterwards.
+    /// Completes a solution whose channels are set: sorts them, evaluates the objective, and keeps `bound`
+    /// from falling below the value by rounding. What is worth less than nothing, as a task may be that was
+    /// placed beside vast numbers, is not chosen. Whoever stopped at a budget says so afterwards.
     pub(crate) fn complete(
         &mut self,
         problem: &Problem<'_>,
@@ -169,14 +171,14 @@ pub trait Solver: Send {
     /// The solver's name, as users choose it.
     fn name(&self) -> &'static str;
 
-    /// Limits every call from now on to about this many visits, a visit being some nanoseconds; none lifts the limit.
-    /// A solver whose work is near linear in the channels does not need it.
+    /// Limits every call from now on to about this many visits, a visit being some nanoseconds; none lifts
+    /// the limit. A solver whose work is near linear in the channels does not need it.
     fn limit_work(&mut self, _visits: Option<u64>) {}
 
-    /// Whether a problem with these limits, in which several jobs may use the same channel, is better told as jobs
-    /// ([`Gangs`]) whose uses are counted than as a set in which a channel comes once a job. Both have the same
-    /// optimum. By default where servers alone limit: they then decouple, and numbers of uses are easier to find. A
-    /// limit of the whole cluster joins them again, and a set is easier to search.
+    /// Whether a problem with these limits, in which several jobs may use the same channel, is better told as
+    /// jobs ([`Gangs`]) whose uses are counted than as a set in which a channel comes once a job. Both have
+    /// the same optimum. By default where servers alone limit: they then decouple, and numbers of uses are
+    /// easier to find. A limit of the whole cluster joins them again, and a set is easier to search.
     fn counts_uses(&self, limits: LimitedBy) -> bool {
         limits.servers && !limits.cluster
     }

@@ -1,7 +1,7 @@
 //! How often each channel is used, and sums over it.
 //!
-//! A job may have millions of identical tasks: a decision counts them and never lists them, so that neither its
-//! size nor the time to evaluate it depends on a number in the input.
+//! A job may have millions of identical tasks: a decision counts them and never lists them, so that neither
+//! its size nor the time to evaluate it depends on a number in the input.
 
 /// A channel and how many tasks use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,8 +113,8 @@ impl<const N: usize> From<[u32; N]> for Uses {
     }
 }
 
-/// A sum whose rounding does not grow with the number of terms (Neumaier): millions of equal channels add up to
-/// what a product gives.
+/// A sum whose rounding does not grow with the number of terms (Neumaier): millions of equal channels add up
+/// to what a product gives.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     sum: f64,

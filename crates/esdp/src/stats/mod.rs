@@ -1,8 +1,9 @@
 //! What has been learned of each channel: estimates, variances, open outcomes.
 //!
-//! One seam, [`Statistics`], under every policy. [`Means`] is the paper's running
-//! average, [`Discounted`] and [`Windowed`] forget, for speeds that drift, [`Pooled`] lets channels learn from each
-//! other, and [`Adaptive`] also finds out how fast to forget. Updates cost *O(chosen channels)*, memory is *O(channels)*.
+//! One seam, [`Statistics`], under every policy. [`Means`] is the paper's running average, [`Discounted`] and
+//! [`Windowed`] forget, for speeds that drift, [`Pooled`] lets channels learn from each other, and
+//! [`Adaptive`] also finds out how fast to forget. Updates cost *O(chosen channels)*, memory is
+//! *O(channels)*.
 
 mod adaptive;
 mod discounted;
@@ -41,8 +42,8 @@ pub trait Statistics: Send {
     /// known of channels like it.
     fn estimate(&self, channel: ChannelId) -> f64;
 
-    /// The width *sigma-hat squared* (eq. st2) per unit of *g(t)*: `1 / (2 n)`, infinite
-    /// for a channel neither seen nor pending, unless it is judged by others like it. Open outcomes count in `n`, so that a
+    /// The width *sigma-hat squared* (eq. st2) per unit of *g(t)*: `1 / (2 n)`, infinite for a channel
+    /// neither seen nor pending, unless it is judged by others like it. Open outcomes count in `n`, so that a
     /// policy does not send everything to one channel while it waits for outcomes.
     fn variance(&self, channel: ChannelId) -> f64;
 
@@ -77,12 +78,12 @@ pub trait Statistics: Send {
     /// Forgets a channel, as if it had never been used. Uses that are open stay open.
     fn reset(&mut self, channel: ChannelId);
 
-    /// Goes on in the next version of the cluster. What is known of a channel that stays, stays; a newcomer is
-    /// unknown, or judged by others like it.
+    /// Goes on in the next version of the cluster. What is known of a channel that stays, stays; a newcomer
+    /// is unknown, or judged by others like it.
     fn change(&mut self, change: &ClusterChange<'_>);
 
-    /// Speeds of a channel are from now on counted in a unit that is larger: `factor`, a power of two below 1, is
-    /// what the old unit is in the new one. `cost` is what is taken off a speed to get its net utility.
+    /// Speeds of a channel are from now on counted in a unit that is larger: `factor`, a power of two below
+    /// 1, is what the old unit is in the new one. `cost` is what is taken off a speed to get its net utility.
     fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64);
 
     /// What was found out beside the speeds; none where nothing is.

@@ -1,8 +1,8 @@
 //! What was seen of one channel, in a form that outlives a cluster and a kind of statistics.
 //!
-//! A channel that leaves its cluster is remembered by its record, one that comes back gets it again, and two states are
-//! merged by adding records. What a record cannot tell is when exactly its outcomes came: all of them count as
-//! seen in its slot.
+//! A channel that leaves its cluster is remembered by its record, one that comes back gets it again, and two
+//! states are merged by adding records. What a record cannot tell is when exactly its outcomes came: all of
+//! them count as seen in its slot.
 
 use crate::model::{ChannelId, ClusterChange, Slot};
 use serde::{Deserialize, Serialize};

@@ -77,8 +77,8 @@ fn save_and_restore_is_exact(new: fn() -> Box<dyn Statistics>) {
     });
 }
 
-/// Copies through JSON at every 25th slot of a random life; their states must agree bit for bit ever after, and `check`
-/// sees all of them after every slot.
+/// Copies through JSON at every 25th slot of a random life; their states must agree bit for bit ever after,
+/// and `check` sees all of them after every slot.
 pub(super) fn check_copies<S: Statistics + ?Sized>(
     new: impl Fn() -> Box<S>,
     channels: u32,

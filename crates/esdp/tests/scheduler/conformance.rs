@@ -1,4 +1,5 @@
-//! Every policy keeps what `esdp::conformance` asks for, and states of every version and of no other cluster are read.
+//! Every policy keeps what `esdp::conformance` asks for, and states of every version and of no other cluster
+//! are read.
 
 use esdp::conformance::{Life, Suite, capacities, cluster, mean};
 use esdp::model::{
@@ -50,7 +51,8 @@ fn every_policy_conforms() {
     }
 }
 
-/// A policy that breaks a rule is caught: one that chooses differently in every life, one that forgets in a restart.
+/// A policy that breaks a rule is caught: one that chooses differently in every life, one that forgets in a
+/// restart.
 #[test]
 fn what_does_not_conform_is_caught() {
     struct Forgetful(Box<dyn Policy>);
@@ -136,8 +138,8 @@ fn exchanged(cluster: &Cluster) -> Arc<Cluster> {
     Arc::new(described.cluster().unwrap())
 }
 
-/// Files of version 1, written before states knew names, from the life of `a_checkpoint_continues_...` after 60 slots, with
-/// the solvers of that time: of several optima they may have chosen others than today's.
+/// Files of version 1, written before states knew names, from the life of `a_checkpoint_continues_...` after
+/// 60 slots, with the solvers of that time: of several optima they may have chosen others than today's.
 #[test]
 fn checkpoints_of_version_1_continue_with_identical_decisions() {
     let [one, ..] = capacities();
@@ -209,7 +211,8 @@ fn a_checkpoint_as_text_comes_back_and_damage_is_noticed() {
     assert!(Checkpoint::from_text("").is_err() && Checkpoint::from_text("{}").is_err());
 }
 
-/// Counts that no run can lead to, put into every number of a state: it is refused, or lived with, and never panics.
+/// Counts that no run can lead to, put into every number of a state: it is refused, or lived with, and never
+/// panics.
 #[test]
 fn huge_counts_are_lived_with() {
     let [one, ..] = capacities();

@@ -1,21 +1,22 @@
 //! Everything that can go wrong between a scheduler and its cluster, at random and at length.
 //!
-//! Each life has a cluster and a policy of its own. The world outside is a [`Driver`](esdp::live::Driver) that
-//! [`turn`] drives: a network that loses, doubles, delays and reorders what is said, a cluster that refuses, forgets
-//! and does not answer, servers that die and come back, a cluster that changes under running jobs. The core dies at any
-//! event, in the middle of a turn too, and is restarted from a snapshot and its journal. A twin takes every event of the
-//! journal beside the core; `Model` keeps a simple book of its own and checks the twin after every event:
+//! Each life has a cluster and a policy of its own. The world outside is a [`Driver`](esdp::live::Driver)
+//! that [`turn`] drives: a network that loses, doubles, delays and reorders what is said, a cluster that
+//! refuses, forgets and does not answer, servers that die and come back, a cluster that changes under running
+//! jobs. The core dies at any event, in the middle of a turn too, and is restarted from a snapshot and its
+//! journal. A twin takes every event of the journal beside the core; `Model` keeps a simple book of its own
+//! and checks the twin after every event:
 //!
 //! 1. no server is given more than it has;
 //! 2. no job is lost, and none starts twice or after its end;
 //! 3. no job starts below a minimum or with more tasks than it has;
 //! 4. no outcome counts twice;
-//! 5. a restart from the last snapshot and the journal since gives the same state, byte for byte, and goes on with it;
-//!    `turn` tells what the journal's events have brought about, no more and no less;
+//! 5. a restart from the last snapshot and the journal since gives the same state, byte for byte, and goes on
+//!    with it; `turn` tells what the journal's events have brought about, no more and no less;
 //! 6. when all has ended, everything is free and nothing is pending.
 //!
-//! A failure names its seed: `ESDP_FAULTS_SEED=17 cargo test -p esdp --test scheduler faults::`. A longer run:
-//! `ESDP_FAULTS_EVENTS=100000000 cargo test --release -p esdp --test scheduler faults::`.
+//! A failure names its seed: `ESDP_FAULTS_SEED=17 cargo test -p esdp --test scheduler faults::`. A longer
+//! run: `ESDP_FAULTS_EVENTS=100000000 cargo test --release -p esdp --test scheduler faults::`.
 
 mod described;
 mod model;

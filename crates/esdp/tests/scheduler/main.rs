@@ -1,4 +1,5 @@
-//! The scheduler, its policies and the live core: what is sealed, learned, saved and told. One program, as `solver/` is.
+//! The scheduler, its policies and the live core: what is sealed, learned, saved and told. One program, as
+//! `solver/` is.
 
 mod change;
 mod conformance;

@@ -77,7 +77,8 @@ fn labels_that_mean_nothing_or_are_missing_cost_little() {
     assert!(random > without - 0.04, "{random} against {without}");
 }
 
-/// Runs a setting slot by slot, with arrivals and free capacities of one's own, and tells of each use and its true mean.
+/// Runs a setting slot by slot, with arrivals and free capacities of one's own, and tells of each use and its
+/// true mean.
 fn follow(
     setting: &Setting,
     policy: &PolicySpec,
@@ -152,8 +153,8 @@ fn setting(cluster: Cluster, table: Vec<Vec<f64>>, seed: u64) -> Setting {
     Setting::build(cluster, arrivals, &speeds, Delay::default(), seed).unwrap()
 }
 
-/// A tenth of the servers joins at half time, half as fast again as others of their kind: whoever passes them over
-/// loses what they bring.
+/// A tenth of the servers joins at half time, half as fast again as others of their kind: whoever passes them
+/// over loses what they bring.
 #[test]
 fn servers_that_join_are_found() {
     let join = |slot: u64, free: &mut Capacity| {
@@ -174,8 +175,8 @@ fn servers_that_join_are_found() {
     check("servers that join", found.iter().sum::<f64>() / 2.0, 0.93..=0.99);
 }
 
-/// A tenth of the servers run at a fifth of their speed and are repaired at half time, then half as fast again as others of
-/// their kind. What was learned of them is wrong from one slot to the next.
+/// A tenth of the servers run at a fifth of their speed and are repaired at half time, then half as fast
+/// again as others of their kind. What was learned of them is wrong from one slot to the next.
 #[test]
 fn servers_that_are_repaired_are_found_again() {
     let found = SEEDS.map(|seed| {
@@ -195,8 +196,8 @@ fn servers_that_are_repaired_are_found_again() {
     }
 }
 
-/// 3 % of the channels have a mean speed of .9, all others .3, and nothing tells which. Whether they are found is luck in
-/// part, so there are more seeds than elsewhere.
+/// 3 % of the channels have a mean speed of .9, all others .3, and nothing tells which. Whether they are
+/// found is luck in part, so there are more seeds than elsewhere.
 #[test]
 fn rare_outliers_are_found_sooner_with_a_slab() {
     let outliers = |seed| {

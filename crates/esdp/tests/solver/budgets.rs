@@ -1,5 +1,5 @@
-//! A work budget is kept: what an answer counts as its work is no more than a few times the budget and what a first
-//! answer takes at least.
+//! A work budget is kept: what an answer counts as its work is no more than a few times the budget and what a
+//! first answer takes at least.
 
 use crate::alike::Alike;
 use crate::draws::{draws, exact};

@@ -1,8 +1,8 @@
-//! Problems on which solvers fell off a cliff: machines of real size, many limits, many equal channels, jobs of one task,
-//! millions of tasks. Each has a value that must be reached and a gap that must be certified.
+//! Problems on which solvers fell off a cliff: machines of real size, many limits, many equal channels, jobs
+//! of one task, millions of tasks. Each has a value that must be reached and a gap that must be certified.
 //!
-//! The best values are those of HiGHS 1.15 after a minute (eight for 400 jobs on 100 servers) on the instances drawn here;
-//! those that are known otherwise say how.
+//! The best values are those of HiGHS 1.15 after a minute (eight for 400 jobs on 100 servers) on the
+//! instances drawn here; those that are known otherwise say how.
 
 use crate::alike::Alike;
 use esdp::model::Amount;
@@ -118,8 +118,9 @@ fn more_gangs_than_small_servers_hold() {
     }
 }
 
-/// The last round of rounded rows does not lower the bound here. Once the prices of an earlier round were then put on
-/// the wrong rows, and the decision fell 7 % short of the bound. HiGHS was not asked: the value is the best seen.
+/// The last round of rounded rows does not lower the bound here. Once the prices of an earlier round were
+/// then put on the wrong rows, and the decision fell 7 % short of the bound. HiGHS was not asked: the value
+/// is the best seen.
 #[test]
 fn gangs_whose_last_rounded_rows_gain_nothing() {
     let draw = Draw {

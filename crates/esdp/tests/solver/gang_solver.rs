@@ -107,8 +107,8 @@ fn a_joint_placement_that_single_tasks_miss() {
     assert_eq!((exact.chosen, exact.guarantee), (Uses::from([0, 1]), Guarantee::Optimal));
 }
 
-/// A job of one task, with a worse and a better channel, beside a gang of two tasks. Those share a server of their own, with `room` for
-/// both if it is at least 4.
+/// A job of one task, with a worse and a better channel, beside a gang of two tasks. Those share a server of
+/// their own, with `room` for both if it is at least 4.
 fn beside_a_vast_gang(vast: [f64; 2], room: u64) -> Instance {
     let mut instance = Instance::new(vec![u64::MAX]);
     instance.server_capacity = vec![room, 2];

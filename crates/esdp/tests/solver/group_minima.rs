@@ -1,4 +1,5 @@
-//! Task groups with a minimum of their own: a job of one parameter server and four workers needs its parameter server.
+//! Task groups with a minimum of their own: a job of one parameter server and four workers needs its
+//! parameter server.
 
 use crate::instances::small;
 use esdp::model::{

@@ -113,8 +113,8 @@ impl Solver for Counting {
     }
 }
 
-/// So large that the relaxation starts on a sample, which must tell well enough which channels are in doubt: with one
-/// of 512 two of these decisions were not proved, and later ones on this path had gaps up to 0.55 %.
+/// So large that the relaxation starts on a sample, which must tell well enough which channels are in doubt:
+/// with one of 512 two of these decisions were not proved, and later ones on this path had gaps up to 0.55 %.
 #[test]
 fn a_hundred_thousand_channels_are_solved_to_proven_optimality() {
     let recipe = RandomCluster {

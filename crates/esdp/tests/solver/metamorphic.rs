@@ -1,8 +1,8 @@
 //! What must hold between the answers to a problem and to a changed one, over all families of problems.
 //!
-//! No truth is needed: an answer proves that the best value lies between its value and its bound, and a change
-//! says in which direction the best value can move. Answers that contradict each other are wrong, whatever
-//! the truth is. Work budgets are small, so that most answers leave a gap.
+//! No truth is needed: an answer proves that the best value lies between its value and its bound, and a
+//! change says in which direction the best value can move. Answers that contradict each other are wrong,
+//! whatever the truth is. Work budgets are small, so that most answers leave a gap.
 
 use crate::changes::{reordered, with_more_room, with_one_more_channel};
 use crate::compare::at_least;

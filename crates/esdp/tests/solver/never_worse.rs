@@ -1,6 +1,6 @@
-//! An answer is never worse than that of a simpler solver, or than one that took less work: neither its value nor its
-//! bound. Where servers have limits of their own a tenth of the value may be lost
-//! between tiny budgets.
+//! An answer is never worse than that of a simpler solver, or than one that took less work: neither its value
+//! nor its bound. Where servers have limits of their own a tenth of the value may be lost between tiny
+//! budgets.
 
 use crate::compare::at_least;
 use crate::draws::{draws, exact};

@@ -1,9 +1,9 @@
-//! One name, one type: no public type of the workspace has the name of another one, so that a name in a message, a
-//! document or a search leads to one place.
+//! One name, one type: no public type of the workspace has the name of another one, so that a name in a
+//! message, a document or a search leads to one place.
 //!
-//! Like the test of the architecture this reads source text. A type counts as public where it says `pub`, whether or not
-//! its module does: what is moved or re-exported later must not collide then. Names that a macro is given (`pub struct
-//! $name`) are not seen.
+//! Like the test of the architecture this reads source text. A type counts as public where it says `pub`,
+//! whether or not its module does: what is moved or re-exported later must not collide then. Names that a
+//! macro is given (`pub struct $name`) are not seen.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,8 @@ fn public_types_have_names_of_their_own() {
     assert!(shared.is_empty(), "\n{}\n", shared.join("\n"));
 }
 
-/// The public types that a file defines, with their lines. What only its own crate sees (`pub(crate)`) is not public.
+/// The public types that a file defines, with their lines. What only its own crate sees (`pub(crate)`) is not
+/// public.
 fn public_types(text: &str) -> Vec<(usize, String)> {
     let code = without_tests(&code_only(text));
     let mut found = Vec::new();
@@ -57,7 +58,8 @@ fn public_types_are_found_and_nothing_else_is() {
     assert_eq!(names("pub struct A<'a>(&'a str);\npub enum B {}\n  pub type C = u8;"), ["A", "B", "C"]);
     assert_eq!(names("pub unsafe trait A: Send {}\npub\nstruct B;"), ["A", "B"]);
     let hidden = "struct A; pub(crate) struct B; pub use c::D; pub fn e() {} // pub struct F;\n\
-                  const G: &str = \"pub struct H;\"; #[cfg(test)] mod tests { pub struct I; } pub mod types;\n\
+                  const G: &str = \"pub struct H;\"; #[cfg(test)] mod tests { pub struct I; } pub mod \
+                  types;\n\
                   macro_rules! j { ($name:ident) => { pub struct $name; } }";
     assert_eq!(names(hidden), Vec::<String>::new());
     assert_eq!(public_types("\n\npub struct A;"), [(3, "A".to_owned())]);

@@ -132,7 +132,8 @@ impl Agreement {
         let at = self.largest_loss_at.as_ref().map_or(String::new(), |at| format!(" ({at})"));
         format!(
             "{instances} instances, {} disagreements\n\
-             proved by both {both_proved}, by `exact` alone {only_exact_proved}, by HiGHS alone {only_highs_proved}, \
+             proved by both {both_proved}, by `exact` alone {only_exact_proved}, by HiGHS alone \
+             {only_highs_proved}, \
              by neither {neither_proved}\n\
              `exact`: largest gap {:.3} %, largest loss against HiGHS {:.3} %{at},\n\
              below `greedy` on {} instances\n",

@@ -1,8 +1,8 @@
 //! The claims of the paper's evaluation, each judged from the data by a stated rule.
 //!
-//! Differences are taken seed by seed, since all policies of a seed meet the same fate. One is *clear*
-//! when its 95 % confidence interval (Student's t over the seeds) excludes 0. A claim is `not reproduced` when
-//! the opposite is clear or a stated threshold is missed, and `unclear` when the seeds do not tell. One whose
+//! Differences are taken seed by seed, since all policies of a seed meet the same fate. One is *clear* when
+//! its 95 % confidence interval (Student's t over the seeds) excludes 0. A claim is `not reproduced` when the
+//! opposite is clear or a stated threshold is missed, and `unclear` when the seeds do not tell. One whose
 //! figure was not measured is left out.
 
 mod judge;

@@ -49,7 +49,8 @@ fn leads_in(id: &'static str, figure: &'static str, claim: &'static str, points:
         id,
         figure,
         claim,
-        rule: "At every point the AOU of esdp-paper is clearly above that of the best baseline; partly: at half of them or more.",
+        rule: "At every point the AOU of esdp-paper is clearly above that of the best baseline; partly: at \
+               half of them or more.",
         measured: format!(
             "Clearly above at {clear} of {} points, least at {x}: {}; esdp at {ours}.",
             points.len(),
@@ -70,7 +71,8 @@ fn servers_grow(points: &[Measured]) -> Claim {
         id: "servers-grow",
         figure: "servers",
         claim: "With more servers all algorithms obtain a larger AOU.",
-        rule: "The AOU with the most servers is clearly above that with the fewest and falls clearly at no step, for all four; partly: for some.",
+        rule: "The AOU with the most servers is clearly above that with the fewest and falls clearly at no \
+               step, for all four; partly: for some.",
         measured: format!("It rises for {}; esdp-paper gains {}.", list(&rising), amount(total)),
         value: total.mean,
         stderr: total.stderr,
@@ -104,8 +106,10 @@ fn ports_like_servers(ports: &[Measured], servers: &[Measured]) -> Claim {
     Claim {
         id: "ports-like-servers",
         figure: "ports",
-        claim: "More ports have a similar impact on ESDP as more servers: the larger space takes longer to learn.",
-        rule: "The share of the oracle's AOU that esdp-paper gets clearly falls from the fewest to the most of both; partly: of one.",
+        claim: "More ports have a similar impact on ESDP as more servers: the larger space takes longer to \
+                learn.",
+        rule: "The share of the oracle's AOU that esdp-paper gets clearly falls from the fewest to the most \
+               of both; partly: of one.",
         measured: format!(
             "It changes by {} over the ports and by {} over the servers.",
             in_points(by_ports.spread),
@@ -125,7 +129,8 @@ fn horizon_helps(points: &[Measured]) -> Claim {
         id: "horizon-helps",
         figure: "horizon",
         claim: "ESDP's performance has a positive correlation with the horizon T.",
-        rule: "The AOU a slot of esdp-paper is clearly higher at the longest horizon than at the shortest and falls clearly at no step; \
+        rule: "The AOU a slot of esdp-paper is clearly higher at the longest horizon than at the shortest \
+               and falls clearly at no step; \
                partly: clearly higher.",
         measured: format!(
             "It changes by {} a slot; that of esdp by {}.",

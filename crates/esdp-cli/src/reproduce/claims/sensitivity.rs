@@ -41,7 +41,8 @@ fn overhead(points: &[Measured]) -> Option<Claim> {
     let last = points.last()?;
     let (dp, ours) = (time(last.dynamic_program()?), time(last.policy("esdp")?));
     let measured = format!(
-        "Algorithm 2 takes time by |E| to the power {:.1} (R2 {:.3}), {:.2} ms a decision at |E| = {:.0}; esdp takes {:.3} ms there, {:.0} times less.",
+        "Algorithm 2 takes time by |E| to the power {:.1} (R2 {:.3}), {:.2} ms a decision at |E| = {:.0}; \
+         esdp takes {:.3} ms there, {:.0} times less.",
         line.slope,
         line.explained,
         dp.mean / 1e3,
@@ -53,7 +54,8 @@ fn overhead(points: &[Measured]) -> Option<Claim> {
         id: "overhead-polynomial",
         figure: "overhead",
         claim: "The computation overhead of ESDP grows polynomially with the size of the graph.",
-        rule: "The time per decision of Algorithm 2 against |E| is a line in log-log with R2 of at least 0.9.",
+        rule: "The time per decision of Algorithm 2 against |E| is a line in log-log with R2 of at least \
+               0.9.",
         measured,
         value: dp.mean / 1e3,
         stderr: dp.stderr / 1e3,
@@ -73,7 +75,8 @@ fn space_grows(points: &[Measured]) -> Claim {
         id: "space-grows",
         figure: "solution-space",
         claim: "The AOU of all algorithms increases with the size of the solution space.",
-        rule: "The AOU at the largest is clearly above that at the smallest and falls clearly at no step, for all four; partly: for some.",
+        rule: "The AOU at the largest is clearly above that at the smallest and falls clearly at no step, \
+               for all four; partly: for some.",
         measured: format!("It rises for {}; esdp-paper gains {}.", list(&rising), amount(total)),
         value: total.mean,
         stderr: total.stderr,
@@ -99,7 +102,8 @@ fn space_most(points: &[Measured]) -> Claim {
         id: "space-most-for-esdp",
         figure: "solution-space",
         claim: "ESDP's AOU grows most with the solution space.",
-        rule: "From the smallest to the largest, esdp-paper's AOU clearly grows more than that of all three baselines; partly: than of some.",
+        rule: "From the smallest to the largest, esdp-paper's AOU clearly grows more than that of all three \
+               baselines; partly: than of some.",
         measured: format!("esdp-paper's growth exceeds theirs by {}.", list(&told)),
         value: least.mean,
         stderr: least.stderr,
@@ -147,7 +151,8 @@ fn delta_overhead(run: &Measured) -> Claim {
         id: "delta-strong-on-overhead",
         figure: "delta",
         claim: "The sequence delta(t) has a strong effect on the computation overhead.",
-        rule: "Algorithm 2 takes at least 1.5 times as long a decision under the slowest of the three as under the fastest; \
+        rule: "Algorithm 2 takes at least 1.5 times as long a decision under the slowest of the three as \
+               under the fastest; \
                partly: clearly longer.",
         measured: format!(
             "The slowest takes {:.2} ± {:.2} times as long as the fastest.",
@@ -208,7 +213,8 @@ fn g_exploits(run: &Measured) -> Option<Claim> {
         id: "g-smaller-exploits",
         figure: "g",
         claim: "A smaller g(t) leads to more exploitation.",
-        rule: "The share of uses that go to channels still little known is clearly lower under the third sequence than under both others.",
+        rule: "The share of uses that go to channels still little known is clearly lower under the third \
+               sequence than under both others.",
         measured: format!(
             "{} under the third, {} under the first, {} under the second.",
             share(third),
@@ -230,7 +236,8 @@ fn rho_rises(points: &[Measured]) -> Claim {
         id: "rho-rises",
         figure: "rho",
         claim: "The AOU of nearly all algorithms rises with the arrival probability rho.",
-        rule: "For at least three of the four the AOU at the highest rho is clearly above that at the lowest and falls clearly at no step; \
+        rule: "For at least three of the four the AOU at the highest rho is clearly above that at the \
+               lowest and falls clearly at no step; \
                partly: for one or two.",
         measured: format!("It rises for {}; esdp-paper gains {}.", list(&rising), amount(total)),
         value: total.mean,
@@ -265,7 +272,8 @@ fn edges_harder(points: &[Measured]) -> Claim {
         id: "edges-harder",
         figure: "edges",
         claim: "More channels make the optimal solution much harder to find for ESDP.",
-        rule: "The share of the oracle's AOU that esdp-paper gets is clearly lower with the most channels than with the fewest.",
+        rule: "The share of the oracle's AOU that esdp-paper gets is clearly lower with the most channels \
+               than with the fewest.",
         measured: format!(
             "It changes by {}; that of esdp by {}.",
             in_points(own.spread),

@@ -85,14 +85,16 @@ fn margins(run: &Measured, literal: Option<&Measured>) -> Vec<Claim> {
         let mut measured =
             format!("esdp-paper {} over {baseline}, esdp {}", percent(gain.spread), percent(ours.spread));
         if let Some((baseline, gain)) = printed.as_ref().and_then(|ranked| ranked.get(rank)) {
-            measured += &format!("; with the printed capacities esdp-paper {} over {baseline}", percent(gain.spread));
+            measured +=
+                &format!("; with the printed capacities esdp-paper {} over {baseline}", percent(gain.spread));
         }
         let near = gain.is_above() && (gain.spread.mean - margin).abs() <= NEAR;
         Claim {
             id,
             figure: "aou",
             claim,
-            rule: "The gain of esdp-paper at T, ranked among the three, is clear and within 5 points of the printed; \
+            rule: "The gain of esdp-paper at T, ranked among the three, is clear and within 5 points of the \
+                   printed; \
                    partly: clear, but of another size.",
             measured: measured + ".",
             value: 100.0 * gain.spread.mean,
@@ -126,7 +128,8 @@ fn overtakes(run: &Measured) -> Claim {
         id: "overtakes-hauf",
         figure: "aou",
         claim: "In the beginning HAUF is better than ESDP, then ESDP overtakes it.",
-        rule: "HAUF's AOU is clearly ahead at some time in the first quarter, and esdp-paper's clearly at T; partly: one of the two.",
+        rule: "HAUF's AOU is clearly ahead at some time in the first quarter, and esdp-paper's clearly at \
+               T; partly: one of the two.",
         measured: format!("{start}; esdp-paper: {when}, by {} at T.", amount(end.spread)),
         value: end.spread.mean,
         stderr: end.spread.stderr,
@@ -146,7 +149,8 @@ fn widens(run: &Measured) -> Claim {
         id: "gap-widens",
         figure: "aou",
         claim: "The gap between ESDP and HAUF keeps widening.",
-        rule: "The lead in AOU of esdp-paper over hauf clearly grows in each of the last three quarters; partly: in one or two.",
+        rule: "The lead in AOU of esdp-paper over hauf clearly grows in each of the last three quarters; \
+               partly: in one or two.",
         measured: format!(
             "The lead changes by {} in these quarters.",
             list(&growth.map(|step| amount(step.spread)))
@@ -207,7 +211,8 @@ fn flattens(run: &Measured) -> Claim {
         id: "steep-then-flat",
         figure: "average",
         claim: "Unlike the baselines', the average AOU of ESDP rises steeply and then flattens.",
-        rule: "The average AOU of esdp-paper clearly rises in the first quarter, by at least 4 times what it changes in the last, \
+        rule: "The average AOU of esdp-paper clearly rises in the first quarter, by at least 4 times what \
+               it changes in the last, \
                and rises more than any baseline's; partly: it rises and flattens.",
         measured: format!(
             "First quarter {}, last quarter {}; over all {own:+.2}, the steepest baseline {steepest:+.2}.",
@@ -235,7 +240,8 @@ fn converges(run: &Measured) -> Claim {
         id: "converges-to-oracle",
         figure: "average",
         claim: "The average AOU of ESDP converges to that of the oracle.",
-        rule: "In the last quarter esdp-paper gets at least 95 % of the oracle's AOU; partly: clearly more than in the first quarter.",
+        rule: "In the last quarter esdp-paper gets at least 95 % of the oracle's AOU; partly: clearly more \
+               than in the first quarter.",
         measured: format!(
             "In the last quarter esdp-paper gets {} of the oracle's AOU, esdp {}.",
             share(reached),
@@ -269,7 +275,8 @@ fn oscillates(run: &Measured) -> Claim {
         id: "oscillates-at-first",
         figure: "average",
         claim: "The rewards oscillate in the first slots.",
-        rule: "The largest fall of esdp-paper's realised average AOU is clearly larger in the first tenth than in the second half.",
+        rule: "The largest fall of esdp-paper's realised average AOU is clearly larger in the first tenth \
+               than in the second half.",
         measured: format!(
             "Largest fall {} in the first tenth, {} in the second half.",
             share(early),

@@ -1,4 +1,5 @@
-//! One arm of the comparison: a cluster of its own, the same jobs at the same times, and `esdp` as a process beside it.
+//! One arm of the comparison: a cluster of its own, the same jobs at the same times, and `esdp` as a process
+//! beside it.
 
 use super::assistant::Assistant;
 use super::records::{self, JobRecord};

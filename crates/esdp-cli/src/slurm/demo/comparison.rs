@@ -76,7 +76,8 @@ fn render_load(load: f64, summaries: &[&Summary]) -> String {
         if let Some(worst) = errors.iter().copied().reduce(f64::max) {
             let mean = Estimate::of(errors.iter().copied()).mean;
             text += &format!(
-                "\n{}: {} learned speeds with {OUTCOMES} outcomes or more are {mean:.1} % off on average, {worst:.1} % at worst",
+                "\n{}: {} learned speeds with {OUTCOMES} outcomes or more are {mean:.1} % off on average, \
+                 {worst:.1} % at worst",
                 arm.name(),
                 errors.len(),
             );

@@ -16,7 +16,8 @@ pub(super) fn require() -> anyhow::Result<()> {
         return Err(missing.into());
     }
     crate::output::note("installing Slurm and munge with apt");
-    // The lists of packages may be old or, in a container, missing. If they cannot be fetched, the installation says so.
+    // The lists of packages may be old or, in a container, missing. If they cannot be fetched, the
+    // installation says so.
     let _ = run(apt, &["update", "--quiet=2"]);
     run(apt, &["install", "--yes", "--quiet=2", "--no-install-recommends", "slurm-wlm", "munge"])?;
     Ok(esdp_cluster::testbed::installed()?)

@@ -1,4 +1,5 @@
-//! `esdp slurm demo`: Slurm alone, with learned weights, and with `esdp` placing the jobs, on real clusters on this machine.
+//! `esdp slurm demo`: Slurm alone, with learned weights, and with `esdp` placing the jobs, on real clusters
+//! on this machine.
 //!
 //! | file | subject |
 //! |---|---|
@@ -90,7 +91,8 @@ pub(super) struct DemoArgs {
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     check(args)?;
     install::require()?;
-    // Other work on this machine shall disturb the comparison little. Where that is not allowed, it goes on without.
+    // Other work on this machine shall disturb the comparison little. Where that is not allowed, it goes on
+    // without.
     let _ = rustix::process::setpriority_process(None, PRIORITY);
     let cancel = crate::interrupt::on_ctrl_c();
     let mut summaries = Vec::new();

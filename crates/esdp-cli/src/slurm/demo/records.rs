@@ -1,5 +1,5 @@
-//! What became of each job, from two witnesses: the job's own records, one per node, and Slurm's accounting. They must
-//! agree: every job has ended once, well, on as many nodes as it asked for.
+//! What became of each job, from two witnesses: the job's own records, one per node, and Slurm's accounting.
+//! They must agree: every job has ended once, well, on as many nodes as it asked for.
 
 use super::workload::{PlannedJob, TYPES, USERS};
 use anyhow::{Context, bail, ensure};
@@ -24,7 +24,8 @@ pub(super) struct JobRecord {
 }
 
 impl JobRecord {
-    /// From when it was due. A submission that was late is part of it: otherwise a machine that stalls would look fast.
+    /// From when it was due. A submission that was late is part of it: otherwise a machine that stalls would
+    /// look fast.
     pub(super) fn completion(&self) -> f64 {
         self.ended - self.planned.due
     }

@@ -1,5 +1,5 @@
-//! What a job of the demo does on each of its nodes: it sleeps for as long as the work takes at the node's hidden speed,
-//! reports to `esdp`, and keeps a record of its own, by which the arms are compared.
+//! What a job of the demo does on each of its nodes: it sleeps for as long as the work takes at the node's
+//! hidden speed, reports to `esdp`, and keeps a record of its own, by which the arms are compared.
 
 use super::workload::{NODES, TYPES, Workload};
 use anyhow::Context;
@@ -23,8 +23,8 @@ sleep "$seconds"
 echo "$began $EPOCHREALTIME" >> "$1/records/$SLURM_JOB_ID.$SLURMD_NODENAME"
 "#;
 
-/// Prepares a cluster's directory. Jobs run as other users, who cannot reach every place `esdp` may be in, so it is linked
-/// or copied.
+/// Prepares a cluster's directory. Jobs run as other users, who cannot reach every place `esdp` may be in, so
+/// it is linked or copied.
 pub(super) fn prepare(dir: &Path, workload: &Workload) -> anyhow::Result<()> {
     let esdp = std::env::current_exe().context("the path of esdp is not known")?;
     if fs::hard_link(&esdp, dir.join("esdp")).is_err() {

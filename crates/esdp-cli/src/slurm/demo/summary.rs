@@ -81,8 +81,8 @@ impl Summary {
     }
 }
 
-/// What the service says it has learned, beside the truth. Job types are told apart by their number of nodes, which the
-/// name of a port says: `2n cpu:1 ...`.
+/// What the service says it has learned, beside the truth. Job types are told apart by their number of nodes,
+/// which the name of a port says: `2n cpu:1 ...`.
 fn learned(answer: &Value, workload: &Workload) -> Vec<LearnedSpeed> {
     let speed = |row: &Value| {
         let port = row["port"].as_str()?;

@@ -1,11 +1,12 @@
 //! The jobs of the demo and the hidden speeds of its nodes: the same for every arm.
 //!
-//! Three types of jobs, of 2, 3 and 4 nodes. Each type runs at the speeds 0.3, 0.4, ... 1.0 on the eight nodes, in an order
-//! of its own. The orders are alike, since some nodes are slow for most types, but not the same. A job ends when its
-//! slowest node does.
+//! Three types of jobs, of 2, 3 and 4 nodes. Each type runs at the speeds 0.3, 0.4, ... 1.0 on the eight
+//! nodes, in an order of its own. The orders are alike, since some nodes are slow for most types, but not the
+//! same. A job ends when its slowest node does.
 //!
-//! Slurm prefers the first of the nodes that are free. That must not decide the comparison, so the first half of the nodes
-//! and the second are equally good: of each two nodes that are neighbours in quality, one is in each half.
+//! Slurm prefers the first of the nodes that are free. That must not decide the comparison, so the first half
+//! of the nodes and the second are equally good: of each two nodes that are neighbours in quality, one is in
+//! each half.
 
 use esdp::rng::{Purpose, stream};
 use rand::RngExt;
@@ -17,8 +18,9 @@ pub(super) const NODES: usize = 8;
 pub(super) const CPUS: u32 = 8;
 /// Users that every Debian has. Slurm accepts no user id without an account, and the demo shall not make any.
 pub(super) const USERS: [&str; 3] = ["daemon", "bin", "sys"];
-/// How many jobs come per second, at every load: what Slurm and this machine have to do for a job does not depend on its
-/// length, so the load is set by the length. Three clusters at this rate keep about half of one core busy.
+/// How many jobs come per second, at every load: what Slurm and this machine have to do for a job does not
+/// depend on its length, so the load is set by the length. Three clusters at this rate keep about half of one
+/// core busy.
 const RATE: f64 = 1.1;
 /// The least and the most work of a job, as a share of the mean.
 const WORK: (f64, f64) = (0.67, 1.33);
@@ -113,7 +115,8 @@ fn speeds(seed: u64) -> Vec<Vec<u32>> {
     TYPES.iter().map(|_| row()).collect()
 }
 
-/// How much longer than at speed 1 a job takes on so many nodes chosen at random: the mean of 1 / (lowest speed).
+/// How much longer than at speed 1 a job takes on so many nodes chosen at random: the mean of 1 / (lowest
+/// speed).
 fn stretch(speeds: &[u32], nodes: usize) -> f64 {
     let mut sorted = speeds.to_vec();
     sorted.sort_unstable();

@@ -31,7 +31,8 @@ pub(super) fn same(a: &[String], b: &[String]) -> bool {
 }
 
 impl SlurmDriver<'_> {
-    /// Compares what the core has started with what Slurm shows. What was decided and never released is returned.
+    /// Compares what the core has started with what Slurm shows. What was decided and never released is
+    /// returned.
     pub(super) fn follow(
         &mut self,
         picture: &Picture,

@@ -24,7 +24,8 @@ impl SlurmDriver<'_> {
                 false => vec![None; job.nodes.len()],
             };
             let since = *self.ended.entry(key.clone()).or_insert_with(Instant::now);
-            // A network's file system may show a report late. Where speeds come from durations, nothing is waited for.
+            // A network's file system may show a report late. Where speeds come from durations, nothing is
+            // waited for.
             let late = end.teaches() && told.iter().any(Option::is_none) && self.reference(job).is_none();
             if late && since.elapsed() < self.grace() {
                 continue;
@@ -95,7 +96,8 @@ impl SlurmDriver<'_> {
         known.map(one).collect()
     }
 
-    /// The speed of a whole job, from how long it took. Its nodes wait for each other, so it is the speed of the slowest.
+    /// The speed of a whole job, from how long it took. Its nodes wait for each other, so it is the speed of
+    /// the slowest.
     fn by_duration(&self, job: &SlurmJob, ours: bool) -> Result<Vec<ObservationWire>, DriveError> {
         let seconds = job.ends.unwrap_or(0).saturating_sub(job.started) as f64;
         let Some(work) = self.reference(job).filter(|_| seconds > 0.0) else { return Ok(Vec::new()) };

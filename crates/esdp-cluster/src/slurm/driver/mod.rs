@@ -5,9 +5,9 @@
 //!     -> admit in Slurm's order -> decide -> hold, name the nodes, release -> learn from what ended
 //! ```
 //!
-//! A turn goes by what it finds, not by what it remembers: the core's journal has the decisions, Slurm has the jobs, and
-//! each turn compares the two. A driver that was killed at any moment finds the same two and goes on. What is kept in memory
-//! is how long something has lasted, and starts again with the driver.
+//! A turn goes by what it finds, not by what it remembers: the core's journal has the decisions, Slurm has
+//! the jobs, and each turn compares the two. A driver that was killed at any moment finds the same two and
+//! goes on. What is kept in memory is how long something has lasted, and starts again with the driver.
 
 mod follow;
 mod learn;
@@ -290,8 +290,8 @@ impl<'a> SlurmDriver<'a> {
     }
 }
 
-/// Turns until the service is told to stop. A turn that fails is told and tried again; after one that did not, `after` is
-/// called with what it saw, and says whether to go on.
+/// Turns until the service is told to stop. A turn that fails is told and tried again; after one that did
+/// not, `after` is called with what it saw, and says whether to go on.
 ///
 /// # Errors
 /// When the driver cannot begin, or `after` fails.

@@ -1,7 +1,7 @@
 //! When to look: once per slot, more often while jobs wait for nodes, and as soon as a job was submitted.
 //!
-//! Slurm tells nobody of new jobs. But `job_submit.lua` sees each of them, and appends a byte to a file, if it was given one. The
-//! driver looks at that file's size every few milliseconds, which costs Slurm nothing.
+//! Slurm tells nobody of new jobs. But `job_submit.lua` sees each of them, and appends a byte to a file, if
+//! it was given one. The driver looks at that file's size every few milliseconds, which costs Slurm nothing.
 
 use esdp_serve::engine::Client;
 use std::io;
@@ -58,8 +58,8 @@ impl Pace {
         self.size = size;
     }
 
-    /// A turn has seen jobs up to this number. The script is run a moment before the job is there, so a turn may come too early;
-    /// once more is enough, because a job may also be refused after the script saw it.
+    /// A turn has seen jobs up to this number. The script is run a moment before the job is there, so a turn
+    /// may come too early; once more is enough, because a job may also be refused after the script saw it.
     pub(super) fn saw(&mut self, newest: u64) {
         self.missed = self.woken && newest == self.newest && !self.missed;
         self.newest = newest;

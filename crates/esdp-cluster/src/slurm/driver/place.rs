@@ -254,8 +254,8 @@ impl SlurmDriver<'_> {
     }
 }
 
-/// A port counts a little more with a job of high priority, and jobs of a port start in its order; that nobody is passed is
-/// the work of admission.
+/// A port counts a little more with a job of high priority, and jobs of a port start in its order; that
+/// nobody is passed is the work of admission.
 fn weight(priority: u64) -> f64 {
     1.0 + priority.min(1 << 32) as f64 / (1u64 << 32) as f64
 }

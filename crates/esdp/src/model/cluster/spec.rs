@@ -26,7 +26,8 @@ impl ChannelSpec {
     }
 }
 
-/// A cluster as the user writes it; [`Cluster::new`](super::Cluster::new) checks it. The default is empty, to be filled.
+/// A cluster as the user writes it; [`Cluster::new`](super::Cluster::new) checks it. The default is empty, to
+/// be filled.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSpec {

@@ -20,8 +20,8 @@ impl Learner {
         Self { statistics, problem: SlotProblem::new(solver) }
     }
 
-    /// A slot, in which channels never tried go first. `score` is asked for the others: those that were tried, or are
-    /// pending.
+    /// A slot, in which channels never tried go first. `score` is asked for the others: those that were
+    /// tried, or are pending.
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.
@@ -58,8 +58,8 @@ impl Learner {
         self.problem.solve(view, scope, choice, |channel| Some(score(statistics, channel).into()))
     }
 
-    /// A slot by estimates alone. A channel never tried counts next to nothing, but not nothing: a job starts there
-    /// rather than wait.
+    /// A slot by estimates alone. A channel never tried counts next to nothing, but not nothing: a job starts
+    /// there rather than wait.
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.

@@ -13,11 +13,12 @@ pub trait Index: Send {
     /// Looks at a slot before its channels are scored, for what is the same for all of them.
     fn prepare(&mut self, _seen: &dyn Statistics, _view: &SlotView<'_>) {}
 
-    /// What a channel counts in this slot. The weight of its port is not in it: it is multiplied in afterwards.
+    /// What a channel counts in this slot. The weight of its port is not in it: it is multiplied in
+    /// afterwards.
     fn score(&self, seen: &dyn Statistics, view: &SlotView<'_>, channel: ChannelId) -> Score;
 
-    /// Whether channels that were never tried go first, whatever the others count. Yes by default: an average over no
-    /// outcome says nothing. Then only the others are scored.
+    /// Whether channels that were never tried go first, whatever the others count. Yes by default: an average
+    /// over no outcome says nothing. Then only the others are scored.
     fn covers(&self) -> bool {
         true
     }
@@ -31,8 +32,8 @@ pub trait Index: Send {
     fn change(&mut self, _change: &ClusterChange<'_>) {}
 }
 
-/// How a policy that learns chooses channels. For most an [`Index`] is enough; a rule may do something else in some
-/// slots.
+/// How a policy that learns chooses channels. For most an [`Index`] is enough; a rule may do something else
+/// in some slots.
 pub trait Rule: Send {
     /// Chooses channels for a slot, overwriting `choice`.
     ///
@@ -79,7 +80,8 @@ pub struct Learning<R> {
 }
 
 impl<R> Learning<R> {
-    /// A policy of this name, which users choose it by and saved states carry. It solves its problems exactly.
+    /// A policy of this name, which users choose it by and saved states carry. It solves its problems
+    /// exactly.
     pub fn new(name: &'static str, statistics: Box<dyn Statistics>, rule: R) -> Self {
         Self { name, learner: Learner::new(statistics, Box::new(Exact::default())), rule, exploit: false }
     }

@@ -1,8 +1,8 @@
 //! What policies share, and all that a policy of your own needs.
 //!
-//! Most policies differ in one thing: what a channel counts in a slot. That is an [`Index`], and [`Learning`] makes a
-//! [`Policy`](super::Policy) of it: with statistics, a solver, jobs of several tasks, weights of ports, servers that
-//! are closed, late outcomes, clusters that change, and states that restore exactly.
+//! Most policies differ in one thing: what a channel counts in a slot. That is an [`Index`], and [`Learning`]
+//! makes a [`Policy`](super::Policy) of it: with statistics, a solver, jobs of several tasks, weights of
+//! ports, servers that are closed, late outcomes, clusters that change, and states that restore exactly.
 //!
 //! ```
 //! use esdp::conformance::Suite;

@@ -7,9 +7,9 @@
 //!    can weigh. They are taken first, lightest first, as many as fit. A large constant
 //!    instead of infinity would make mass ties and slow decisions. A port of gangs starts one
 //!    job, which prefers channels that were never tried;
-//! 3. *solve*: the remaining open channels, each with its index, on the room that is left.
-//!    With several jobs at a port a channel comes once a job, but never more often than it fits;
-//!    where jobs are gangs, or the solver would rather count uses, it comes once, and the problem knows the jobs;
+//! 3. *solve*: the remaining open channels, each with its index, on the room that is left. With several jobs
+//!    at a port a channel comes once a job, but never more often than it fits; where jobs are gangs, or the
+//!    solver would rather count uses, it comes once, and the problem knows the jobs;
 //! 4. *commit*, once the choice was sealed and accepted: what will run counts as pending.
 //!
 //! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
@@ -22,8 +22,8 @@ use crate::stats::Statistics;
 
 /// What a channel counts in the objective of a slot.
 ///
-/// The solver maximises the sum of the chosen channels' means plus the root of the sum of their widths. An index that
-/// is one number has no width: `Score::from(0.7)`.
+/// The solver maximises the sum of the chosen channels' means plus the root of the sum of their widths. An
+/// index that is one number has no width: `Score::from(0.7)`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Score {
     /// Its mean, *v*.

@@ -105,7 +105,8 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ),
         (
             "policies = [{ name = \"esdp\", kappa = 0.25 }]",
-            "line 1: `policies[0].kappa`: `esdp` has no parameters any more; `kappa` belongs to what it was, which is \
+            "line 1: `policies[0].kappa`: `esdp` has no parameters any more; `kappa` belongs to what it \
+             was, which is \
              `esdp-index` now",
         ),
         ("policies = [3]", "line 1: `policies[0]` is 3, expected a policy's name"),
@@ -145,15 +146,19 @@ fn what_is_wrong_is_told_in_one_sentence() {
             "line 1: `gangs`: give `list`, or `groups`, `tasks` and `minimum`, not both",
         ),
         (
-            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1, task = 2 }]\n[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [1, 1] }]",
-            "line 3: `graph.channels[0].task` is 2, expected less than 2, the number of task groups of port 0",
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1, task = 2 }]\n[gangs]\nlist = [{ port = \
+             0, minimum = 1, tasks = [1, 1] }]",
+            "line 3: `graph.channels[0].task` is 2, expected less than 2, the number of task groups of port \
+             0",
         ),
         (
-            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, minimum = 3, tasks = [2] }]",
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, \
+             minimum = 3, tasks = [2] }]",
             "line 5: `gangs.list`: the gang of port 0: `minimum` is 3, expected a whole number from 1 to 2",
         ),
         (
-            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [{ count = 2, min = 3 }] }]",
+            "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, \
+             minimum = 1, tasks = [{ count = 2, min = 3 }] }]",
             "line 5: `gangs.list[0].tasks[0].min` is 3, expected a whole number from 0 to 2",
         ),
         (
@@ -162,11 +167,13 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ),
         (
             "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [\"two\"] }]",
-            "line 2: `gangs.list[0].tasks[0]` is \"two\", expected a number of tasks, or a table with `count` and `min`",
+            "line 2: `gangs.list[0].tasks[0]` is \"two\", expected a number of tasks, or a table with \
+             `count` and `min`",
         ),
         (
             "[gangs]\nlist = [{ port = 0, minimum = 1, tasks = [-1] }]",
-            "line 2: `gangs.list[0].tasks[0]` is -1, expected a number of tasks, or a table with `count` and `min`",
+            "line 2: `gangs.list[0].tasks[0]` is -1, expected a number of tasks, or a table with `count` \
+             and `min`",
         ),
         (
             "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\ntasks = [1, 2]",
@@ -281,11 +288,15 @@ fn sentences_say_what_is_accepted_and_stay_short() {
         ("[arrivals]\nrho = 1e999", format!("line 2: 1e999 {whole}")),
         (
             "[speeds]\nkinds = \"four\"",
-            "line 2: `speeds.kinds` is \"four\", expected the number of kinds or a list of rows, each of one number per kind"
+            "line 2: `speeds.kinds` is \"four\", expected the number of kinds or a list of rows, each of \
+             one number per kind"
                 .to_owned(),
         ),
         ("[speeds]\nlaw = 7", "line 2: `speeds.law` is 7, expected a text".to_owned()),
-        ("[arrivals]\nrho = 1e300", "line 2: `arrivals.rho` is 1e300, expected a number from 0 to 1".to_owned()),
+        (
+            "[arrivals]\nrho = 1e300",
+            "line 2: `arrivals.rho` is 1e300, expected a number from 0 to 1".to_owned(),
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(refused(text), expected);

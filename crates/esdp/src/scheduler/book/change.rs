@@ -1,4 +1,5 @@
-//! What time and changes of the cluster do to jobs: tickets that nobody answers, servers and ports that leave.
+//! What time and changes of the cluster do to jobs: tickets that nobody answers, servers and ports that
+//! leave.
 
 use super::{Book, ClosedUse, REMEMBERED, Refused};
 use crate::model::{Cluster, JobId, PortId, Remap, Slot, Ticket};
@@ -6,8 +7,8 @@ use crate::scheduler::devices::{Devices, moved};
 use std::collections::VecDeque;
 
 impl Book {
-    /// Gives up on outcomes of decisions before a slot. A start that nobody answered waits again; a job that runs
-    /// goes on and keeps its devices, but nothing more is expected of it.
+    /// Gives up on outcomes of decisions before a slot. A start that nobody answered waits again; a job that
+    /// runs goes on and keeps its devices, but nothing more is expected of it.
     pub fn expire(&mut self, before: Slot) -> Expired {
         let mut expired = Expired::default();
         let old: Vec<Ticket> = self
@@ -30,7 +31,8 @@ impl Book {
         expired
     }
 
-    /// Gives up on the open outcomes of one start that was accepted; its uses. A ticket that is not open has none.
+    /// Gives up on the open outcomes of one start that was accepted; its uses. A ticket that is not open has
+    /// none.
     pub fn give_up(&mut self, ticket: Ticket) -> Vec<ClosedUse> {
         let mut censored = Vec::new();
         if self.starts.contains_key(&ticket) {
@@ -44,8 +46,8 @@ impl Book {
         censored
     }
 
-    /// Carries the book to the next version of its cluster. What runs on a server that left is lost; jobs that wait at a
-    /// port that left are dropped.
+    /// Carries the book to the next version of its cluster. What runs on a server that left is lost; jobs
+    /// that wait at a port that left are dropped.
     pub fn change(&mut self, next: &Cluster, remap: &Remap) -> Moved {
         let mut moved_jobs = Moved::default();
         let mut waiting = vec![VecDeque::new(); next.ports().len()];

@@ -1,8 +1,9 @@
-//! Conservative backfill: every job, in the order of arrival, gets the earliest reservation that delays none before it;
-//! those whose reservation is now start.
+//! Conservative backfill: every job, in the order of arrival, gets the earliest reservation that delays none
+//! before it; those whose reservation is now start.
 //!
-//! Reservations are made anew in every slot, for the first [`DEPTH`] jobs that cannot start now, as real schedulers limit it
-//! too; the others stay behind them. Cost: for each job the times at which something ends, times the servers.
+//! Reservations are made anew in every slot, for the first [`DEPTH`] jobs that cannot start now, as real
+//! schedulers limit it too; the others stay behind them. Cost: for each job the times at which something
+//! ends, times the servers.
 
 use super::room::Room;
 use super::{Start, View};

@@ -1,5 +1,5 @@
-//! EASY backfill (Lifka 1995): the first job that does not fit has the earliest reservation there is; a later one may start
-//! now if it ends before that, or leaves what is reserved alone.
+//! EASY backfill (Lifka 1995): the first job that does not fit has the earliest reservation there is; a later
+//! one may start now if it ends before that, or leaves what is reserved alone.
 
 use super::room::Room;
 use super::{Start, View};

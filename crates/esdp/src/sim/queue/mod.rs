@@ -1,5 +1,5 @@
-//! Queues as batch schedulers run them: jobs in the order of their arrival, on the first servers with room, whatever
-//! their speed. What a policy that learns has to beat.
+//! Queues as batch schedulers run them: jobs in the order of their arrival, on the first servers with room,
+//! whatever their speed. What a policy that learns has to beat.
 //!
 //! | rule | what |
 //! |---|---|
@@ -7,9 +7,10 @@
 //! | [`QueueRule::Conservative`] | every job gets a reservation, and later ones may go ahead if they delay none |
 //! | [`QueueRule::Logged`] | jobs start when and where a log says: a check of the model |
 //!
-//! A rule is told how long each job would take on a server of average speed, more than a real scheduler ever knows: with
-//! users' guesses backfill does worse. It learns nothing. It is no [`Policy`](crate::policy::Policy), which sees how many
-//! jobs wait at a port and not which; so it starts jobs by itself, while the scheduler lets the slot pass.
+//! A rule is told how long each job would take on a server of average speed, more than a real scheduler ever
+//! knows: with users' guesses backfill does worse. It learns nothing. It is no
+//! [`Policy`](crate::policy::Policy), which sees how many jobs wait at a port and not which; so it starts
+//! jobs by itself, while the scheduler lets the slot pass.
 
 mod conservative;
 mod easy;
@@ -27,8 +28,8 @@ pub enum QueueRule {
     Easy,
     /// The same with conservative backfill.
     Conservative,
-    /// As logged: for each port when its jobs start and on which channels, in the order in which they come. One whose
-    /// channels are not told goes where there is room.
+    /// As logged: for each port when its jobs start and on which channels, in the order in which they come.
+    /// One whose channels are not told goes where there is room.
     Logged(Arc<Vec<Vec<LoggedStart>>>),
 }
 

@@ -5,8 +5,8 @@ use crate::sim::{
 };
 use std::ops::ControlFlow;
 
-/// Two servers of four cores. Port 0 asks for three cores, port 1 for all four of both servers, port 2 for one; every task
-/// runs at full speed. Jobs come slot by slot, and last as long as `work` says.
+/// Two servers of four cores. Port 0 asks for three cores, port 1 for all four of both servers, port 2 for
+/// one; every task runs at full speed. Jobs come slot by slot, and last as long as `work` says.
 fn setting(arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
     sized(4, arrivals, work)
 }
@@ -57,8 +57,9 @@ fn starts(setting: &Setting, rule: QueueRule) -> Vec<(u32, u64, u64)> {
 
 #[test]
 fn easy_lets_pass_who_does_not_delay_the_first() {
-    // Slot 1: three cores on `a` for 6 slots. Slot 2: the whole cluster is wanted, free from slot 7 on. Slot 3: two jobs of one
-    // core, one of which ends in time on `b`; the other, long one would delay it, wherever it runs.
+    // Slot 1: three cores on `a` for 6 slots. Slot 2: the whole cluster is wanted, free from slot 7 on. Slot
+    // 3: two jobs of one core, one of which ends in time on `b`; the other, long one would delay it, wherever
+    // it runs.
     let setting = setting(&[[1, 0, 0], [0, 1, 0], [0, 0, 2]], [&[6.0], &[2.0], &[4.0, 9.0]]);
     assert_eq!(starts(&setting, QueueRule::Easy), [(0, 0, 1), (2, 0, 3), (1, 0, 7), (2, 1, 9)]);
 }
@@ -67,9 +68,9 @@ fn easy_lets_pass_who_does_not_delay_the_first() {
 fn conservative_delays_nobody_who_came_before() {
     let same = setting(&[[1, 0, 0], [0, 1, 0], [0, 0, 2]], [&[6.0], &[2.0], &[4.0, 9.0]]);
     assert_eq!(starts(&same, QueueRule::Conservative), starts(&same, QueueRule::Easy));
-    // Three jobs of three cores: two run, the third waits for slot 5; then the whole cluster is wanted, free from slot 10
-    // on; then a long job of one core. EASY protects the third alone, so the last goes ahead, and the whole cluster is free
-    // when it has ended. With a reservation for all it may not.
+    // Three jobs of three cores: two run, the third waits for slot 5; then the whole cluster is wanted, free
+    // from slot 10 on; then a long job of one core. EASY protects the third alone, so the last goes ahead,
+    // and the whole cluster is free when it has ended. With a reservation for all it may not.
     let other = setting(&[[3, 0, 0], [0, 1, 0], [0, 0, 1]], [&[4.0, 9.0, 3.0], &[1.0], &[20.0]]);
     let (easy, conservative) = (starts(&other, QueueRule::Easy), starts(&other, QueueRule::Conservative));
     assert_eq!(easy, [(0, 0, 1), (0, 1, 1), (2, 0, 3), (0, 2, 5), (1, 0, 23)]);

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "another kind of value, expected the number of kinds or a list of rows, each of one number per kind"
+    expecting = "another kind of value, expected the number of kinds or a list of rows, each of one number \
+                 per kind"
 )]
 pub enum KindSpeeds {
     /// This many kinds; the speed of each port on each of them is drawn.

@@ -1,11 +1,11 @@
 //! How fast chosen channels run, and the truth about it.
 //!
-//! A channel's speed in slot *t* is drawn from a [`SpeedLaw`] around a mean, which may come from a
-//! range, once for every channel, from the server's hardware ([`KindSpeeds`]) or from an explicit table,
-//! and may [`Drift`]; its noise may be correlated from slot to slot. Its net utility is the speed less the supply cost, clipped to
-//! [0, 1]. The *true mean* of a channel in a slot is the mean of that clipped law at that slot's
-//! mean speed, in closed form. It is what the oracle knows and what a decision is credited
-//! with. The oracle knows the laws, not the luck: it does not foresee correlated noise.
+//! A channel's speed in slot *t* is drawn from a [`SpeedLaw`] around a mean, which may come from a range,
+//! once for every channel, from the server's hardware ([`KindSpeeds`]) or from an explicit table, and may
+//! [`Drift`]; its noise may be correlated from slot to slot. Its net utility is the speed less the supply
+//! cost, clipped to [0, 1]. The *true mean* of a channel in a slot is the mean of that clipped law at that
+//! slot's mean speed, in closed form. It is what the oracle knows and what a decision is credited with. The
+//! oracle knows the laws, not the luck: it does not foresee correlated noise.
 //!
 //! Draws are keyed by (seed, slot, channel), so every policy meets the same fate.
 

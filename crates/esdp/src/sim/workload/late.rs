@@ -1,4 +1,5 @@
-//! Ports that appear later: at most one job per port and slot with probability *rho*, from a slot of its own on.
+//! Ports that appear later: at most one job per port and slot with probability *rho*, from a slot of its own
+//! on.
 
 use super::{Bernoulli, Rates, Workload};
 use crate::model::{Arrivals, PortId, Slot};

@@ -12,9 +12,10 @@
 //! `LB` flips less than `D - LB` in all. For a fixed `lambda` the best `u` are the prices of a linear program
 //! (`lp/`); `lambda` is found by tangents (`Search`). Two more ideas keep it fast:
 //!
-//! - **Columns that are settled are summed once.** Large problems start on a sample of their channels, whose prices tell
-//!   which channels are in doubt. Only those form the next program; the others stay at the bound that the sign of
-//!   their `r` asks for. One pass over all channels then tells how far this is from the optimum of the relaxation.
+//! - **Columns that are settled are summed once.** Large problems start on a sample of their channels, whose
+//!   prices tell which channels are in doubt. Only those form the next program; the others stay at the bound
+//!   that the sign of their `r` asks for. One pass over all channels then tells how far this is from the
+//!   optimum of the relaxation.
 //! - **Rows that do not bind are left out.** If there are many, the violated ones are added as they turn up.
 //!
 //! However badly the minimisation goes, the bound is evaluated from the requests at the end and holds.
@@ -198,8 +199,8 @@ impl Dual {
         self.work += (2 * n * (rows + 1)) as u64;
     }
 
-    /// Chooses the `count` channels that are most in doubt, takes the others as the sign of `r` says, and sums them. Nothing, if
-    /// those do not fit.
+    /// Chooses the `count` channels that are most in doubt, takes the others as the sign of `r` says, and
+    /// sums them. Nothing, if those do not fit.
     fn settle(&mut self, problem: &Reduced, count: usize) -> Option<Frame> {
         let n = problem.len();
         self.left.clear();
@@ -236,8 +237,8 @@ impl Dual {
         self.left.iter().all(|&left| left > 0.0).then_some(frame)
     }
 
-    /// Solves the linear programs over the channels in doubt. Sets the multipliers; returns how it ended, and the objective of the
-    /// relaxed point.
+    /// Solves the linear programs over the channels in doubt. Sets the multipliers; returns how it ended, and
+    /// the objective of the relaxed point.
     fn relax(&mut self, problem: &Reduced, frame: Frame, limit: u64) -> (End, f64) {
         let n = problem.len();
         let Self { near, lp, .. } = self;

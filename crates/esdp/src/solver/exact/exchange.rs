@@ -1,10 +1,10 @@
 //! Exchanges: a good set made better by dropping a few channels, filling up and swapping.
 //!
-//! Iterated local search over the core, which is where good sets differ. A round drops one to four channels, mostly those with
-//! low reduced values, fills up by reduced value with a little noise, and swaps one channel
-//! for a better one while that fits. A result that is not worse is where the next round starts;
-//! after many rounds without a better one the search goes back to the best. Numbers come from a generator with a fixed start, so the same
-//! problem gives the same rounds.
+//! Iterated local search over the core, which is where good sets differ. A round drops one to four channels,
+//! mostly those with low reduced values, fills up by reduced value with a little noise, and swaps one channel
+//! for a better one while that fits. A result that is not worse is where the next round starts; after many
+//! rounds without a better one the search goes back to the best. Numbers come from a generator with a fixed
+//! start, so the same problem gives the same rounds.
 
 use super::Found;
 use super::ground::Ground;

@@ -75,8 +75,8 @@ impl Labels {
         self.history.len() as u32 - 1
     }
 
-    /// The best choice that toggling a channel makes of a label which `fits` then, if its value is above `best`, which it
-    /// raises; the choice is remembered.
+    /// The best choice that toggling a channel makes of a label which `fits` then, if its value is above
+    /// `best`, which it raises; the choice is remembered.
     #[inline]
     pub fn best_with(
         &mut self,

@@ -5,8 +5,8 @@
 //! 3. Channels with `|r| >= D - LB` are decided. The rest, the *core*, is searched by
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
 //!    table up to a larger size.
-//! 4. Where none of these ends with a proof: [`exchange`] for a better set, then [`tree`], over the part of the core
-//!    with the smallest `|r|` first, then over all of it until the budget ends.
+//! 4. Where none of these ends with a proof: [`exchange`] for a better set, then [`tree`], over the part of
+//!    the core with the smallest `|r|` first, then over all of it until the budget ends.
 //!
 //! Every stage keeps the best set and the best bound of those before it, and none but the last spends more if
 //! more is there: a larger budget goes on where a smaller one ends.
@@ -123,19 +123,18 @@ impl Found {
 }
 
 impl Exact {
-    /// Limits a decision to about this many visits of labels, table cells and channels;
-    /// a visit takes about 2.5 ns. However small, the answer is feasible and its bound
-    /// holds. Without a limit of yours: 32 million, or 200 for every channel where that is more; with
-    /// gangs or limits of servers, 30,000 for every channel up to 120 million and 6,000 for every channel, but at
-    /// least 40 million.
+    /// Limits a decision to about this many visits of labels, table cells and channels; a visit takes about
+    /// 2.5 ns. However small, the answer is feasible and its bound holds. Without a limit of yours: 32
+    /// million, or 200 for every channel where that is more; with gangs or limits of servers, 30,000 for
+    /// every channel up to 120 million and 6,000 for every channel, but at least 40 million.
     #[must_use]
     pub fn with_work_budget(mut self, visits: u64) -> Self {
         self.work_budget = Some(visits);
         self
     }
 
-    /// The first answer and bound. The relaxation is given twice as much until it is solved, and every point is rounded:
-    /// a larger budget then goes through the same points as a smaller one, and further.
+    /// The first answer and bound. The relaxation is given twice as much until it is solved, and every point
+    /// is rounded: a larger budget then goes through the same points as a smaller one, and further.
     fn relax(&mut self, problem: &Problem<'_>, budget: u64) {
         let Self { reduced, dual, pass, found, .. } = self;
         let size = reduced.len() as u64 * (reduced.rows() as u64 + 2);
@@ -223,9 +222,9 @@ impl Exact {
         if cells <= affordable && tab.search(reduced, dual, whole, found) && found.is_optimal() {
             return "exact/tab";
         }
-        // Good sets differ from the relaxation in few channels, those with the smallest `|r|`: trees over these alone find them
-        // early, and the better the set, the smaller the core.
-        // What each stage may spend does not depend on the budget, so that a larger one goes on where a smaller one ends.
+        // Good sets differ from the relaxation in few channels, those with the smallest `|r|`: trees over
+        // these alone find them early, and the better the set, the smaller the core. What each stage may
+        // spend does not depend on the budget, so that a larger one goes on where a smaller one ends.
         let mut count = 20 + reduced.rows() / 2;
         if count < order.len() && !spent(found) {
             let part = (found.work + EXCHANGES).min(whole.work);

@@ -20,8 +20,8 @@ use crate::solver::reduce::Reduced;
 /// Tables are filled at most this often, each time with a better `lambda`.
 const ROUNDS: usize = 3;
 
-/// Channels that only more others than this could replace are kept unseen: the list of these others would cost
-/// more than it saves.
+/// Channels that only more others than this could replace are kept unseen: the list of these others would
+/// cost more than it saves.
 const MOST_DOMINATORS: usize = 1_024;
 
 /// The low bits of a label's key hold its table cell, the bits above its packed weight.

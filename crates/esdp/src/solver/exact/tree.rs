@@ -1,17 +1,20 @@
 //! TREE: branch and bound on the linear relaxation, for what labels cannot take: many rows, or weights
 //! too wide for one word.
 //!
-//! Channels outside of the core (see `core.rs`) are fixed. At a node some more are; its relaxation is solved by a few steps
-//! of the dual simplex method (`lp/`) from wherever the last node ended. The node's bound is evaluated from the
-//! requests with the prices found, for the `lambda` of the root: valid whatever the table's rounding errors.
+//! Channels outside of the core (see `core.rs`) are fixed. At a node some more are; its relaxation is solved
+//! by a few steps of the dual simplex method (`lp/`) from wherever the last node ended. The node's bound is
+//! evaluated from the requests with the prices found, for the `lambda` of the root: valid whatever the
+//! table's rounding errors.
 //!
 //! How many channels of the core are left out is one more whole number, with a row of its own; where it is
-//! not whole, a node is split by it first. Where all channels are worth about the same, that closes most of the gap.
+//! not whole, a node is split by it first. Where all channels are worth about the same, that closes most of
+//! the gap.
 //!
 //! A node with a bound above the best set is split by the channel that is shared most evenly. The search goes
-//! down the side that the relaxation prefers, and when that ends it takes the open node with the largest bound: what is
-//! proved when the budget ends is the largest bound that is still open. Every node's relaxed point is rounded to a set: few channels are shared,
-//! so little is lost, and what then fits is filled in by reduced value (`rounding.rs`).
+//! down the side that the relaxation prefers, and when that ends it takes the open node with the largest
+//! bound: what is proved when the budget ends is the largest bound that is still open. Every node's relaxed
+//! point is rounded to a set: few channels are shared, so little is lost, and what then fits is filled in by
+//! reduced value (`rounding.rs`).
 
 use super::ground::Ground;
 use super::rounding::Rounding;
@@ -102,7 +105,8 @@ impl PartialEq for Open {
 impl Eq for Open {}
 
 impl Tree {
-    /// Searches for a set better than `found` among the first `count` channels of `order`, the core by ascending `|r|`.
+    /// Searches for a set better than `found` among the first `count` channels of `order`, the core by
+    /// ascending `|r|`.
     pub fn search(
         &mut self,
         problem: &Reduced,

@@ -17,16 +17,18 @@
 //!
 //! Every tuned number is in `tuning.rs`.
 //!
-//! Words: a *job* has *copies*, of which some run, and *groups* of alike *tasks*; a *channel* is a group on a server, a
-//! *use* of it one task there. A *room* is what a server has, a *row* a limit of the whole cluster. *Limits* are what a search has
-//! settled so far: lower and upper uses of each channel, fewest and most copies of each job.
+//! Words: a *job* has *copies*, of which some run, and *groups* of alike *tasks*; a *channel* is a group on a
+//! server, a *use* of it one task there. A *room* is what a server has, a *row* a limit of the whole cluster.
+//! *Limits* are what a search has settled so far: lower and upper uses of each channel, fewest and most
+//! copies of each job.
 //!
-//! An example: two servers with 3 free devices each, a job of 4 tasks that need one device each, all or none, worth 1 on
-//! the first server and .5 on the second; a job of one task that needs 2, worth 1.8 on either. The relaxation runs the first
-//! job with 3 tasks and 1, and the second on the second server: 3.5 + 1.8, all whole, and the prices of the two
-//! servers prove it.
+//! An example: two servers with 3 free devices each, a job of 4 tasks that need one device each, all or none,
+//! worth 1 on the first server and .5 on the second; a job of one task that needs 2, worth 1.8 on either. The
+//! relaxation runs the first job with 3 tasks and 1, and the second on the second server: 3.5 + 1.8, all
+//! whole, and the prices of the two servers prove it.
 //!
-//! Where the best decision is lost in the rounding of vast numbers, `search/doubt.rs` leaves out gangs that cannot run.
+//! Where the best decision is lost in the rounding of vast numbers, `search/doubt.rs` leaves out gangs that
+//! cannot run.
 
 mod cholesky;
 mod dual;
@@ -154,8 +156,8 @@ impl Decomposition {
         }
     }
 
-    /// What rounding leaves in doubt: bounds closer than this to a value are met. It grows with the value: what
-    /// was once left for a smaller one stays left.
+    /// What rounding leaves in doubt: bounds closer than this to a value are met. It grows with the value:
+    /// what was once left for a smaller one stays left.
     fn tolerance(&self) -> f64 {
         // Less than 1e-9 of small values, as long as that is well above the rounding of numbers of 1.
         1e-11 * ((50.0 * self.best_value).clamp(0.01, 1.0) + self.best_value)

@@ -1,11 +1,12 @@
 //! Every tuned number of the solver, by the file that uses it.
 //!
-//! They were chosen on drawn problems (`esdp bench --families`), on other seeds than those that are reported, but for one: that
-//! a tree over copies needs a relaxation for every four jobs was settled with seed 0 in sight. A number that
-//! follows from the problem or from arithmetic stays where it is used.
+//! They were chosen on drawn problems (`esdp bench --families`), on other seeds than those that are reported,
+//! but for one: that a tree over copies needs a relaxation for every four jobs was settled with seed 0 in
+//! sight. A number that follows from the problem or from arithmetic stays where it is used.
 
 pub(super) mod search {
-    /// A decision's work by default: so much for each channel, up to so much in all, and a little for each channel beyond.
+    /// A decision's work by default: so much for each channel, up to so much in all, and a little for each
+    /// channel beyond.
     pub const WORK_PER_CHANNEL: u64 = 30_000;
     pub const WORK: u64 = 120_000_000;
     pub const MORE_WORK_PER_CHANNEL: u64 = 6_000;
@@ -35,7 +36,8 @@ pub(super) mod search {
     pub const STEPS: usize = 35;
     /// Problems of more channels than this get fewer decisions while the dual goes down.
     pub const LARGE: usize = 20_000;
-    /// Visits for each channel below which branching is not worth a try, but for problems of at most this many channels.
+    /// Visits for each channel below which branching is not worth a try, but for problems of at most this
+    /// many channels.
     pub const TREE: u64 = 20_000;
     pub const SMALL: usize = 50;
 }
@@ -195,12 +197,14 @@ pub(super) mod part {
 pub(super) mod relaxed {
     /// Channels whose reduced value is below this, in the scaled objective, stay out of a dive.
     pub const WANTED: f64 = -0.12;
-    /// The part of the work for a better bound by servers' knapsacks, where they bound better than the relaxation.
+    /// The part of the work for a better bound by servers' knapsacks, where they bound better than the
+    /// relaxation.
     pub const DESCENT_PART: u64 = 20;
     /// The part of the work that is left for a tree over copies, and the nodes for which it must suffice.
     pub const TREE_PART: u64 = 2;
     pub const LEAST_NODES: u64 = 8;
-    /// One more node for so many jobs: where a few nodes are lost among many jobs, the work is better spent on regions.
+    /// One more node for so many jobs: where a few nodes are lost among many jobs, the work is better spent
+    /// on regions.
     pub const JOBS_PER_NODE: u64 = 4;
 }
 
@@ -233,15 +237,16 @@ pub(super) mod relax {
     pub const LEAST_GAIN: f64 = 3e-4;
     /// The same where rounds are dear.
     pub const LEAST_GAIN_OF_LARGE: f64 = 2e-3;
-    /// With the default budget, rounds that gain this share of the bound do not count: the decision and all that follows
-    /// are the better for them.
+    /// With the default budget, rounds that gain this share of the bound do not count: the decision and all
+    /// that follows are the better for them.
     pub const MUCH: f64 = 5e-3;
 }
 
 pub(super) mod choose {
     /// Problems of more channels than this are solved with some of them at first, ...
     pub const LARGE: usize = 10_000;
-    /// ... so many for each group and as many again as it has tasks, by each of two rankings, and for each server, ...
+    /// ... so many for each group and as many again as it has tasks, by each of two rankings, and for each
+    /// server, ...
     pub const FEW: usize = 6;
     /// ... and then with about so many, ...
     pub const MOST: usize = 10_000;
@@ -267,9 +272,11 @@ pub(super) mod cuts {
 }
 
 pub(super) mod job {
-    /// Jobs with more groups than this that matter are tied loosely: their minimum is left out of the relaxation.
+    /// Jobs with more groups than this that matter are tied loosely: their minimum is left out of the
+    /// relaxation.
     pub const MOST_GROUPS: usize = 24;
-    /// Of a group that a job needs whole, a little less is asked for here: the method wants room on all sides.
+    /// Of a group that a job needs whole, a little less is asked for here: the method wants room on all
+    /// sides.
     pub const NEARLY_WHOLE: f64 = 0.98;
     /// What a task of a job that is decided to run is worth beyond its value, in the scaled objective.
     pub const URGENCY: f64 = 0.5;

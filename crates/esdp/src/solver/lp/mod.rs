@@ -5,12 +5,12 @@
 //! ```
 //!
 //! Requests are never negative, so a slack never exceeds its capacity: *every* variable has two finite
-//! bounds. Any basis is therefore dual feasible once each variable outside of it sits at the bound
-//! that its gain asks for. Nothing has to be repaired when `lambda`, a bound or a capacity changes; the method starts
+//! bounds. Any basis is therefore dual feasible once each variable outside of it sits at the bound that its
+//! gain asks for. Nothing has to be repaired when `lambda`, a bound or a capacity changes; the method starts
 //! where it stands, from all slacks at first.
 //!
-//! The table holds only the columns outside of the basis. A step picks the row that violates its bounds most and
-//! walks along the break points of the dual, flipping every column that the walk passes (the long step):
+//! The table holds only the columns outside of the basis. A step picks the row that violates its bounds most
+//! and walks along the break points of the dual, flipping every column that the walk passes (the long step):
 //! one row with a thousand columns takes one step. A step costs `rows x columns` multiplications.
 //!
 //! Rounding errors gather in the table. So nobody trusts its numbers: prices are read off, and the bound
@@ -208,8 +208,9 @@ impl Lp {
         if at < self.columns { self.at(at) } else { self.level[at - self.columns] }
     }
 
-    /// The price of a row; below 0 only by rounding, or if its slack is bounded otherwise. If no point is within the bounds,
-    /// the prices are so far along the ray that proves it that the bound is below the floor.
+    /// The price of a row; below 0 only by rounding, or if its slack is bounded otherwise. If no point is
+    /// within the bounds, the prices are so far along the ray that proves it that the bound is below the
+    /// floor.
     pub fn row_price(&self, row: usize) -> f64 {
         let at = self.place[self.columns + row] as usize;
         let along = |entry: f64| self.ray.map_or(0.0, |(_, step)| step * entry);

@@ -180,8 +180,8 @@ impl<'a> Problem<'a> {
         mean.total() + f64::sqrt(width.total())
     }
 
-    /// Whether uses of distinct, ascending channels keep every capacity: at most one of each channel, or, with
-    /// [`Gangs`], such that every job is whole.
+    /// Whether uses of distinct, ascending channels keep every capacity: at most one of each channel, or,
+    /// with [`Gangs`], such that every job is whole.
     pub fn is_feasible(&self, uses: &Uses) -> bool {
         let is_kind =
             uses.is_sorted() && (self.gangs.is_some() || uses.iter().all(|Use { count, .. }| count == 1));

@@ -1,30 +1,32 @@
 //! Pooled statistics that find out by themselves how fast to forget.
 //!
-//! Whether speeds drift, how fast, and on which servers, nobody knows beforehand. So several memories run side by side,
-//! each a pool of its own ([`Pooled`](super::Pooled): averages that fade at one rate, and what channels share by them),
-//! and are weighed by how well they predict. An outcome *z* of channel *e* on server *r* is judged by
+//! Whether speeds drift, how fast, and on which servers, nobody knows beforehand. So several memories run
+//! side by side, each a pool of its own ([`Pooled`](super::Pooled): averages that fade at one rate, and what
+//! channels share by them), and are weighed by how well they predict. An outcome *z* of channel *e* on server
+//! *r* is judged by
 //!
 //! ```text
 //! ln p_m = -( ln v_m + (z - estimate_m)^2 / v_m ) / 2,      v_m = variance_m + noise_m
 //! ```
 //!
-//! before any of them learns it; `weights.rs` has what the weights *w_m* of server *r* become. A channel then reads as
-//! the mixture:
+//! before any of them learns it; `weights.rs` has what the weights *w_m* of server *r* become. A channel then
+//! reads as the mixture:
 //!
 //! ```text
 //! estimate = sum_m w_m estimate_m
 //! variance = sum_m w_m ( variance_m + (estimate_m - estimate)^2 )
 //! ```
 //!
-//! so memories that disagree are by themselves a reason to look again. [`Statistics::fading`] is the weight of the memories
-//! that forget.
+//! so memories that disagree are by themselves a reason to look again. [`Statistics::fading`] is the weight
+//! of the memories that forget.
 //!
-//! Cost: an outcome costs *O(memories)*, and changes the weights of all channels of its server: these are read again when the
-//! next slot opens, or each time that somebody asks before. A slot costs one reading of each of them and of the channels
-//! that were ever used, and what [`Pooled`](super::Pooled) costs for each memory. Memory is *O(channels + servers)*.
+//! Cost: an outcome costs *O(memories)*, and changes the weights of all channels of its server: these are
+//! read again when the next slot opens, or each time that somebody asks before. A slot costs one reading of
+//! each of them and of the channels that were ever used, and what [`Pooled`](super::Pooled) costs for each
+//! memory. Memory is *O(channels + servers)*.
 //!
-//! What another state knows is added to every memory, to a short one no more than it could hold. Weights are not
-//! merged: they are learned again, within some dozen outcomes.
+//! What another state knows is added to every memory, to a short one no more than it could hold. Weights are
+//! not merged: they are learned again, within some dozen outcomes.
 
 #[cfg(test)]
 mod tests;

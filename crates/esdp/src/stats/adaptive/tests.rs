@@ -1,4 +1,5 @@
-//! Several memories, weighed: what they agree on, what they find out, and that they are saved to the last bit.
+//! Several memories, weighed: what they agree on, what they find out, and that they are saved to the last
+//! bit.
 
 use super::*;
 use crate::model::{Capacity, ChannelSpec, ClusterSpec};
@@ -22,7 +23,8 @@ fn cluster(servers: u32) -> Cluster {
     .unwrap()
 }
 
-/// Plays 12 servers with two ports; `mean` is the mean speed of a server in a slot, outcomes scatter by .1 around it.
+/// Plays 12 servers with two ports; `mean` is the mean speed of a server in a slot, outcomes scatter by .1
+/// around it.
 fn played(slots: u64, mean: impl Fn(u64, u32) -> f64) -> Adaptive {
     let mut adaptive = Adaptive::new(&cluster(12));
     let mut rng = stream(7, Purpose::Speeds, 0, 0);
@@ -108,8 +110,8 @@ fn save_and_restore_is_exact() {
     );
 }
 
-/// Channels of a server with outcomes are read later. When is not seen: lives in which everything is read after each event,
-/// at some of them, and never before the next slot, read alike to the last bit.
+/// Channels of a server with outcomes are read later. When is not seen: lives in which everything is read
+/// after each event, at some of them, and never before the next slot, read alike to the last bit.
 #[test]
 fn when_channels_are_read_makes_no_difference() {
     let mut rng = stream(6, Purpose::Policy, 0, 0);

@@ -1,18 +1,19 @@
 //! How much each memory is believed, server by server.
 //!
-//! One memory suits a server; which one is not known, and it may change. With the share *pi_m* of the servers that
-//! memory *m* suits, and the chance *epsilon* that a server changes from one outcome to the next, Bayes' rule
-//! (the filter of a hidden Markov chain) gives the weights of a server after an outcome that memory *m* expected with
-//! density *p_m*:
+//! One memory suits a server; which one is not known, and it may change. With the share *pi_m* of the servers
+//! that memory *m* suits, and the chance *epsilon* that a server changes from one outcome to the next, Bayes'
+//! rule (the filter of a hidden Markov chain) gives the weights of a server after an outcome that memory *m*
+//! expected with density *p_m*:
 //!
 //! ```text
 //! w_m <- (1 - epsilon) w_m p_m / sum_k w_k p_k + epsilon pi_m
 //! ```
 //!
-//! The shares are the mean weights of all servers, each as far as its outcomes have said anything. So a single server
-//! that is throttled forgets by itself and the others do not, while in a cluster in which everything drifts a server
-//! never seen before forgets from its first slot. Kept are the odds *w_m / pi_m*, so that servers without outcomes
-//! follow the shares. Cost: *O(memories)* per outcome, *O(servers)* per refit.
+//! The shares are the mean weights of all servers, each as far as its outcomes have said anything. So a
+//! single server that is throttled forgets by itself and the others do not, while in a cluster in which
+//! everything drifts a server never seen before forgets from its first slot. Kept are the odds *w_m / pi_m*,
+//! so that servers without outcomes follow the shares. Cost: *O(memories)* per outcome, *O(servers)* per
+//! refit.
 //!
 //! Limit: how fast a server forgets holds for all of its ports.
 

@@ -2,10 +2,10 @@
 //!
 //! A channel that was never tried is expected to be what channels of its port on servers of its kind turned
 //! out to be, give or take how much those differ; what is seen of it then moves it away from there. So no
-//! channel has to be tried to be judged, its variance is finite from the start, and with thousands of servers a
-//! scheduler is good long before it has tried them all. `prior.rs` has the model, `tree.rs` who is alike, `posterior.rs` what
-//! is believed of one channel, `refit.rs` how what is shared is learned,
-//! `pool.rs` all of it at one rate of forgetting.
+//! channel has to be tried to be judged, its variance is finite from the start, and with thousands of servers
+//! a scheduler is good long before it has tried them all. `prior.rs` has the model, `tree.rs` who is alike,
+//! `posterior.rs` what is believed of one channel, `refit.rs` how what is shared is learned, `pool.rs` all of
+//! it at one rate of forgetting.
 //!
 //! With `n` outcomes of sum `S`, noise `s2`, and a prior mean `m` with variance `tau2`:
 //!
@@ -16,19 +16,19 @@
 //! ```
 //!
 //! The noise of a channel is drawn to that of its group, so speeds whose noise grows with their mean are
-//! weighed rightly. Open outcomes count in the variance. [`UNIT`] makes one scale of `kappa` and `sigma` serve
-//! policies on these statistics and on plain averages.
+//! weighed rightly. Open outcomes count in the variance. [`UNIT`] makes one scale of `kappa` and `sigma`
+//! serve policies on these statistics and on plain averages.
 //!
-//! An observation costs *O(1)*. What is shared is learned again in a refit over all channels, after
-//! `1 + t / 20` slots at first and never less often than every [`LONGEST_PAUSE`] slots where old outcomes fade:
+//! An observation costs *O(1)*. What is shared is learned again in a refit over all channels, after `1 + t /
+//! 20` slots at first and never less often than every [`LONGEST_PAUSE`] slots where old outcomes fade:
 //! *O(channels)* each, amortised over those slots. Memory is *O(channels + servers)*.
 //!
-//! What every channel reads as is kept. Where nothing fades it changes only with an event of the channel and with a
-//! refit; where old outcomes fade it is computed anew in every slot, in one pass.
+//! What every channel reads as is kept. Where nothing fades it changes only with an event of the channel and
+//! with a refit; where old outcomes fade it is computed anew in every slot, in one pass.
 //!
-//! Limits: Gaussian, so a few outliers among many alike channels are found late, unless [`Pooled::with_slab`] allows
-//! for them; and one refit is one step of the iteration that fits the prior, which converges over the first refits, not
-//! in the first slot.
+//! Limits: Gaussian, so a few outliers among many alike channels are found late, unless [`Pooled::with_slab`]
+//! allows for them; and one refit is one step of the iteration that fits the prior, which converges over the
+//! first refits, not in the first slot.
 
 mod pool;
 mod posterior;
@@ -51,8 +51,8 @@ use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot};
 use posterior::Slab;
 use std::sync::Arc;
 
-/// The variance of an outcome for which a channel with *n* of them and no prior has the variance `1 / (2 n)` of
-/// plain averages.
+/// The variance of an outcome for which a channel with *n* of them and no prior has the variance `1 / (2 n)`
+/// of plain averages.
 pub const UNIT: f64 = 0.16;
 
 /// The most slots between two refits where old outcomes fade.
@@ -87,8 +87,8 @@ pub struct GroupReport {
 }
 
 impl Pooled {
-    /// Nothing known of any channel of a cluster; its labels are used if `labelled`, and what is learned fades by
-    /// `gamma` a slot.
+    /// Nothing known of any channel of a cluster; its labels are used if `labelled`, and what is learned
+    /// fades by `gamma` a slot.
     ///
     /// # Panics
     /// If `gamma` is not in (0, 1].
@@ -99,8 +99,8 @@ impl Pooled {
         pooled
     }
 
-    /// The same where a share `slab` of the channels may be far better or worse than others of their group: insurance
-    /// for rare outliers, which 0.1 is a good value for; 0 is none.
+    /// The same where a share `slab` of the channels may be far better or worse than others of their group:
+    /// insurance for rare outliers, which 0.1 is a good value for; 0 is none.
     ///
     /// # Panics
     /// If `slab` is not in [0, 0.5].

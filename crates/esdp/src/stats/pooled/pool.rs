@@ -1,7 +1,7 @@
 //! What was seen at one rate of forgetting, and the prior learned from it.
 //!
-//! A pool answers what is believed of a channel and keeps no answers: [`Pooled`](super::Pooled) keeps those of one
-//! pool, [`Adaptive`](crate::stats::Adaptive) weighs several.
+//! A pool answers what is believed of a channel and keeps no answers: [`Pooled`](super::Pooled) keeps those
+//! of one pool, [`Adaptive`](crate::stats::Adaptive) weighs several.
 
 use super::posterior::{Belief, Evidence, Expected, Slab};
 use super::prior::Prior;

@@ -1,25 +1,25 @@
 //! What is believed of one channel, from what is expected of channels like it and what it did itself.
 //!
-//! Without a slab the prior of the mean speed is a Gaussian, and so is the posterior. With one, a share *p* of the
-//! channels may be far from the others of their group, on either side:
+//! Without a slab the prior of the mean speed is a Gaussian, and so is the posterior. With one, a share *p*
+//! of the channels may be far from the others of their group, on either side:
 //!
 //! ```text
 //! theta_e ~ (1 - p) N( m, tau2 ) + p N( m, tau2 + SLAB )
 //! ```
 //!
-//! Each of the two, spike and slab, has a Gaussian posterior. What the slab's weighs is the chance, by Bayes' rule, that
-//! the channel is one of the few, and follows from how likely each makes the average of its *n* outcomes of sum *S*.
-//! With `D = n (tau2 + uncertainty of m) + s2` and `D' = D + n SLAB`:
+//! Each of the two, spike and slab, has a Gaussian posterior. What the slab's weighs is the chance, by Bayes'
+//! rule, that the channel is one of the few, and follows from how likely each makes the average of its *n*
+//! outcomes of sum *S*. With `D = n (tau2 + uncertainty of m) + s2` and `D' = D + n SLAB`:
 //!
 //! ```text
 //! log odds = ln( p / (1 - p) ) + ln( D / D' ) / 2 + SLAB (S - n m)^2 / (2 D D')
 //! ```
 //!
-//! Estimate and variance are those of the mixture; the variance has what lies between the two estimates. Cost: *O(1)*,
-//! with a logarithm and an exponential where there is a slab.
+//! Estimate and variance are those of the mixture; the variance has what lies between the two estimates.
+//! Cost: *O(1)*, with a logarithm and an exponential where there is a slab.
 //!
-//! Limits: the slab's variance and *p* are fixed, since too few channels are in it to learn them from; and what is read
-//! of the mixture, two moments, does not tell on which side its long tail is.
+//! Limits: the slab's variance and *p* are fixed, since too few channels are in it to learn them from; and
+//! what is read of the mixture, two moments, does not tell on which side its long tail is.
 
 /// What the slab adds to the variance of a group's channels: a deviation of 0.3, anything in [0, 1].
 const SLAB: f64 = 0.09;
@@ -72,7 +72,8 @@ pub(super) fn posterior(evidence: Evidence, mean: f64, between: f64) -> Posterio
     }
 }
 
-/// The belief that follows from a Gaussian prior; open outcomes make `uses` of it and tell nothing of the mean.
+/// The belief that follows from a Gaussian prior; open outcomes make `uses` of it and tell nothing of the
+/// mean.
 fn gaussian(expected: Expected, between: f64, evidence: Evidence, uses: f64) -> Belief {
     let Posterior { estimate, mut variance, mut pull } = posterior(evidence, expected.mean, between);
     if uses != evidence.count {
@@ -127,8 +128,8 @@ impl Slab {
         }
     }
 
-    /// What the outcomes of a channel weigh in what is learned of its prior mean, with the variance `around` it of the
-    /// average of outcomes in the spike: the expected precision. In the slab that is little.
+    /// What the outcomes of a channel weigh in what is learned of its prior mean, with the variance `around`
+    /// it of the average of outcomes in the spike: the expected precision. In the slab that is little.
     pub(super) fn precision(chance: f64, scale: f64, around: f64) -> f64 {
         (1.0 - chance) * scale / around + chance * scale / (around + SLAB)
     }

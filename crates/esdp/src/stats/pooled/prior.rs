@@ -106,9 +106,9 @@ impl Prior {
         drawn(residuals, freedom, OF_PARENT, self.groups[place.group as usize].noise)
     }
 
-    /// The same for the next version of a cluster: groups are found by their names, servers by theirs. A group
-    /// that is new is as its parent is, give or take how groups of its level differ; a server that is new is a usual
-    /// specimen of its kind.
+    /// The same for the next version of a cluster: groups are found by their names, servers by theirs. A
+    /// group that is new is as its parent is, give or take how groups of its level differ; a server that is
+    /// new is a usual specimen of its kind.
     pub(super) fn carried(&self, old: &Tree, new: &Tree, remap: &Remap) -> Self {
         let known: HashMap<Vec<String>, usize> =
             (0..old.groups.len()).map(|group| (old.path(group), group)).collect();

@@ -1,12 +1,12 @@
 //! Learning again what channels share, from everything that was seen.
 //!
-//! A refit takes one step of expectation-maximisation: the noise; the `b` exactly, by sums up and estimates down
-//! the tree; then `u`; then the variances, each drawn to that of the parent group as if by
-//! [`OF_PARENT`] more members. Cost: *O(channels + groups + servers)*.
+//! A refit takes one step of expectation-maximisation: the noise; the `b` exactly, by sums up and estimates
+//! down the tree; then `u`; then the variances, each drawn to that of the parent group as if by [`OF_PARENT`]
+//! more members. Cost: *O(channels + groups + servers)*.
 //!
-//! With a slab each channel first gets its chance of being in it, and counts that much less: with its expected
-//! precision for `b` and `u`, and for `tau2` with its chance of being in the spike. What it says of `tau2` from within
-//! the slab is next to nothing and left out.
+//! With a slab each channel first gets its chance of being in it, and counts that much less: with its
+//! expected precision for `b` and `u`, and for `tau2` with its chance of being in the spike. What it says of
+//! `tau2` from within the slab is next to nothing and left out.
 
 use super::posterior::{Evidence, Posterior, Slab, posterior};
 use super::prior::{

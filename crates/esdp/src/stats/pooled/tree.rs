@@ -4,8 +4,8 @@
 //! everything - port - first label of the server - second label - ... - channel
 //! ```
 //!
-//! The jobs of a gang have several groups of tasks, which may differ as much as ports do: then a group of tasks
-//! takes the port's place. Servers that lack a label where others have one form a group of their own,
+//! The jobs of a gang have several groups of tasks, which may differ as much as ports do: then a group of
+//! tasks takes the port's place. Servers that lack a label where others have one form a group of their own,
 //! since less is known of them and they differ more.
 
 use crate::model::{ChannelId, Cluster, PortId};

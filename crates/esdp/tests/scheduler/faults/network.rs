@@ -14,8 +14,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Sends a message: it arrives some time after `after`, perhaps twice, perhaps never, and what is sent after it may
-    /// overtake it.
+    /// Sends a message: it arrives some time after `after`, perhaps twice, perhaps never, and what is sent
+    /// after it may overtake it.
     pub fn send(&mut self, rng: &mut Stream, event: Event, after: u64) {
         let copies = match rng.random_range(0..40) {
             0 => 0,

@@ -1,6 +1,7 @@
 //! The world outside, as a driver of the core: users, operators, and servers that run jobs or die.
 //!
-//! Nothing here looks into the core. What the world knows of a job it knows from the starts that it was given.
+//! Nothing here looks into the core. What the world knows of a job it knows from the starts that it was
+//! given.
 
 use super::described::Described;
 use super::network::Network;
@@ -95,7 +96,8 @@ impl World {
         }
     }
 
-    /// When the core dies in the next turn, if so: after how many events, and whether the last of them is in the journal.
+    /// When the core dies in the next turn, if so: after how many events, and whether the last of them is in
+    /// the journal.
     pub fn crash(&mut self) -> Option<(usize, bool)> {
         (self.rng.random_range(0..40) == 0).then(|| (self.rng.random_range(0..12), self.rng.random_bool(0.5)))
     }
@@ -160,7 +162,8 @@ impl World {
         if self.rng.random_bool(0.5) {
             return Event::Drained { server };
         }
-        // What ran there is gone; that it is may become known before or after the server's loss, or by the jobs alone.
+        // What ran there is gone; that it is may become known before or after the server's loss, or by the
+        // jobs alone.
         let dead = |run: &Run| run.start.placements.iter().any(|place| place.server == server);
         let jobs: Vec<String> =
             self.running.iter().filter(|(_, run)| dead(run)).map(|(job, _)| job.clone()).collect();

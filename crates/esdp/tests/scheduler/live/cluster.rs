@@ -23,7 +23,8 @@ pub fn live() -> Live {
     Live::new(described(), policy("esdp-index")).unwrap()
 }
 
-/// The same cluster with jobs of one task for two devices: two fit on `n0`, one on `n1`, and all start at once.
+/// The same cluster with jobs of one task for two devices: two fit on `n0`, one on `n1`, and all start at
+/// once.
 pub fn single() -> ClusterDescription {
     let mut described = described();
     described.ports[0].jobs = JobShape::tasks(1, 1, &[("gpu", 2)]);

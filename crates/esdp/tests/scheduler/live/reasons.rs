@@ -120,7 +120,8 @@ fn urgent_jobs_and_heavy_ports_come_first() {
     }
 }
 
-/// What is listed after a slot: the named jobs, some others, and how many more wait; the same reasons as in the whole list.
+/// What is listed after a slot: the named jobs, some others, and how many more wait; the same reasons as in
+/// the whole list.
 #[test]
 fn some_of_a_long_queue_are_listed() {
     let mut live = live();

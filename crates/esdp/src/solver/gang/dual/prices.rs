@@ -10,8 +10,8 @@
 //!                                + sum over jobs of max { q_l y : fewest_l <= y <= most_l }
 //! ```
 //!
-//! A group with a minimum of its own has two rows, of which one is priced: below 0, `mu_g` pays for the tasks that a copy
-//! needs, and `minimum_g` stands for `count_g` in `q_l`.
+//! A group with a minimum of its own has two rows, of which one is priced: below 0, `mu_g` pays for the tasks
+//! that a copy needs, and `minimum_g` stands for `count_g` in `q_l`.
 //!
 //! Server capacities stay in the subproblems (`knapsack.rs`), which makes `D` far sharper than
 //! the linear relaxation. `D` is convex in the prices and in `ln lambda`, which is the last one.
@@ -71,7 +71,8 @@ impl Layout {
     }
 }
 
-/// Keeps a price where it may be: `ln lambda` within reason, all others at least 0 but those of groups that are needed.
+/// Keeps a price where it may be: `ln lambda` within reason, all others at least 0 but those of groups that
+/// are needed.
 pub(in crate::solver::gang) fn project(form: &Form, place: usize, price: f64) -> f64 {
     if place >= Layout::of(form).lambda {
         return price.clamp(-WIDEST, WIDEST);
@@ -217,8 +218,8 @@ impl Pricing {
     }
 }
 
-/// How many tasks of a group a running copy of its job has at a price: all of them if they cost something, those that it
-/// needs if they are paid for.
+/// How many tasks of a group a running copy of its job has at a price: all of them if they cost something,
+/// those that it needs if they are paid for.
 pub(in crate::solver::gang) fn tasks_of_copy(group: &GroupForm, price: f64) -> f64 {
     f64::from(if price < 0.0 { group.minimum } else { group.count })
 }

@@ -1,7 +1,8 @@
 //! A part of a problem: some jobs alone, on what all others leave.
 //!
-//! Its objective is linear, by the slope of the square root at a decision. Servers without room for any of these jobs' tasks
-//! are no part of it, so it is small, and solved like a problem of its own: relaxation, dive, tree.
+//! Its objective is linear, by the slope of the square root at a decision. Servers without room for any of
+//! these jobs' tasks are no part of it, so it is small, and solved like a problem of its own: relaxation,
+//! dive, tree.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::polish::slope;
@@ -11,8 +12,8 @@ use crate::solver::gang::tuning::part::LEAST_GAIN;
 use crate::solver::gang::tuning::search::WORK_PER_VISIT;
 
 impl Form {
-    /// Takes over some jobs of a problem and what a decision leaves free. `ids` are then channels of that problem; a unit of
-    /// width counts `slope`.
+    /// Takes over some jobs of a problem and what a decision leaves free. `ids` are then channels of that
+    /// problem; a unit of width counts `slope`.
     fn fill_part(&mut self, from: &Self, placement: &Placement, jobs: &[u32], slope: f64) {
         (self.scale, self.even, self.linear, self.devices) = (1.0, true, true, from.devices);
         self.groups.clear();
@@ -69,7 +70,8 @@ impl Form {
 }
 
 impl Decomposition {
-    /// Takes some jobs out of the decision at hand and decides on them anew, within so much work; whether that was better.
+    /// Takes some jobs out of the decision at hand and decides on them anew, within so much work; whether
+    /// that was better.
     pub(in crate::solver::gang) fn decide_anew(&mut self, jobs: &[u32], work: u64) -> bool {
         let mut part = self.part.take().unwrap_or_default();
         let Self { form, placement, .. } = self;

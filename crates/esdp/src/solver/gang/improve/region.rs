@@ -1,5 +1,5 @@
-//! Improves a decision by regions: a few jobs are taken out, the others stay where they are, and the few are decided on anew, with
-//! some that wait, as a problem of their own (`part.rs`).
+//! Improves a decision by regions: a few jobs are taken out, the others stay where they are, and the few are
+//! decided on anew, with some that wait, as a problem of their own (`part.rs`).
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::sequence::Sequence;

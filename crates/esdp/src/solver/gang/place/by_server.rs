@@ -47,7 +47,8 @@ impl Decomposition {
     /// Completes or cuts jobs that are short of their minimum, then adds whatever fits.
     pub(in crate::solver::gang) fn finish(&mut self) {
         let Self { form, builder, placement, pricing, root_copies, .. } = self;
-        // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving others.
+        // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving
+        // others.
         let relaxed = !root_copies.is_empty();
         let mut work = 0;
         for place in 0..builder.jobs.len() {

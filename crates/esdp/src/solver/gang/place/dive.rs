@@ -1,8 +1,8 @@
 //! Builds a decision by diving: the relaxation is decided bit by bit and solved again after each bit.
 //!
 //! First the copies, those that the relaxation is sure of before others; then the tasks, the surest first.
-//! Prices settle in between (`newton.rs`). A job that can no longer reach its minimum loses a copy and begins anew.
-//! What is left when nothing more fits is completed as in `by_server.rs`.
+//! Prices settle in between (`newton.rs`). A job that can no longer reach its minimum loses a copy and begins
+//! anew. What is left when nothing more fits is completed as in `by_server.rs`.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::form::{Form, NO_GROUP};
@@ -158,7 +158,8 @@ impl Dive {
         decided
     }
 
-    /// Propagates what was decided; a job that cannot reach its minimum any more loses a copy and begins anew.
+    /// Propagates what was decided; a job that cannot reach its minimum any more loses a copy and begins
+    /// anew.
     fn tighten(&mut self, form: &Form, root: &Limits) -> bool {
         let Self { limits, before, .. } = self;
         for _ in 0..=form.jobs.len() {

@@ -1,8 +1,8 @@
 //! Makes room for a task by moving others: what one server is short of, another has.
 //!
-//! Tasks leave gaps that are too small for the next one: two servers with one free device each hold no task that
-//! needs two. A task is placed on a server from which a few tasks of one other group can move to servers with
-//! room for them. Of all such moves among the best channels, the one with the best objective is taken.
+//! Tasks leave gaps that are too small for the next one: two servers with one free device each hold no task
+//! that needs two. A task is placed on a server from which a few tasks of one other group can move to servers
+//! with room for them. Of all such moves among the best channels, the one with the best objective is taken.
 
 use crate::solver::gang::place::build::Builder;
 use crate::solver::gang::place::placement::Placement;
@@ -10,7 +10,8 @@ use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::tuning::eject::{CHANNELS, MOVED};
 
 impl Builder {
-    /// Places one more task of a group of a running job, others moved if need be; whether it did. Counts visits.
+    /// Places one more task of a group of a running job, others moved if need be; whether it did. Counts
+    /// visits.
     pub fn place_by_moving(&self, form: &Form, placement: &mut Placement, g: usize, work: &mut u64) -> bool {
         let l = form.groups[g].job as usize;
         let own = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
@@ -69,7 +70,8 @@ impl Builder {
         moved == 0
     }
 
-    /// One more copy of a job that does not fit as things are, others moved; kept only if the objective rises.
+    /// One more copy of a job that does not fit as things are, others moved; kept only if the objective
+    /// rises.
     pub fn insert_by_moving(&self, form: &Form, placement: &mut Placement, l: usize, work: &mut u64) -> bool {
         let job = &form.jobs[l];
         if !job.is_gang() || placement.copies[l] >= job.copies {

@@ -139,8 +139,8 @@ impl Form {
         }
         v.clear();
         w.clear();
-        // A gain that would vanish beside a vast mean is rounded up: it is still placed if the vast one is not, and the
-        // bound still holds.
+        // A gain that would vanish beside a vast mean is rounded up: it is still placed if the vast one is
+        // not, and the bound still holds.
         let rounded =
             |from: f64, scaled: f64| if from > 0.0 { scaled.max(f64::MIN_POSITIVE) } else { scaled };
         v.extend(ids.iter().map(|&id| mean[id as usize]).map(|mean| rounded(mean, mean / self.scale)));
@@ -186,8 +186,8 @@ impl Form {
         }
     }
 
-    /// Whole copies that fit the cluster-wide rows: a quota of seven tasks holds one job of four, not one and three
-    /// quarters.
+    /// Whole copies that fit the cluster-wide rows: a quota of seven tasks holds one job of four, not one and
+    /// three quarters.
     fn limit_copies(&mut self) {
         for l in 0..self.jobs.len() {
             let own = &self.of_job[self.job_start[l] as usize..self.job_start[l + 1] as usize];

@@ -121,7 +121,8 @@ impl Form {
         self.jobs[job].first_group as usize..self.jobs[job].end_group as usize
     }
 
-    /// How many uses of a channel fit into what is left of the servers and of the cluster's rows, at most so many.
+    /// How many uses of a channel fit into what is left of the servers and of the cluster's rows, at most so
+    /// many.
     pub fn fits(&self, channel: usize, servers: &[Amount], rows: &[Amount], at_most: u64) -> u64 {
         let request = self.request(channel);
         let server = &servers[self.server[channel] as usize * self.devices..];

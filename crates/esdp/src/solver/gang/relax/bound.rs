@@ -7,8 +7,8 @@
 //! F(n) <= 1/(4 lambda) + u.room + b.c + sum over jobs of copies * max(0, best { r.n : n makes a whole job })
 //! ```
 //!
-//! A job's best uses are greedy: the best channels of each group, then the least bad ones up to its minima. That no
-//! more tasks of one copy run on a server than fit there counts here, and does not in the relaxation.
+//! A job's best uses are greedy: the best channels of each group, then the least bad ones up to its minima.
+//! That no more tasks of one copy run on a server than fit there counts here, and does not in the relaxation.
 
 use super::cuts::Cuts;
 use super::interior::Interior;
@@ -97,8 +97,8 @@ impl Multipliers {
         self.gain(form, e).min(0.0)
     }
 
-    /// The reduced value of a channel less the price of a task. Above 0, the solution that the prices are from did not
-    /// know the channel, or could not use more of it.
+    /// The reduced value of a channel less the price of a task. Above 0, the solution that the prices are
+    /// from did not know the channel, or could not use more of it.
     pub fn gain(&self, form: &Form, e: usize) -> f64 {
         let task = if form.group[e] == NO_GROUP { 0.0 } else { self.task[form.group[e] as usize] };
         self.r[e] - task
@@ -146,7 +146,8 @@ impl Multipliers {
         (value * copies, size * most)
     }
 
-    /// The best uses of a copy, of all copies of a job whose tasks do not depend on each other; and the size of what was added up.
+    /// The best uses of a copy, of all copies of a job whose tasks do not depend on each other; and the size
+    /// of what was added up.
     fn copy(&mut self, form: &Form, limits: &Limits, l: usize) -> (f64, f64) {
         let job = &form.jobs[l];
         let most = u64::from(limits.most[l]);

@@ -1,8 +1,8 @@
 //! Which channels a relaxation is solved with.
 //!
-//! A large problem has dozens of channels for each group, of which a relaxation uses a few. It is solved with some that look
-//! good at first, then with those that the prices found bring near use. Bounds count all channels, so that a choice
-//! can make them worse, never wrong.
+//! A large problem has dozens of channels for each group, of which a relaxation uses a few. It is solved with
+//! some that look good at first, then with those that the prices found bring near use. Bounds count all
+//! channels, so that a choice can make them worse, never wrong.
 
 use super::Relaxation;
 use crate::solver::gang::problem::form::{Form, NO_GROUP};
@@ -23,8 +23,9 @@ impl Relaxation {
         is_large
     }
 
-    /// Chooses the best channels of each group by their worth; and the best of each group and of each server by how much
-    /// they are worth more than is usual there. What is usual on a server is about what it will cost to use it.
+    /// Chooses the best channels of each group by their worth; and the best of each group and of each server
+    /// by how much they are worth more than is usual there. What is usual on a server is about what it will
+    /// cost to use it.
     fn choose_by_worth(&mut self, form: &Form) {
         let running = form.w.iter().sum::<f64>() / form.len() as f64 * form.jobs.len() as f64;
         let slope = if form.linear { 0.0 } else { 0.5 / running.sqrt() };
@@ -40,9 +41,9 @@ impl Relaxation {
         self.work += 20 * form.len() as u64;
     }
 
-    /// Chooses by the prices of the solution at hand: what it uses, the best channels of each group and of each server, and of
-    /// all others the best. A server of which the solution knew too few channels has a price that is too low, and all its
-    /// others look good: the best of them come in, not any.
+    /// Chooses by the prices of the solution at hand: what it uses, the best channels of each group and of
+    /// each server, and of all others the best. A server of which the solution knew too few channels has a
+    /// price that is too low, and all its others look good: the best of them come in, not any.
     pub(super) fn choose_by_prices(&mut self, form: &Form, limits: &Limits) {
         // Not the prices with the best bound: those of this solution, which know its channels.
         let mut multipliers = std::mem::take(&mut self.trial);
@@ -115,8 +116,8 @@ fn usual(
     sums.into_iter().map(|(sum, count)| sum / f64::max(count, 1.0)).collect()
 }
 
-/// The highest score first. Where scores are equal, channels of neighbouring servers must not come together: a hundred jobs
-/// would all be offered the same few servers.
+/// The highest score first. Where scores are equal, channels of neighbouring servers must not come together:
+/// a hundred jobs would all be offered the same few servers.
 fn by_falling_score(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
     let mixed = |e: u32| e.wrapping_mul(0x9E37_79B1).rotate_left(15).wrapping_mul(0x85EB_CA77);
     b.0.total_cmp(&a.0).then_with(|| mixed(a.1).cmp(&mixed(b.1)))

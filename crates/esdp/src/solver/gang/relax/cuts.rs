@@ -7,9 +7,9 @@
 //! sum f(p.a_e / q) n_e <= floor(c)
 //! ```
 //!
-//! Three tasks of two devices each on a server with five: the relaxation runs two and a half of them, this row two.
-//! Weights tried are those that make some request, or half or a third of it, whole. What the relaxation's
-//! solution breaks most is kept.
+//! Three tasks of two devices each on a server with five: the relaxation runs two and a half of them, this
+//! row two. Weights tried are those that make some request, or half or a third of it, whole. What the
+//! relaxation's solution breaks most is kept.
 
 use crate::model::Amount;
 use crate::solver::gang::problem::form::Form;

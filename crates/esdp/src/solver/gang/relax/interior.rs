@@ -1,8 +1,9 @@
 //! A primal-dual interior-point method (Mehrotra's predictor and corrector) for the relaxation of `mod.rs`.
 //!
-//! Every inequality has a slack `s` and a price `z`; steps lead towards `s z = mu` for all of them, and `mu` falls. The
-//! uses' and jobs' own inequalities and the capacities hold from the start; only "the tasks of a group are the uses of
-//! its channels" is reached on the way. One factor of the system (`step.rs`) serves both halves of a step.
+//! Every inequality has a slack `s` and a price `z`; steps lead towards `s z = mu` for all of them, and `mu`
+//! falls. The uses' and jobs' own inequalities and the capacities hold from the start; only "the tasks of a
+//! group are the uses of its channels" is reached on the way. One factor of the system (`step.rs`) serves
+//! both halves of a step.
 
 use super::job::Job;
 use super::open::{FREE, Open, PerCopy};
@@ -125,8 +126,8 @@ pub(super) struct Interior {
 }
 
 impl Interior {
-    /// Goes from a fresh start until the products promise a gap below `tolerance` of the value, or the work is spent.
-    /// `each` sees every point that is nearly there.
+    /// Goes from a fresh start until the products promise a gap below `tolerance` of the value, or the work
+    /// is spent. `each` sees every point that is nearly there.
     pub fn run(
         &mut self,
         open: &Open,
@@ -261,8 +262,8 @@ impl Interior {
         self.x.clear();
         let mut group_sum = vec![0.0; open.groups.len()];
         for server in &open.servers {
-            // Near the point where all inequalities have the most room together: each channel has the same share of the
-            // server, which is nearly full.
+            // Near the point where all inequalities have the most room together: each channel has the same
+            // share of the server, which is nearly full.
             let count = server.channels().len() as f64;
             let share = 1.0 / (count + f64::from(server.rows));
             for e in server.channels() {

@@ -7,8 +7,8 @@
 //! T_g >= minimum_g y - low_g   for groups with a minimum of their own
 //! ```
 //!
-//! Given the prices `p_g` that the channels pay for tasks, a step moves `T` by `N dp + n`: the inverse of a tiny
-//! matrix. Where a job runs whole or not at all, `T_g = count_g y - low_g` and only `y` moves.
+//! Given the prices `p_g` that the channels pay for tasks, a step moves `T` by `N dp + n`: the inverse of a
+//! tiny matrix. Where a job runs whole or not at all, `T_g = count_g y - low_g` and only `y` moves.
 
 use crate::solver::gang::problem::form::{Form, GroupForm};
 use crate::solver::gang::problem::limits::Limits;
@@ -57,7 +57,8 @@ pub(super) struct Job {
     pub settled: f64,
     /// Whether all tasks run or none.
     pub tied: bool,
-    /// What the minimum asks for each copy, and the tasks that count towards it already; 0 when it asks for nothing.
+    /// What the minimum asks for each copy, and the tasks that count towards it already; 0 when it asks for
+    /// nothing.
     pub minimum: f64,
     pub counted: f64,
     /// What a copy is worth beyond its tasks.
@@ -129,8 +130,8 @@ impl Job {
         self.copies.is_some().then_some(if self.tied { 0 } else { self.groups().len() })
     }
 
-    /// Appends the job's rows, dense over its unknowns, and their constants: a slack is a constant and the entries times
-    /// the unknowns.
+    /// Appends the job's rows, dense over its unknowns, and their constants: a slack is a constant and the
+    /// entries times the unknowns.
     pub fn rows(&self, tasks: &[Tasks], entries: &mut Vec<f64>, constants: &mut Vec<f64>) {
         let (unknowns, groups, copies) = (self.unknowns(), tasks.len(), self.copies_at());
         let mut push = |constant: f64, set: &dyn Fn(&mut [f64])| {

@@ -6,14 +6,14 @@
 //!      sum of a group's x_e <= count y,  sum of a job's x_e >= minimum y,  fewest <= y <= most
 //! ```
 //!
-//! over real `x` and `y`. It knows nothing of how a server's room is filled by whole tasks, so it is weak where a server
-//! holds two or three tasks, and sharp where it holds dozens: then its bound is a fraction of a percent above the
-//! optimum, its prices are right, and nearly all of its uses are whole. It does not matter how large the
-//! capacities are.
+//! over real `x` and `y`. It knows nothing of how a server's room is filled by whole tasks, so it is weak
+//! where a server holds two or three tasks, and sharp where it holds dozens: then its bound is a fraction of
+//! a percent above the optimum, its prices are right, and nearly all of its uses are whole. It does not
+//! matter how large the capacities are.
 //!
-//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `step.rs` and `system.rs`
-//! its linear system, `bound.rs` a bound that holds at any prices, however they were found. A step costs
-//! about `sum over servers of channels^2 devices` or the same by job, whichever is less.
+//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `step.rs`
+//! and `system.rs` its linear system, `bound.rs` a bound that holds at any prices, however they were found. A
+//! step costs about `sum over servers of channels^2 devices` or the same by job, whichever is less.
 
 mod bound;
 mod choose;
@@ -74,9 +74,9 @@ impl Relaxation {
         25 * units(servers.min(jobs) + 60 * self.open.len() as u64)
     }
 
-    /// Solves a whole problem, adds rounded rows as long as they help, and leaves the multipliers with the best bound;
-    /// that bound. Channels stay out that the prices of the first solution leave far from use (`choose.rs`); the bound
-    /// counts them.
+    /// Solves a whole problem, adds rounded rows as long as they help, and leaves the multipliers with the
+    /// best bound; that bound. Channels stay out that the prices of the first solution leave far from use
+    /// (`choose.rs`); the bound counts them.
     pub fn solve(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
         self.cuts.reset(form);
         let is_large = self.choose_first(form);
@@ -117,7 +117,8 @@ impl Relaxation {
         Form::value(sum(&form.v), sum(&form.w))
     }
 
-    /// Solves with the rows there are. The multipliers are replaced by ones with a better bound than the given one.
+    /// Solves with the rows there are. The multipliers are replaced by ones with a better bound than the
+    /// given one.
     fn solve_once(&mut self, form: &Form, limits: &Limits, known: f64, end: u64) -> f64 {
         let Self { open, interior, multipliers, trial, cuts, apart, .. } = self;
         open.fill(form, limits, cuts, false, |e| !apart[e]);

@@ -1,7 +1,7 @@
 //! What limits leave open of a problem, laid out for the interior-point method.
 //!
-//! Rows that all open uses together cannot fill are left out, the others are scaled to a capacity of 1. A group whose
-//! tasks cannot run out asks for no row either: its channels are then free of it.
+//! Rows that all open uses together cannot fill are left out, the others are scaled to a capacity of 1. A
+//! group whose tasks cannot run out asks for no row either: its channels are then free of it.
 
 use super::cuts::{Cut, Cuts};
 use super::job::{Job, Tasks};
@@ -23,14 +23,16 @@ pub(super) struct Open {
     /// The open group, or [`FREE`].
     pub group: Vec<u32>,
     pub servers: Vec<Server>,
-    /// Channel after channel, its share of each of its server's rows; `Server::coefficient` is where they begin.
+    /// Channel after channel, its share of each of its server's rows; `Server::coefficient` is where they
+    /// begin.
     pub coefficients: Vec<f64>,
     /// The server rows in all, and where each comes from.
     pub rows: usize,
     row_source: Vec<Source>,
     /// Cluster-wide rows, as positions in `Form::rows`.
     pub wide: Vec<u32>,
-    /// Channel after channel, its share of each cluster-wide row that it needs, and where each channel's begin.
+    /// Channel after channel, its share of each cluster-wide row that it needs, and where each channel's
+    /// begin.
     pub wide_entries: Vec<(u32, f64)>,
     pub wide_start: Vec<u32>,
     /// The form's group behind each open one.
@@ -49,7 +51,8 @@ pub(super) struct Open {
     pub of_job_start: Vec<u32>,
     /// The server of each channel.
     pub server_of: Vec<u32>,
-    /// Channels of which a copy of a job can use no more than fits there: the channel, its job and that number.
+    /// Channels of which a copy of a job can use no more than fits there: the channel, its job and that
+    /// number.
     pub per_copy: Vec<PerCopy>,
     /// For each channel, its place there, or [`FREE`].
     pub per_copy_at: Vec<u32>,

@@ -1,11 +1,12 @@
 //! The linear system of a Newton step: two sides of small blocks, tied by the channels.
 //!
-//! Server rows make a block a server, groups a block a job; a channel ties one server to one group. Eliminating the
-//! blocks of one side leaves a dense system in the other side and the few rows that tie everything (cluster-wide rows
-//! and the square root). Which side goes is a matter of cost.
+//! Server rows make a block a server, groups a block a job; a channel ties one server to one group.
+//! Eliminating the blocks of one side leaves a dense system in the other side and the few rows that tie
+//! everything (cluster-wide rows and the square root). Which side goes is a matter of cost.
 //!
-//! A few unknowns, the copies of jobs, have negative pivots. They come last, in blocks and in what is kept: then
-//! the factor exists in this order (the matrix is quasi-definite), and only the sign of their products changes.
+//! A few unknowns, the copies of jobs, have negative pivots. They come last, in blocks and in what is kept:
+//! then the factor exists in this order (the matrix is quasi-definite), and only the sign of their products
+//! changes.
 
 use crate::solver::gang::cholesky::dot;
 
@@ -187,8 +188,8 @@ fn signed(a: &[f64], b: &[f64], positive: usize) -> f64 {
     dot(&a[..positive], &b[..positive]) - dot(&a[positive..], &b[positive..a.len()])
 }
 
-/// Factorises in place, in the lower triangle: `L S L'` with `S` the signs, positive first. A pivot that rounding made
-/// vanish is made vast, which leaves its unknown where it is.
+/// Factorises in place, in the lower triangle: `L S L'` with `S` the signs, positive first. A pivot that
+/// rounding made vanish is made vast, which leaves its unknown where it is.
 fn factorise(matrix: &mut [f64], size: usize, positive: usize) {
     for i in 0..size {
         let (above, row) = matrix.split_at_mut(i * size);
@@ -205,7 +206,8 @@ fn factorise(matrix: &mut [f64], size: usize, positive: usize) {
     }
 }
 
-/// `S^-1 L^-1 x` in place, with the signs already applied: `signed` products of such columns are what elimination takes.
+/// `S^-1 L^-1 x` in place, with the signs already applied: `signed` products of such columns are what
+/// elimination takes.
 fn forward(factor: &[f64], size: usize, positive: usize, x: &mut [f64]) {
     for i in 0..size {
         let row = &factor[i * size..][..i + 1];

@@ -1,8 +1,11 @@
-//! A tree over the jobs' copies, on the linear relaxation: the bound falls, and every node is a start for a dive.
+//! A tree over the jobs' copies, on the linear relaxation: the bound falls, and every node is a start for a
+//! dive.
 //!
-//! The node with the highest bound comes first. It is split by the job whose copies are farthest from a whole number; both
-//! sides are solved with the rounded rows that the root found. Where servers' own knapsacks (`prices.rs`) bounded the root better at
-//! the relaxation's prices, they bound nodes too. What is still open when the work is spent keeps its bound. Before all, jobs are settled whose other numbers of copies would cost more than the gap.
+//! The node with the highest bound comes first. It is split by the job whose copies are farthest from a whole
+//! number; both sides are solved with the rounded rows that the root found. Where servers' own knapsacks
+//! (`prices.rs`) bounded the root better at the relaxation's prices, they bound nodes too. What is still open
+//! when the work is spent keeps its bound. Before all, jobs are settled whose other numbers of copies would
+//! cost more than the gap.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::limits::Limits;
@@ -41,8 +44,8 @@ impl Nodes {
 }
 
 impl Decomposition {
-    /// Searches from the root, of which the bound of the relaxation and the best one are given; the bound of what is left.
-    /// Multipliers, scores and ranks stay the root's.
+    /// Searches from the root, of which the bound of the relaxation and the best one are given; the bound of
+    /// what is left. Multipliers, scores and ranks stay the root's.
     pub(in crate::solver::gang) fn branch_on_copies(
         &mut self,
         (relaxed, bound): (f64, f64),

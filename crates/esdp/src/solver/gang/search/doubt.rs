@@ -1,10 +1,10 @@
 //! Decisions that are lost in the rounding of vast numbers, and what is done about it.
 //!
-//! Everything is scaled by the largest number, and bounds that are closer to a value than rounding can tell are met.
-//! A gang of vast means that cannot be placed sets the scale all the same: beside it, what does run may be worth less
-//! than the rounding. Such a decision is not called optimal. Gangs that cannot run are looked for, one at a
-//! time; without them the problem is solved again. A decision worth 1e-4 of the largest number or more is never in
-//! doubt.
+//! Everything is scaled by the largest number, and bounds that are closer to a value than rounding can tell
+//! are met. A gang of vast means that cannot be placed sets the scale all the same: beside it, what does run
+//! may be worth less than the rounding. Such a decision is not called optimal. Gangs that cannot run are
+//! looked for, one at a time; without them the problem is solved again. A decision worth 1e-4 of the largest
+//! number or more is never in doubt.
 
 use crate::solver::Problem;
 use crate::solver::gang::Decomposition;
@@ -22,8 +22,8 @@ impl Decomposition {
         if self.best_value > 0.0 { self.tolerance() > DOUBTFUL * self.best_value } else { !self.form.even }
     }
 
-    /// Leaves out the gangs with vast numbers that cannot run; whether there are any. Takes about as much work
-    /// as the budget again; the form is another one afterwards.
+    /// Leaves out the gangs with vast numbers that cannot run; whether there are any. Takes about as much
+    /// work as the budget again; the form is another one afterwards.
     pub(in crate::solver::gang) fn leave_out_idle(&mut self, problem: &Problem<'_>, budget: u64) -> bool {
         let mut asked = vec![false; self.form.jobs.len()];
         for (e, &job) in self.form.job.iter().enumerate() {

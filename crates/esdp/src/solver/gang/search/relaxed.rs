@@ -36,7 +36,8 @@ impl Decomposition {
         if gap(self, bound) > CLOSE && has_tree {
             bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
         }
-        // Where the whole problem is no larger than a region, the tree has looked for all that regions could find.
+        // Where the whole problem is no larger than a region, the tree has looked for all that regions could
+        // find.
         if gap(self, bound) > CLOSE && (!has_tree || self.form.jobs.len() > region::JOBS) {
             let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
             self.improve_regions(bound, work as u64);
@@ -126,8 +127,8 @@ pub(in crate::solver::gang) fn task_prices(form: &Form, from: &Multipliers, pric
     prices.clear();
     prices.resize(layout.len, 0.0);
     for (l, job) in form.jobs.iter().enumerate() {
-        // A task's price is what it costs its group less what it does for the minimum; both are at least 0, but for groups
-        // with a minimum of their own.
+        // A task's price is what it costs its group less what it does for the minimum; both are at least 0,
+        // but for groups with a minimum of their own.
         let groups = form.groups_of_job(l);
         let bound = groups.clone().filter(|&g| !form.groups[g].is_needed());
         let lowest = bound.map(|g| from.task[g]).fold(0.0, f64::min);

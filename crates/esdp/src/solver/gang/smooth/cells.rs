@@ -1,8 +1,8 @@
-//! A table over a server's room, one cell for each room that may be left, with as many cells of zeros below in
-//! every device: where its rows are.
+//! A table over a server's room, one cell for each room that may be left, with as many cells of zeros below
+//! in every device: where its rows are.
 
-/// The cells that hold a request, row after row of the last device: where each begins, how long it is, and the
-/// product of what each unit of the other devices counts by. Missing requests are 0, missing factors 1.
+/// The cells that hold a request, row after row of the last device: where each begins, how long it is, and
+/// the product of what each unit of the other devices counts by. Missing requests are 0, missing factors 1.
 #[inline(always)]
 pub(in crate::solver::gang) fn rows(
     levels: &[usize],

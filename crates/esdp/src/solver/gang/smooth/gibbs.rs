@@ -12,9 +12,8 @@
 //! E n_e = sum over k of exp(k r_e / T) Z(room - k a_e) / Z(room),   and so on for pairs.
 //! ```
 //!
-//! Uses are limited by the room alone, which is counted on a grid (`grid.rs`): good enough for prices, which are
-//! evaluated exactly elsewhere.
-//! A server costs `offers * (cells + offers)` or so.
+//! Uses are limited by the room alone, which is counted on a grid (`grid.rs`): good enough for prices, which
+//! are evaluated exactly elsewhere. A server costs `offers * (cells + offers)` or so.
 
 use crate::solver::gang::smooth::cells::rows;
 use crate::solver::gang::tuning::gibbs::{CUT, LEAST, UNIT};
@@ -47,7 +46,8 @@ pub(in crate::solver::gang) struct Gibbs {
     pub covariance: Vec<f64>,
     /// A buffer of the caller's: channels and values.
     pub kept: Vec<(usize, f64)>,
-    /// `Z` of each cell, less the room's price; as many zeros below, so that pairs need no look at what is left.
+    /// `Z` of each cell, less the room's price; as many zeros below, so that pairs need no look at what is
+    /// left.
     table: Vec<f64>,
     idle: Vec<f64>,
     price: Vec<f64>,
@@ -57,8 +57,8 @@ pub(in crate::solver::gang) struct Gibbs {
 }
 
 impl Gibbs {
-    /// The smoothed value of `offers`, of which those that hardly count are dropped; fills `mean` and `covariance`.
-    /// `requests` are on the grid, channel after channel.
+    /// The smoothed value of `offers`, of which those that hardly count are dropped; fills `mean` and
+    /// `covariance`. `requests` are on the grid, channel after channel.
     pub fn solve(&mut self, requests: &[usize], levels: &[usize], temperature: f64) -> f64 {
         let devices = levels.len();
         let request = |offer: &Offer| &requests[offer.channel * devices..][..devices];
@@ -103,8 +103,8 @@ impl Gibbs {
         bound + temperature * (libm::log(total) - libm::log(UNIT))
     }
 
-    /// Prices of the room under which no offer is worth more than it costs, and what the room costs then: all devices
-    /// by their share, or one alone, whichever is less.
+    /// Prices of the room under which no offer is worth more than it costs, and what the room costs then: all
+    /// devices by their share, or one alone, whichever is less.
     fn choose_price(&mut self, requests: &[usize], levels: &[usize]) -> f64 {
         let devices = levels.len();
         let mut best = f64::INFINITY;

@@ -31,8 +31,8 @@ pub(in crate::solver::gang) fn has_many_servers(form: &Form) -> bool {
     2 * (form.groups.len() + form.jobs.len()) <= form.servers() * form.devices
 }
 
-/// About what all steps from the beginning cost, in visits; `None` where a server is so large that its table would not
-/// be exact. Devices that cannot run out do not count.
+/// About what all steps from the beginning cost, in visits; `None` where a server is so large that its table
+/// would not be exact. Devices that cannot run out do not count.
 pub(in crate::solver::gang) fn cost(form: &Form) -> Option<u64> {
     let size = Layout::of(form).len as u64;
     let mut tables = 0u64;
@@ -172,7 +172,8 @@ impl Newton {
         -self.step.iter().zip(gradient).map(|(step, gradient)| step * gradient).sum::<f64>()
     }
 
-    /// Prices at another temperature, along the path of the minimum. The factor is that of the last direction.
+    /// Prices at another temperature, along the path of the minimum. The factor is that of the last
+    /// direction.
     fn follow(&mut self, layout: Layout, change: f64) {
         self.direction(layout.len);
         let Smooth { drift, active, .. } = &self.smooth;

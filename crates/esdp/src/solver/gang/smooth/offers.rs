@@ -1,4 +1,5 @@
-//! One server's part of the smoothed dual (`smoothed.rs`): what it is offered, and what that adds to the derivatives.
+//! One server's part of the smoothed dual (`smoothed.rs`): what it is offered, and what that adds to the
+//! derivatives.
 
 use crate::solver::gang::dual::prices::{Layout, lambda};
 use crate::solver::gang::problem::form::{Form, NO_GROUP};
@@ -120,8 +121,8 @@ mod tests {
     use super::*;
     use crate::solver::{Gang, Group, Instance};
 
-    /// Two jobs of two groups, three servers with two devices, a cluster-wide row, widths; one channel requests
-    /// nothing and one server has all the room it needs.
+    /// Two jobs of two groups, three servers with two devices, a cluster-wide row, widths; one channel
+    /// requests nothing and one server has all the room it needs.
     fn instance() -> Instance {
         let mut instance = Instance::new(vec![9, u64::MAX]);
         instance.server_capacity = vec![3, 4, 5, 2, 90, 90];

@@ -1,9 +1,9 @@
 //! The dual of `prices.rs` at a temperature: smooth, so that Newton's method minimises it in a few steps.
 //!
 //! Every server counts by `gibbs.rs`, every job's copies by a softplus, every price is kept above zero by a
-//! logarithm. At the minimum the mean uses and copies satisfy all priced rows: a fractional decision. Where many
-//! channels are worth the same, as a learner's are at first, subgradients jump between all and none of them
-//! and hardly converge; here they share.
+//! logarithm. At the minimum the mean uses and copies satisfy all priced rows: a fractional decision. Where
+//! many channels are worth the same, as a learner's are at first, subgradients jump between all and none of
+//! them and hardly converge; here they share.
 
 use crate::solver::gang::dual::prices::{Layout, lambda, worth};
 use crate::solver::gang::problem::form::{Form, NO_GROUP};
@@ -72,7 +72,8 @@ impl Smooth {
         self.jobs(form, limits, prices, temperature);
         for (place, &price) in prices.iter().enumerate().take(layout.lambda) {
             if self.active[place] {
-                // Not the logarithm alone: a job that needs all its tasks has two prices that could grow together.
+                // Not the logarithm alone: a job that needs all its tasks has two prices that could grow
+                // together.
                 self.value += temperature * (price - libm::log(price));
                 self.gradient[place] += temperature * (1.0 - 1.0 / price);
                 self.drift[place] += 1.0 - 1.0 / price;

@@ -36,8 +36,8 @@ fn small_groups() -> Pooled {
     pooled
 }
 
-/// What is uncertain of a group's mean is part of how far its channels may be from it. Left out, the variance between
-/// them comes out too small.
+/// What is uncertain of a group's mean is part of how far its channels may be from it. Left out, the variance
+/// between them comes out too small.
 #[test]
 fn the_variance_between_channels_is_not_underestimated() {
     let pooled = small_groups();

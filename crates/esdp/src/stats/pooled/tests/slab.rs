@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Port 0 on old servers has a speed of .3, but on server 4 one of .9, give or take `scatter` in an outcome; each of the
-/// first 15 old ones, without server 4 unless `fast`, is tried ten times.
+/// Port 0 on old servers has a speed of .3, but on server 4 one of .9, give or take `scatter` in an outcome;
+/// each of the first 15 old ones, without server 4 unless `fast`, is tried ten times.
 fn taught_alike(slab: f64, fast: bool, scatter: f64) -> Pooled {
     let mut pooled = Pooled::new(&forty(), true, 1.0).with_slab(slab);
     let mut rng = stream(3, Purpose::Speeds, 0, 0);

@@ -6,7 +6,8 @@ use crate::solver::gang::relax::open::{FREE, Open};
 use crate::solver::gang::tuning::step::LEAST_SHARE;
 
 impl Step {
-    /// The kept part of the shared unknowns, from `first` on, with groups kept from 0 on and the border from `border` on.
+    /// The kept part of the shared unknowns, from `first` on, with groups kept from 0 on and the border from
+    /// `border` on.
     fn keep_shared(&mut self, open: &Open, first: usize, border: usize) {
         for (place, job) in open.jobs.iter().enumerate() {
             let shared = open.shared[place];
@@ -297,8 +298,8 @@ impl Step {
     }
 }
 
-/// The place of a kept unknown in a list of those seen on one server; a new one gets a column of zeros. The stamp
-/// remembers where it was seen last.
+/// The place of a kept unknown in a list of those seen on one server; a new one gets a column of zeros. The
+/// stamp remembers where it was seen last.
 fn seen_at(stamp: &mut u32, list: &mut Vec<u32>, columns: &mut Vec<f64>, kept: usize, rows: usize) -> usize {
     let seen = *stamp as usize;
     if list.get(seen).is_some_and(|&other| other as usize == kept) {

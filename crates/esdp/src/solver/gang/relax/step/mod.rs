@@ -1,4 +1,5 @@
-//! One step of the interior-point method: the system, built from the channels, and what follows from its solution.
+//! One step of the interior-point method: the system, built from the channels, and what follows from its
+//! solution.
 //!
 //! With `D_e` the inverse curvature of a channel, `A` its shares of its server's rows and `E` its group,
 //!
@@ -9,10 +10,10 @@
 //! [B D A'          B D E'        B D B' + s/b] [db]
 //! ```
 //!
-//! where `B` are the cluster-wide rows and, last, the square root's own curvature, of rank one. The first diagonal block
-//! falls apart by server, the second by job (`job.rs`); one of them is eliminated (`system.rs`). A job of which some channels
-//! can take only a part of a copy's tasks (`PerCopy`) has one more unknown, minus the step of its copies, which those channels
-//! follow; its pivot is negative.
+//! where `B` are the cluster-wide rows and, last, the square root's own curvature, of rank one. The first
+//! diagonal block falls apart by server, the second by job (`job.rs`); one of them is eliminated
+//! (`system.rs`). A job of which some channels can take only a part of a copy's tasks (`PerCopy`) has one
+//! more unknown, minus the step of its copies, which those channels follow; its pivot is negative.
 
 mod eliminate;
 mod solve;
