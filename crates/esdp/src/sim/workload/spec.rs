@@ -14,7 +14,7 @@ pub const MOST_JOBS: u32 = 1000;
 pub enum ArrivalSpec {
     /// See [`Bernoulli`].
     Bernoulli {
-        /// The probability of a job, one for all ports or a list with one for each (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port (default: 0.9).
         #[serde(default = "rho")]
         rho: Rates,
     },
@@ -56,7 +56,7 @@ pub enum ArrivalSpec {
     },
     /// See [`Poisson`].
     Poisson {
-        /// Mean jobs per slot, one for all ports or a list with one for each (default: 1).
+        /// Mean jobs per slot, one for all ports, a list with one for each, or a table by port (default: 1).
         #[serde(default = "one")]
         rate: Rates,
         /// The most jobs at a port in a slot (default: 4).
@@ -68,13 +68,13 @@ pub enum ArrivalSpec {
         /// The users of a port (default: 2).
         #[serde(default = "two")]
         jobs: u32,
-        /// The probability that each submits, one for all ports or a list (default: 0.9).
+        /// The probability that each submits, one for all ports, a list, or a table by port (default: 0.9).
         #[serde(default = "rho")]
         rho: Rates,
     },
     /// See [`Late`].
     Late {
-        /// The probability of a job, one for all ports or a list with one for each; 0.9 by default.
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port; 0.9 by default.
         #[serde(default = "rho")]
         rho: Rates,
         /// The slot from which on each port has jobs.
@@ -203,6 +203,25 @@ impl ArrivalSpec {
                 Ok(())
             }
         }
+    }
+
+    /// The same with rates by position, where they are by the names of ports.
+    ///
+    /// # Errors
+    /// When a port is missing, or there is no such port.
+    pub fn by_port(&self, ports: &[String]) -> Result<Self, ParameterError> {
+        let mut spec = self.clone();
+        let named = match &mut spec {
+            Self::Bernoulli { rho } | Self::Binomial { rho, .. } | Self::Late { rho, .. } => {
+                Some(("rho", rho))
+            }
+            Self::Poisson { rate, .. } => Some(("rate", rate)),
+            Self::Diurnal { .. } | Self::Bursty { .. } | Self::List { .. } => None,
+        };
+        if let Some((key, rates)) = named {
+            *rates = rates.by_port(key, ports)?;
+        }
+        Ok(spec)
     }
 
     /// The arrivals under a seed, from the first slot on.
