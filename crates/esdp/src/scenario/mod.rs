@@ -245,8 +245,8 @@ impl Scenario {
         Self { spec: Spec { sweep: None, ..self.spec.clone() }, seeds: self.seeds.clone() }
     }
 
-    /// The scenario at each value of its sweep, with the value as it is written, or with commas between the values of
-    /// several keys; the scenario itself, with an empty text, where it has none.
+    /// The scenario at each value of its sweep, with the value as it is written, or with commas between the
+    /// values of several keys; the scenario itself, with an empty text, where it has none.
     ///
     /// # Errors
     /// Never for a scenario that was read; the values were checked then.

@@ -31,9 +31,9 @@ pub struct Spec {
     /// The version of the format, 1; may be left out.
     #[serde(skip_serializing)]
     pub version: Option<u64>,
-    /// The scenario that this one changes: the name of a preset, or the path of a file beside this one. Tables are
-    /// merged key by key, lists and values replace what is there; the name and the description are not inherited.
-    /// Only in a text: what was read has it merged in. Default: none.
+    /// The scenario that this one changes: the name of a preset, or the path of a file beside this one.
+    /// Tables are merged key by key, lists and values replace what is there; the name and the description are
+    /// not inherited. Only in a text: what was read has it merged in. Default: none.
     #[serde(skip_serializing)]
     pub extends: Option<String>,
     /// Its name.
@@ -171,10 +171,10 @@ pub struct GraphTable {
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<NumberedChannel>>,
-    /// How much the utility of each port counts in decisions, the oracle's included: one number per port, a list or
-    /// a table by port, each from 1e-6 to 1e6. Policies that learn, `hauf` and the oracle weigh by it, the others do
-    /// not. AOU, regret and all other results are unweighted, so that a ratio to the oracle may exceed 1. Default: all
-    /// count 1.
+    /// How much the utility of each port counts in decisions, the oracle's included: one number per port, a
+    /// list or a table by port, each from 1e-6 to 1e6. Policies that learn, `hauf` and the oracle weigh by
+    /// it, the others do not. AOU, regret and all other results are unweighted, so that a ratio to the oracle
+    /// may exceed 1. Default: all count 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Rates>,
 }

@@ -96,8 +96,8 @@ impl Setting {
         Ok(Self { windows: Arc::new(windows), ..self })
     }
 
-    /// The same with ports that count more or less in decisions, the oracle's included. Utilities, regret and all
-    /// other measures stay unweighted.
+    /// The same with ports that count more or less in decisions, the oracle's included. Utilities, regret and
+    /// all other measures stay unweighted.
     ///
     /// # Errors
     /// When a weight is not a positive number, or there is none for a port.

@@ -14,7 +14,8 @@ pub const MOST_JOBS: u32 = 1000;
 pub enum ArrivalSpec {
     /// See [`Bernoulli`].
     Bernoulli {
-        /// The probability of a job, one for all ports, a list with one for each, or a table by port (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port
+        /// (default: 0.9).
         #[serde(default = "rho")]
         rho: Rates,
     },
@@ -74,7 +75,8 @@ pub enum ArrivalSpec {
     },
     /// See [`Late`].
     Late {
-        /// The probability of a job, one for all ports, a list with one for each, or a table by port; 0.9 by default.
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port; 0.9 by
+        /// default.
         #[serde(default = "rho")]
         rho: Rates,
         /// The slot from which on each port has jobs.
