@@ -229,10 +229,12 @@ impl ArrivalSpec {
     /// The arrivals under a seed, from the first slot on.
     ///
     /// # Errors
-    /// When a parameter is out of range.
+    /// When a parameter is out of range, or a rate is by name: see [`by_port`](ArrivalSpec::by_port).
     pub fn build(&self, ports: usize, seed: u64) -> Result<Box<dyn Workload>, ParameterError> {
-        self.check(ports)?;
-        Ok(match self.clone() {
+        // Whoever has names turns them into positions first, which needs the ports.
+        let spec = self.by_port(&[])?;
+        spec.check(ports)?;
+        Ok(match spec {
             Self::Bernoulli { rho } => Box::new(Bernoulli::new(rho, seed)),
             Self::Diurnal { mean, amplitude, period, phase } => {
                 Box::new(Diurnal { mean, amplitude, period, phase, seed })
@@ -291,5 +293,13 @@ mod tests {
         }
         let poisson: ArrivalSpec = serde_json::from_str(r#"{"law": "poisson", "rate": 2}"#).unwrap();
         assert_eq!(poisson, ArrivalSpec::Poisson { rate: Rates::All(2.0), most: 4 });
+        let named: ArrivalSpec =
+            serde_json::from_str(r#"{"law": "poisson", "rate": {"b": 1, "a": 2}}"#).unwrap();
+        let ports = ["a", "b"].map(String::from);
+        let by_port = named.by_port(&ports).unwrap();
+        assert_eq!(by_port, ArrivalSpec::Poisson { rate: Rates::Each(vec![2.0, 1.0]), most: 4 });
+        assert!(named.build(2, 0).is_err() && by_port.build(2, 0).is_ok());
+        let unknown = named.by_port(&ports[..1]).unwrap_err().to_string();
+        assert_eq!(unknown, "`rate` is a table with `b`, expected the ports a");
     }
 }
