@@ -94,6 +94,8 @@ mod line;
 mod policies;
 mod presets;
 mod read;
+#[cfg(feature = "schema")]
+mod schema;
 mod set;
 mod spec;
 
@@ -102,6 +104,8 @@ pub use error::{Fault, ScenarioError};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use set::Sweep;
 pub use spec::{
     CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable,

@@ -11,12 +11,14 @@ use toml::{Table, Value};
 
 /// What a scenario varies: a key and the values it takes one after another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     /// The dotted key.
     pub key: String,
     /// The values, as they are written in TOML.
     #[serde(serialize_with = "typed", deserialize_with = "written")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>", length(min = 1, max = 10_000)))]
     pub values: Vec<String>,
 }
 

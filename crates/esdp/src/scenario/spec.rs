@@ -24,6 +24,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Its name.
@@ -31,9 +32,11 @@ pub struct Spec {
     /// What it is about, in a sentence.
     pub description: String,
     /// The number of slots, *T*.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SLOTS, "x-unit" = "slots")))]
     pub slots: u64,
     /// The policies that are compared.
     #[serde(deserialize_with = "policies::later")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = super::schema::default_policies())))]
     pub policies: Vec<LabelledPolicy>,
     /// The seeds.
     pub seeds: SeedTable,
@@ -117,16 +120,20 @@ impl Spec {
 
 /// Consecutive seeds, or a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SeedTable {
     /// The first seed; 0 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = i64::MAX - 100_000, "default" = 0)))]
     pub first: Option<u64>,
     /// How many; 10 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SEEDS, "default" = super::SEEDS)))]
     pub count: Option<u64>,
     /// Instead: the seeds themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = super::check::MOST_SEEDS)))]
     pub list: Option<Vec<u64>>,
 }
 
@@ -144,17 +151,22 @@ impl SeedTable {
 
 /// Who may run where: by probability, by number, or by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GraphTable {
     /// The number of ports; 8 by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_PORTS)))]
     pub ports: u64,
     /// The number of servers; 40 by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SERVERS)))]
     pub servers: u64,
     /// The probability with which a port may use a server; 0.1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = super::EDGE_PROBABILITY)))]
     pub probability: Option<f64>,
     /// Instead: how many channels.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_CHANNELS, "x-range" = "from `ports` to `ports` times `servers`")))]
     pub count: Option<u64>,
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,17 +181,22 @@ impl Default for GraphTable {
 
 /// A channel of an explicit list; its request is drawn if it is not given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NumberedChannel {
     /// Its port, by position.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below `graph.ports`")))]
     pub port: u32,
     /// Its server, by position.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below `graph.servers`")))]
     pub server: u32,
     /// The task group that may use it, where its port's jobs are gangs.
     #[serde(default, skip_serializing_if = "is_first")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below the number of the gang's groups")))]
     pub task: u32,
     /// What it asks for, one amount per device; drawn where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "devices")))]
     pub request: Option<Vec<Amount>>,
 }
 
@@ -189,17 +206,21 @@ fn is_first(task: &u32) -> bool {
 
 /// Whether jobs last one slot or hold their devices until they are done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct JobTable {
     /// Whether jobs wait, and hold their devices until they are done.
     pub held: bool,
     /// Whether a run goes on after its last slot until no job waits or runs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub drain: bool,
     /// The slots that a held job takes at full speed: drawn from this range.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-9, "maximum" = 1e9, "x-unit" = "slots")))]
     pub work: (f64, f64),
     /// The work of each port's jobs, in order, instead of the range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-9, "maximum" = 1e9, "x-unit" = "slots")))]
     pub list: Option<Vec<Vec<f64>>>,
 }
 
@@ -220,11 +241,13 @@ impl Default for JobTable {
 
 /// What the scheduler is told of the servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerTable {
     /// Where labels come from.
     pub labels: LabelSource,
     /// The share of the servers that get their label; the others have none.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
     pub labelled: f64,
     /// The labels of each server from coarse to fine, instead of `labels`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -242,13 +265,16 @@ impl Default for ServerTable {
 
 /// Servers that are alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServerKind {
     /// The label of each.
     pub label: String,
     /// How many there are.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SERVERS)))]
     pub count: u64,
     /// What each of them has, one amount per device.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub capacity: Vec<Amount>,
 }
 
@@ -268,6 +294,7 @@ impl ServerTable {
 
 /// Where the labels of servers come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelSource {
     /// There are none.
@@ -280,23 +307,30 @@ pub enum LabelSource {
 
 /// What is asked for and what there is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceTable {
     /// The number of devices, *K*; 3 by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_DEVICES)))]
     pub count: u64,
     /// What channels ask for: drawn from this range.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
     pub request: (Amount, Amount),
     /// The range that each device's cluster-wide capacity is drawn from; without it servers limit alone.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices", "default" = super::CAPACITY)))]
     pub capacity: Option<(Amount, Amount)>,
     /// Cluster-wide capacities instead of the range, one per device.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub amounts: Option<Vec<Amount>>,
     /// The range that each server's capacity is drawn from.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub server_capacity: Option<(Amount, Amount)>,
     /// What each server has instead of the range: one list per server, one amount per device.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub servers: Option<Vec<Vec<Amount>>>,
 }
 
@@ -315,13 +349,17 @@ impl Default for DeviceTable {
 
 /// Supply costs: drawn, or one shape per device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CostTable {
     /// The mean of the drawn rates.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9, "x-unit" = "utility")))]
     pub mean: f64,
     /// Their standard deviation.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9, "x-unit" = "utility")))]
     pub deviation: f64,
     /// What they are multiplied by.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9)))]
     pub scale: f64,
     /// Instead: a cost for each device.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -336,8 +374,10 @@ impl Default for CostTable {
 
 /// When outcomes become known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FeedbackTable {
     /// After how many slots, drawn from a range; at once by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = crate::sim::LONGEST_DELAY, "x-unit" = "slots")))]
     pub delay: Delay,
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// How mean speeds depend on the kind of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(
     untagged,
     expecting = "another kind of value, expected the number of kinds or a list of rows, each of one number \

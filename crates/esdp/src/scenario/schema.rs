@@ -1,0 +1,197 @@
+//! The keys of a scenario as a JSON Schema, made from the types that read it.
+//!
+//! Descriptions are the types' comments; ranges, units and defaults that depend on other keys are attributes
+//! of the fields. Two keywords are our own: `x-unit`, and `x-range` for what a number cannot say.
+
+use super::{LabelledPolicy, ListedTasks, Spec, gangs};
+use crate::policy::{
+    CtsSpec, CucbSpec, EpsilonGreedySpec, EscbSpec, EsdpDriftSpec, EsdpIndexSpec, EsdpPaperSpec,
+    EsdpPooledSpec, HaufSpec, PolicySpec,
+};
+use crate::sim::{Delay, Rates};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// What a scenario may say: a JSON Schema (draft 2020-12) of its TOML.
+///
+/// ```
+/// let schema = esdp::scenario::schema();
+/// assert_eq!(schema["properties"]["slots"]["default"], 2000);
+/// assert_eq!(schema["properties"]["slots"]["minimum"], 1);
+/// ```
+pub fn schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<Spec>().to_value();
+    finish(&mut schema);
+    schema["title"] = json!("A scenario of esdp");
+    // The law may be left out; an enum with a tag cannot say so.
+    if let Some(bernoulli) = schema.pointer_mut("/properties/arrivals/oneOf/0") {
+        bernoulli.as_object_mut().map(|law| law.remove("required"));
+    }
+    schema
+}
+
+/// The names of the default policies.
+pub(super) fn default_policies() -> Vec<String> {
+    Spec::default().policies.into_iter().map(|policy| policy.label).collect()
+}
+
+/// What is the same for all keys: TOML has no null, limits belong to the numbers and not to the list that
+/// they are in, and the width of a number is nobody's business.
+fn finish(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    without_null(object);
+    object.remove("format");
+    push_limits(object);
+    for key in ["properties", "$defs"] {
+        if let Some(Value::Object(members)) = object.get_mut(key) {
+            members.values_mut().for_each(finish);
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        object.get_mut(key).into_iter().for_each(finish);
+    }
+    for key in ["oneOf", "anyOf", "allOf", "prefixItems"] {
+        object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().for_each(finish);
+    }
+}
+
+fn without_null(object: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if types.len() == 1 {
+            let only = types.remove(0);
+            object.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+        choices.retain(|choice| choice["type"] != "null");
+        if choices.len() == 1
+            && let Value::Object(only) = choices.remove(0)
+        {
+            object.remove("anyOf");
+            for (key, value) in only {
+                object.entry(key).or_insert(value);
+            }
+        }
+    }
+    if object.get("default") == Some(&Value::Null) {
+        object.remove("default");
+    }
+}
+
+/// Moves the limits of a list, or of one of several forms, to the numbers in it.
+fn push_limits(object: &mut Map<String, Value>) {
+    if object.get("type").is_some_and(|name| name == "integer" || name == "number") {
+        return;
+    }
+    for key in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] {
+        let Some(limit) = object.remove(key) else { continue };
+        let mut below: Vec<&mut Value> = Vec::new();
+        for (name, member) in object.iter_mut() {
+            match (name.as_str(), member) {
+                ("items", items) => below.push(items),
+                ("prefixItems" | "anyOf" | "oneOf", Value::Array(members)) => below.extend(members),
+                _ => {}
+            }
+        }
+        for member in below {
+            let kind = member["type"].as_str().unwrap_or("list");
+            if ["integer", "number", "array", "list"].contains(&kind) {
+                member[key] = limit.clone();
+            }
+        }
+    }
+}
+
+impl JsonSchema for LabelledPolicy {
+    fn schema_name() -> Cow<'static, str> {
+        "Policy".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let all = PolicySpec::all();
+        let names: Vec<&str> = all.iter().map(PolicySpec::name).collect();
+        let tables: Vec<Value> = all.iter().map(|policy| table_of(policy, generator)).collect();
+        json_schema!({
+            "description": "A policy: its name, or a table with its name, parameters and a label.",
+            "anyOf": [{ "type": "string", "enum": names }, { "oneOf": tables }],
+        })
+    }
+}
+
+/// A policy as a table: its name, its parameters, a label.
+fn table_of(policy: &PolicySpec, generator: &mut SchemaGenerator) -> Value {
+    let mut properties = json!({
+        "name": { "const": policy.name(), "type": "string" },
+        "label": {
+            "type": "string",
+            "minLength": 1,
+            "description": "Its name in tables and figures, if there are several like it.",
+        },
+    });
+    if let (Value::Object(all), Value::Object(own)) = (&mut properties, parameters(policy, generator)) {
+        all.extend(own);
+    }
+    json!({
+        "type": "object",
+        "description": format!("{}.", policy.summary()),
+        "properties": properties,
+        "required": ["name"],
+        "additionalProperties": false,
+    })
+}
+
+fn parameters(policy: &PolicySpec, generator: &mut SchemaGenerator) -> Value {
+    let schema = match policy {
+        PolicySpec::EsdpIndex(_) => EsdpIndexSpec::json_schema(generator),
+        PolicySpec::EsdpPaper(_) => EsdpPaperSpec::json_schema(generator),
+        PolicySpec::EsdpDrift(_) => EsdpDriftSpec::json_schema(generator),
+        PolicySpec::EsdpPooled(_) => EsdpPooledSpec::json_schema(generator),
+        PolicySpec::Escb(_) => EscbSpec::json_schema(generator),
+        PolicySpec::Cucb(_) => CucbSpec::json_schema(generator),
+        PolicySpec::Cts(_) => CtsSpec::json_schema(generator),
+        PolicySpec::EpsilonGreedy(_) => EpsilonGreedySpec::json_schema(generator),
+        PolicySpec::Hauf(_) => HaufSpec::json_schema(generator),
+        PolicySpec::Esdp(_) | PolicySpec::Random {} | PolicySpec::Lcf {} | PolicySpec::Lwtf {} => {
+            return json!({});
+        }
+        PolicySpec::FirstFit {} | PolicySpec::Oracle {} => return json!({}),
+    };
+    schema.get("properties").cloned().unwrap_or_else(|| json!({}))
+}
+
+impl JsonSchema for ListedTasks {
+    fn schema_name() -> Cow<'static, str> {
+        "Tasks".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (number, table) = (u32::json_schema(generator), gangs::tasks_schema(generator));
+        json_schema!({ "anyOf": [number, table] })
+    }
+}
+
+impl JsonSchema for Rates {
+    fn schema_name() -> Cow<'static, str> {
+        "Rates".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (one, each) = (f64::json_schema(generator), Vec::<f64>::json_schema(generator));
+        json_schema!({ "anyOf": [one, each] })
+    }
+}
+
+impl JsonSchema for Delay {
+    fn schema_name() -> Cow<'static, str> {
+        "Delay".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (one, range) = (u64::json_schema(generator), <(u64, u64)>::json_schema(generator));
+        json_schema!({ "anyOf": [one, range] })
+    }
+}
