@@ -14,6 +14,7 @@
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; one from many threads; results to resume from; figures |
+//! | [`scenario`] | `esdp scenario`, `esdp presets`, `esdp policies`: what a scenario may say |
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
 //! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |
 //! | `output`, `progress` | standard output, progress on terminals |
@@ -35,6 +36,7 @@ mod progress;
 pub mod replay;
 pub mod reproduce;
 pub mod run;
+pub mod scenario;
 pub mod serve;
 pub mod slurm;
 pub mod solve;
@@ -82,6 +84,11 @@ enum Command {
     Run(run::RunArgs),
     Reproduce(reproduce::ReproduceArgs),
     Sweep(sweep::SweepArgs),
+    Scenario(scenario::ScenarioArgs),
+    /// Lists the scenarios that come with esdp
+    Presets(scenario::ListArgs),
+    /// Lists the policies and their parameters
+    Policies(scenario::ListArgs),
     Trace(trace::TraceArgs),
     Replay(replay::ReplayArgs),
     Solve(solve::SolveArgs),
@@ -108,6 +115,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Run(args)) => run::run(&args),
             Some(Command::Reproduce(args)) => reproduce::run(&args),
             Some(Command::Sweep(args)) => sweep::run(&args),
+            Some(Command::Scenario(args)) => scenario::run(&args),
+            Some(Command::Presets(args)) => scenario::run_presets(&args),
+            Some(Command::Policies(args)) => scenario::run_policies(&args),
             Some(Command::Trace(args)) => trace::run(&args),
             Some(Command::Replay(args)) => replay::run(&args),
             Some(Command::Solve(args)) => solve::run(&args),

@@ -4,12 +4,13 @@ use crate::output::whole;
 use anyhow::{Context, bail};
 use clap::Args;
 use esdp::scenario::{Scenario, ScenarioError, presets};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The flags that choose and change a scenario, shared by the commands that simulate.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SourceArgs {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file; `-` is standard input
     #[arg(value_name = "SCENARIO.toml", conflicts_with = "preset")]
     file: Option<PathBuf>,
     /// A scenario that comes with esdp
@@ -107,10 +108,14 @@ pub(crate) fn with_policies(scenario: Scenario, names: &[String]) -> anyhow::Res
     chosen.with_context(|| format!("--policies {}", names.join(",")))
 }
 
-fn from_file(file: &Path) -> anyhow::Result<Scenario> {
-    let text = std::fs::read_to_string(file)
-        .context("cannot be read")
-        .with_context(|| file.display().to_string())?;
+/// Reads and checks a scenario; `-` is standard input.
+///
+/// # Errors
+/// With the file, the line, the key, its value and what is accepted.
+pub(crate) fn from_file(file: &Path) -> anyhow::Result<Scenario> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(file) };
+    let text = text.context("cannot be read").with_context(|| file.display().to_string())?;
     Scenario::from_toml(&text).map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
 }
 
