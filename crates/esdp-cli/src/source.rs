@@ -13,7 +13,7 @@ pub struct SourceArgs {
     /// The scenario, a TOML file; `-` is standard input
     #[arg(value_name = "SCENARIO.toml", conflicts_with = "preset")]
     file: Option<PathBuf>,
-    /// A scenario that comes with esdp
+    /// A scenario that comes with esdp, see `esdp presets` [default: `default`, if no file is given]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The first seed; the others follow it
@@ -34,11 +34,6 @@ impl SourceArgs {
     /// A file or a preset and a seed, for commands that play one run.
     pub(crate) fn one(file: Option<PathBuf>, preset: Option<String>, seed: Option<u64>) -> Self {
         Self { file, preset, seed, ..Self::default() }
-    }
-
-    /// Whether the user named a scenario.
-    pub(crate) fn is_given(&self) -> bool {
-        self.file.is_some() || self.preset.is_some()
     }
 
     /// Reads the scenario and changes it as the flags say.

@@ -82,16 +82,16 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
     /// How many threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ResultFormat,
     /// No progress and no notes on standard error
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 

@@ -146,7 +146,7 @@ fn entry(schema: &Value, path: &str, of: Option<&str>, required: bool, default: 
         of: of.map(str::to_owned),
         kind: kind(schema),
         unit: schema["x-unit"].as_str().map(str::to_owned),
-        default: default.filter(|value| !value.is_object()).map(toml_text),
+        default: default.map(toml_text),
         required,
         range: range(schema),
         description: brief(schema),

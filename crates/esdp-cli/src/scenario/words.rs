@@ -96,7 +96,7 @@ pub(super) fn brief(schema: &Value) -> String {
         let Some(length) = text[from..].find("`].") else { break };
         text.replace_range(from..from + length + 3, "");
     }
-    text.replace("[`", "`").replace("`]", "`")
+    text.replace(" (default)", "").replace("[`", "`").replace("`]", "`")
 }
 
 /// Where the bracket closes that was opened before the text.

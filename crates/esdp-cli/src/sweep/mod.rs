@@ -108,9 +108,6 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
 }
 
 fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
-    if !args.source.is_given() {
-        bail!("give a scenario: a TOML file or --preset NAME");
-    }
     let plan = saved::plan(args.source.scenario()?, args.vary.clone())?;
     check(&args.expect, &plan)?;
     if args.shard.is_some() && !args.expect.is_empty() {

@@ -7,6 +7,8 @@ mod oracle;
 mod replay;
 mod reproduce;
 mod run;
+mod scenario;
+mod scenario_keys;
 mod solve;
 mod solve_extremes;
 mod sweep;

@@ -237,7 +237,7 @@ fn bad_sweeps_get_one_sentence_and_write_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let cases: [(&[&str], &str); 8] = [
-        (&[], "give a scenario"),
+        (&[], "nothing to vary"),
         (&["--preset", "default"], "nothing to vary"),
         (&["--preset", "default", "--vary", "rho"], "expected KEY=VALUE"),
         (
