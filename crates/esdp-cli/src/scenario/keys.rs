@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// A key of a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Key {
-    /// Its path; `[]` is any entry of a list.
+    /// Its path; `[]` is any entry of a list, `NAME` any name.
     pub key: String,
     /// Which choice it belongs to, such as `law = "diurnal"`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,8 +61,8 @@ fn table(schema: &Value, place: &Place<'_>, found: &mut Vec<Key>) {
         let path = if place.path.is_empty() { name.clone() } else { format!("{}.{name}", place.path) };
         let required = schema["required"].as_array().is_some_and(|all| all.contains(&Value::from(&**name)));
         let default = property.get("default").or_else(|| place.default?.get(name));
-        // A table is its keys.
-        if property["type"] == "object" {
+        // A table is its keys; one by name is a value as well.
+        if property["type"] == "object" && by_name(property).is_none() {
             table(property, &Place { path: &path, of: place.of, default }, found);
             continue;
         }
@@ -83,6 +83,15 @@ fn below(schema: &Value, place: &Place<'_>, found: &mut Vec<Key>) {
         }
         return below(items, &inner, found);
     }
+    if let Some(each) = by_name(schema) {
+        let path = format!("{}.NAME", place.path);
+        let inner = Place { path: &path, of: place.of, default: None };
+        return if each["type"] == "object" {
+            table(each, &inner, found)
+        } else {
+            below(each, &inner, found)
+        };
+    }
     if schema["type"] == "object" {
         return table(schema, place, found);
     }
@@ -99,6 +108,11 @@ fn below(schema: &Value, place: &Place<'_>, found: &mut Vec<Key>) {
     for form in forms(schema) {
         below(form, &Place { default: None, ..*place }, found);
     }
+}
+
+/// What a table has under every name, where the names are the user's own.
+fn by_name(schema: &Value) -> Option<&Value> {
+    schema.get("additionalProperties").filter(|each| each.is_object())
 }
 
 fn forms(schema: &Value) -> impl Iterator<Item = &Value> {

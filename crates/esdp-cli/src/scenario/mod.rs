@@ -125,8 +125,8 @@ fn told(scenario: &Scenario) -> String {
     let graph = &scenario.spec().graph;
     let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     [
-        plural(graph.ports, "port"),
-        plural(graph.servers, "server"),
+        plural(graph.ports.count(), "port"),
+        plural(scenario.servers(), "server"),
         plural(scenario.slots(), "slot"),
         plural(scenario.seeds().len() as u64, "seed"),
         format!("{} policies", scenario.policies().len()).replace("1 policies", "1 policy"),

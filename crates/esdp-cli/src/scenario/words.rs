@@ -12,7 +12,10 @@ pub(super) fn kind(schema: &Value) -> String {
         Some("number") => "number".to_owned(),
         Some("boolean") => "true or false".to_owned(),
         Some("string") => "text".to_owned(),
-        Some("object") => "table".to_owned(),
+        Some("object") => match &schema["additionalProperties"] {
+            each @ Value::Object(_) => format!("table of {}", plural(&kind(each))),
+            _ => "table".to_owned(),
+        },
         Some("array") => match (schema["prefixItems"].as_array(), &schema["items"]) {
             (Some(entries), _) => pair(entries),
             (None, Value::Null | Value::Bool(_)) => "list".to_owned(),
@@ -44,8 +47,8 @@ fn plural(kind: &str) -> String {
     if kind.contains(" or ") && kind != "true or false" {
         return format!("({kind})");
     }
-    match kind.strip_prefix("list of ") {
-        Some(inner) => format!("lists of {inner}"),
+    match kind.split_once(" of ") {
+        Some((outer, inner)) => format!("{outer}s of {inner}"),
         None => format!("{kind}s"),
     }
 }
@@ -68,7 +71,8 @@ fn number(schema: &Value) -> Option<&Value> {
         return Some(schema);
     }
     let inner = schema["prefixItems"].as_array().into_iter().flatten();
-    let inner = inner.chain(schema.get("items")).chain(schema["anyOf"].as_array().into_iter().flatten());
+    let inner = inner.chain(schema.get("items")).chain(schema.get("additionalProperties"));
+    let inner = inner.chain(schema["anyOf"].as_array().into_iter().flatten());
     inner.filter_map(number).next()
 }
 

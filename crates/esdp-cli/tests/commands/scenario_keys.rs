@@ -149,7 +149,7 @@ fn visit<'s>(at: Use<'s>, value: &Value, found: &mut Vec<Use<'s>>) -> Result<(),
         return visit(Use { schema: form, of, ..at }, value, found);
     }
     match value {
-        Value::Table(table) if schema["properties"].is_object() => {
+        Value::Table(table) if schema["type"] == "object" => {
             for (name, value) in table {
                 let step = |mut steps: Vec<Step>| {
                     steps.push(Step::Key(name.clone()));
@@ -157,8 +157,13 @@ fn visit<'s>(at: Use<'s>, value: &Value, found: &mut Vec<Use<'s>>) -> Result<(),
                 };
                 let key = if at.key.is_empty() { name.clone() } else { format!("{}.{name}", at.key) };
                 let inner = Use { key, steps: step(at.steps.clone()), ..at.clone() };
-                let schema = schema["properties"].get(name).ok_or_else(|| inner.path())?;
-                let inner = Use { schema, relative: schema.get("x-range").is_some(), ..inner };
+                let named = Some(&schema["additionalProperties"]).filter(|each| each.is_object());
+                let known = schema["properties"].get(name);
+                let schema = known.or(named).ok_or_else(|| inner.path())?;
+                let key = if known.is_none() { format!("{}.NAME", at.key) } else { inner.key.clone() };
+                let inner = Use { key, ..inner };
+                let relative = schema.get("x-range").is_some() || known.is_none() && at.relative;
+                let inner = Use { schema, relative, ..inner };
                 found.push(inner.clone());
                 visit(inner, value, found)?;
             }

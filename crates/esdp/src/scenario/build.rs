@@ -1,7 +1,7 @@
 //! From a value or a spec to a scenario: defaults that depend on each other, then every check.
 
 use super::{CAPACITY, EDGE_PROBABILITY, SEEDS, Scenario, ScenarioError, Spec, check, policies, read};
-use toml::Value;
+use toml::{Table, Value};
 
 /// The most values of a sweep.
 const MOST_VALUES: usize = 10_000;
@@ -25,7 +25,7 @@ impl Spec {
         if graph.probability.is_none() && graph.count.is_none() && graph.channels.is_none() {
             graph.probability = Some(EDGE_PROBABILITY);
         }
-        let own = devices.server_capacity.is_some() || devices.servers.is_some() || servers.kinds.is_some();
+        let own = devices.server_capacity.is_some() || devices.servers.is_some() || servers.has_capacities();
         if !own && devices.amounts.is_none() {
             devices.capacity.get_or_insert(CAPACITY);
         }
@@ -45,6 +45,7 @@ impl Scenario {
         if let Some(Value::Table(arrivals)) = value.get_mut("arrivals") {
             arrivals.entry("law").or_insert_with(|| Value::from("bernoulli"));
         }
+        count_what_is_listed(&mut value);
         let mut spec: Spec = read::read(&value, "")?;
         spec.resolve();
         check::check(&spec)?;
@@ -65,6 +66,21 @@ impl Scenario {
                 .map_err(|error| ScenarioError::other(format!("sweep.values[{position}]"), error))?;
         }
         Ok(())
+    }
+}
+
+/// How many servers and devices there are where they are listed and not counted.
+fn count_what_is_listed(root: &mut Value) {
+    let listed = |root: &Value, section: &str, key: &str| root.get(section)?.get(key)?.as_array().cloned();
+    let of = |kind: &Value| kind.get("count").and_then(Value::as_integer).unwrap_or(1);
+    let servers =
+        listed(root, "servers", "kinds").map(|kinds| kinds.iter().map(of).fold(0, i64::saturating_add));
+    let devices = listed(root, "devices", "names").map(|names| names.len() as i64);
+    for (section, key, count) in [("graph", "servers", servers), ("devices", "count", devices)] {
+        let (Some(count), Value::Table(root)) = (count, &mut *root) else { continue };
+        if let Value::Table(table) = root.entry(section).or_insert_with(|| Value::Table(Table::new())) {
+            table.entry(key).or_insert(Value::from(count));
+        }
     }
 }
 

@@ -91,29 +91,33 @@ mod error;
 mod gangs;
 mod labels;
 mod line;
+mod names;
+mod out;
 mod policies;
 mod presets;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;
+mod servers;
 mod set;
 mod spec;
 
 pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
+pub use names::{CountOrNames, NameOrPosition};
 pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
 #[cfg(feature = "schema")]
 pub use schema::schema;
+pub use servers::{LabelSource, ServerKind, ServerTable};
 pub use set::Sweep;
 pub use spec::{
-    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable,
-    ServerKind, ServerTable, Spec,
+    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, NumberedChannel, SeedTable, Spec,
 };
 
 use crate::model::Amount;
-use crate::sim::{Setting, SpeedSpec};
+use crate::sim::{Setting, SettingError, SpeedSpec};
 use serde::Serialize;
 use toml::Value;
 
@@ -179,7 +183,7 @@ impl Scenario {
     /// use esdp::scenario::Scenario;
     ///
     /// let default = Scenario::preset("default").unwrap();
-    /// let larger = default.change(|spec| spec.graph.servers = 100)?;
+    /// let larger = default.change(|spec| spec.graph.servers = 100.into())?;
     /// assert_eq!(larger.servers(), 100);
     /// # Ok::<(), esdp::scenario::ScenarioError>(())
     /// ```
@@ -287,7 +291,7 @@ impl Scenario {
 
     /// The number of servers, *|R|*.
     pub fn servers(&self) -> u64 {
-        self.spec.graph.servers
+        self.spec.graph.servers.count()
     }
 
     /// Whether jobs wait and hold their devices until they are done.
@@ -321,14 +325,20 @@ impl Scenario {
     /// When the drawn cluster is none, which a scenario that was read does not allow.
     pub fn setting(&self, seed: u64) -> Result<Setting, ScenarioError> {
         let cluster = cluster::cluster(&self.spec, seed)?;
-        let Spec { arrivals, feedback, jobs, servers, .. } = &self.spec;
-        let speeds = SpeedSpec { kind_of_server: servers.kind_of_server(), ..self.spec.speeds.clone() };
-        let setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed);
-        let setting = match jobs.held {
-            true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())),
-            false => setting,
+        let Spec { arrivals, feedback, graph, jobs, servers, .. } = &self.spec;
+        let kind_of_server = servers::kind_of_server(&self.spec)?;
+        let speeds = SpeedSpec { kind_of_server, ..self.spec.speeds.clone() };
+        let build = || {
+            let mut setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed)?;
+            if jobs.held {
+                setting = setting.with_held_jobs(jobs.spec())?;
+            }
+            if let Some(weights) = &graph.weights {
+                setting = setting.with_weights(weights)?;
+            }
+            setting.with_outages(&servers.outages)
         };
-        setting.map_err(|error| ScenarioError::other("", error))
+        build().map_err(|error: SettingError| ScenarioError::other("", error))
     }
 }
 

@@ -13,6 +13,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What a scenario may say: a JSON Schema (draft 2020-12) of its TOML.
 ///
@@ -82,7 +83,7 @@ fn without_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// Moves the limits of a list, or of one of several forms, to the numbers in it.
+/// Moves the limits of a list, of a table by name, or of one of several forms, to the numbers in it.
 fn push_limits(object: &mut Map<String, Value>) {
     if object.get("type").is_some_and(|name| name == "integer" || name == "number") {
         return;
@@ -93,13 +94,15 @@ fn push_limits(object: &mut Map<String, Value>) {
         for (name, member) in object.iter_mut() {
             match (name.as_str(), member) {
                 ("items", items) => below.push(items),
+                ("additionalProperties", each) if each.is_object() => below.push(each),
                 ("prefixItems" | "anyOf" | "oneOf", Value::Array(members)) => below.extend(members),
                 _ => {}
             }
         }
         for member in below {
             let kind = member["type"].as_str().unwrap_or("list");
-            if ["integer", "number", "array", "list"].contains(&kind) {
+            let by_name = member["additionalProperties"].is_object();
+            if ["integer", "number", "array", "list"].contains(&kind) || by_name {
                 member[key] = limit.clone();
             }
         }
@@ -181,7 +184,8 @@ impl JsonSchema for Rates {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (one, each) = (f64::json_schema(generator), Vec::<f64>::json_schema(generator));
-        json_schema!({ "anyOf": [one, each] })
+        let named = BTreeMap::<String, f64>::json_schema(generator);
+        json_schema!({ "anyOf": [one, each, named] })
     }
 }
 

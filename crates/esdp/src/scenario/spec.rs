@@ -1,10 +1,12 @@
 //! A scenario as it is written: types that mirror the TOML, with every default.
 
 use super::gangs::GangTable;
+use super::names::{CountOrNames, NameOrPosition};
 use super::policies::{self, LabelledPolicy};
+use super::servers::ServerTable;
 use super::set::Sweep;
 use crate::model::{Amount, SupplyCost};
-use crate::sim::{ArrivalSpec, Delay, HeldSpec, SpeedSpec};
+use crate::sim::{ArrivalSpec, Delay, HeldSpec, Rates, SpeedSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -14,10 +16,10 @@ use std::sync::Arc;
 /// use esdp::scenario::{LabelledPolicy, Spec};
 ///
 /// let mut spec = Spec::new("small").slots(500).seeds(0, 3);
-/// spec.graph.servers = 10;
+/// spec.graph.servers = 10.into();
 /// spec.policies = vec![LabelledPolicy::named("esdp")?, LabelledPolicy::named("cts")?];
 /// let scenario = spec.build()?;
-/// assert_eq!((scenario.seeds(), scenario.spec().graph.ports), (&[0, 1, 2][..], 8));
+/// assert_eq!((scenario.seeds(), scenario.spec().graph.ports.count()), (&[0, 1, 2][..], 8));
 ///
 /// let wrong = Spec::default().slots(0).build().unwrap_err();
 /// assert_eq!(wrong.to_string(), "`slots` is 0, expected a whole number from 1 to 1000000000");
@@ -42,7 +44,7 @@ pub struct Spec {
     pub seeds: SeedTable,
     /// Ports, servers and channels.
     pub graph: GraphTable,
-    /// What the scheduler is told of the servers.
+    /// The servers, and what the scheduler is told of them.
     pub servers: ServerTable,
     /// What is asked for and what there is.
     pub devices: DeviceTable,
@@ -154,12 +156,12 @@ impl SeedTable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GraphTable {
-    /// The number of ports; 8 by default.
+    /// The ports, that is the types of jobs: their number, 1 to 100,000, or their names. Default: 8.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_PORTS)))]
-    pub ports: u64,
-    /// The number of servers; 40 by default.
+    pub ports: CountOrNames,
+    /// The servers: their number, 1 to 1,000,000, or their names. Default: 40, or what `servers.kinds` lists.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SERVERS)))]
-    pub servers: u64,
+    pub servers: CountOrNames,
     /// The probability with which a port may use a server; 0.1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = super::EDGE_PROBABILITY)))]
@@ -171,11 +173,25 @@ pub struct GraphTable {
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<NumberedChannel>>,
+    /// How much the utility of each port counts in decisions, the oracle's included: one number per port, a list or
+    /// a table by port, each from 1e-6 to 1e6. Policies that learn, `hauf` and the oracle weigh by it, the others do
+    /// not. AOU, regret and all other results are unweighted, so that a ratio to the oracle may exceed 1. Default: all
+    /// count 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-6, "maximum" = 1e6)))]
+    pub weights: Option<Rates>,
 }
 
 impl Default for GraphTable {
     fn default() -> Self {
-        Self { ports: 8, servers: 40, probability: None, count: None, channels: None }
+        Self {
+            ports: 8.into(),
+            servers: 40.into(),
+            probability: None,
+            count: None,
+            channels: None,
+            weights: None,
+        }
     }
 }
 
@@ -184,12 +200,12 @@ impl Default for GraphTable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NumberedChannel {
-    /// Its port, by position.
-    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below `graph.ports`")))]
-    pub port: u32,
-    /// Its server, by position.
-    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below `graph.servers`")))]
-    pub server: u32,
+    /// Its port, by name or by position from 0.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "a name, or below the number of ports")))]
+    pub port: NameOrPosition,
+    /// Its server, by name or by position from 0.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "a name, or below the number of servers")))]
+    pub server: NameOrPosition,
     /// The task group that may use it, where its port's jobs are gangs.
     #[serde(default, skip_serializing_if = "is_first")]
     #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below the number of the gang's groups")))]
@@ -239,80 +255,17 @@ impl Default for JobTable {
     }
 }
 
-/// What the scheduler is told of the servers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct ServerTable {
-    /// Where labels come from.
-    pub labels: LabelSource,
-    /// The share of the servers that get their label; the others have none.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
-    pub labelled: f64,
-    /// The labels of each server from coarse to fine, instead of `labels`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub list: Option<Vec<Vec<String>>>,
-    /// The servers kind by kind, with label and devices, instead of `labels` and `list`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kinds: Option<Vec<ServerKind>>,
-}
-
-impl Default for ServerTable {
-    fn default() -> Self {
-        Self { labels: LabelSource::None, labelled: 1.0, list: None, kinds: None }
-    }
-}
-
-/// Servers that are alike.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ServerKind {
-    /// The label of each.
-    pub label: String,
-    /// How many there are.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SERVERS)))]
-    pub count: u64,
-    /// What each of them has, one amount per device.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
-    pub capacity: Vec<Amount>,
-}
-
-impl ServerTable {
-    /// The position in `kinds` of each server's kind.
-    pub(super) fn kind_of_server(&self) -> Option<Vec<usize>> {
-        let each = |(kind, of): (usize, &ServerKind)| std::iter::repeat_n(kind, of.count as usize);
-        self.kinds.as_ref().map(|kinds| kinds.iter().enumerate().flat_map(each).collect())
-    }
-
-    /// What each server has, by its kind.
-    pub(super) fn capacities(&self) -> Option<Vec<Vec<Amount>>> {
-        let kinds = self.kinds.as_ref()?;
-        Some(self.kind_of_server()?.into_iter().map(|kind| kinds[kind].capacity.clone()).collect())
-    }
-}
-
-/// Where the labels of servers come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum LabelSource {
-    /// There are none.
-    None,
-    /// Each server is labelled with its kind, `speeds.kinds`.
-    Kinds,
-    /// As many different labels as there are kinds, but they mean nothing.
-    Random,
-}
-
 /// What is asked for and what there is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceTable {
-    /// The number of devices, *K*; 3 by default.
+    /// The number of devices, *K*, 1 to 64. Default: 3, or as many as there are `names`.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_DEVICES)))]
     pub count: u64,
+    /// The names of the devices, one for each. Default: `device-0`, `device-1`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
     /// What channels ask for: drawn from this range.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
     pub request: (Amount, Amount),
@@ -338,6 +291,7 @@ impl Default for DeviceTable {
     fn default() -> Self {
         Self {
             count: 3,
+            names: None,
             request: (1, 2),
             capacity: None,
             amounts: None,

@@ -15,6 +15,7 @@ mod gangs;
 mod generate;
 mod held;
 mod oracle;
+mod outage;
 mod parameter;
 mod queue;
 mod recorder;
@@ -31,6 +32,7 @@ pub use gangs::RandomGangs;
 pub use generate::{ChannelCount, GenerateError, RandomCluster};
 pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
+pub use outage::Outage;
 pub use parameter::ParameterError;
 pub use queue::{LoggedStart, QueueRule};
 pub use recorder::{
@@ -38,7 +40,9 @@ pub use recorder::{
 };
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;
-pub use speeds::{Drift, KindSpeeds, MeasuredSpec, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};
+pub use speeds::{
+    Drift, KindSpeeds, MeasuredSpec, PortSpeeds, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean,
+};
 pub use trajectory::{TrajectoryError, trajectory};
 pub use workload::{
     ArrivalSpec, Bernoulli, Binomial, Bursty, Diurnal, Late, Listed, MOST_JOBS, Poisson, Rates, Workload,

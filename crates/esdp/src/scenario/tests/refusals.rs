@@ -269,7 +269,7 @@ fn kinds_and_requests_that_do_not_fit_are_told() {
         ),
         (
             "[gangs]\nlist = [{ port = 1, minimum = 1, tasks = [1], requests = [[1]] }]".to_owned(),
-            "`gangs.list`: with `requests`, each of the 1 ports must be listed once",
+            "`gangs.list[0].port` is 1, expected a whole number from 0 to 0",
         ),
     ];
     for (text, expected) in cases {
@@ -289,7 +289,7 @@ fn sentences_say_what_is_accepted_and_stay_short() {
         (
             "[speeds]\nkinds = \"four\"",
             "line 2: `speeds.kinds` is \"four\", expected the number of kinds or a list of rows, each of \
-             one number per kind"
+             one number per kind, or a table by kind with numbers for the ports"
                 .to_owned(),
         ),
         ("[speeds]\nlaw = 7", "line 2: `speeds.law` is 7, expected a text".to_owned()),

@@ -15,7 +15,7 @@ pub const MOST_JOBS: u32 = 1000;
 pub enum ArrivalSpec {
     /// One job with a probability, in every slot. See [`Bernoulli`].
     Bernoulli {
-        /// The probability of a job, one for all ports or a list with one for each (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port (default: 0.9).
         #[serde(default = "rho")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
         rho: Rates,
@@ -67,7 +67,7 @@ pub enum ArrivalSpec {
     },
     /// Several jobs in a slot, their number drawn from a Poisson law. See [`Poisson`].
     Poisson {
-        /// Mean jobs per slot, one for all ports or a list with one for each (default: 1).
+        /// Mean jobs per slot, one for all ports, a list with one for each, or a table by port (default: 1).
         #[serde(default = "one")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
         rate: Rates,
@@ -82,14 +82,14 @@ pub enum ArrivalSpec {
         #[serde(default = "two")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
         jobs: u32,
-        /// The probability that each submits, one for all ports or a list (default: 0.9).
+        /// The probability that each submits, one for all ports, a list, or a table by port (default: 0.9).
         #[serde(default = "rho")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         rho: Rates,
     },
     /// As `bernoulli`, but ports come into use one after another. See [`Late`].
     Late {
-        /// The probability of a job, one for all ports or a list with one for each (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port (default: 0.9).
         #[serde(default = "rho")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
         rho: Rates,
@@ -221,6 +221,25 @@ impl ArrivalSpec {
                 Ok(())
             }
         }
+    }
+
+    /// The same with rates by position, where they are by the names of ports.
+    ///
+    /// # Errors
+    /// When a port is missing, or there is no such port.
+    pub fn by_port(&self, ports: &[String]) -> Result<Self, ParameterError> {
+        let mut spec = self.clone();
+        let named = match &mut spec {
+            Self::Bernoulli { rho } | Self::Binomial { rho, .. } | Self::Late { rho, .. } => {
+                Some(("rho", rho))
+            }
+            Self::Poisson { rate, .. } => Some(("rate", rate)),
+            Self::Diurnal { .. } | Self::Bursty { .. } | Self::List { .. } => None,
+        };
+        if let Some((key, rates)) = named {
+            *rates = rates.by_port(key, ports)?;
+        }
+        Ok(spec)
     }
 
     /// The arrivals under a seed, from the first slot on.
