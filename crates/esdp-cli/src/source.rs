@@ -111,7 +111,11 @@ pub(crate) fn from_file(file: &Path) -> anyhow::Result<Scenario> {
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(file) };
     let text = text.context("cannot be read").with_context(|| file.display().to_string())?;
-    Scenario::from_toml(&text).map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
+    // What it names is beside it; what comes from the standard input has no place, and is where we are.
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut read = |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
+    Scenario::from_toml_with(&text, &mut read)
+        .map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
 }
 
 fn from_preset(name: &str) -> anyhow::Result<Scenario> {

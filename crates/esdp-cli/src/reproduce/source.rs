@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use esdp::policy::{PolicySpec, RoundedSolver};
-use esdp::scenario::{LabelledPolicy, Scenario, Spec};
+use esdp::scenario::{LabelledPolicy, SweepTable, Scenario, Spec};
 use esdp::sim::{ArrivalSpec, Rates};
 use esdp_engine::Contender;
 
@@ -140,7 +140,7 @@ impl Source {
         let changed = match self {
             Source::Overhead | Source::Delta | Source::G => Ok(scenario),
             Source::Fleets => scenario.change(|spec| {
-                if let Some(sweep) = &mut spec.sweep {
+                if let Some(SweepTable::One(sweep)) = &mut spec.sweep {
                     sweep.values = scale.fleet_servers.iter().map(u64::to_string).collect();
                 }
             }),

@@ -7,6 +7,9 @@ pub(super) fn kind(schema: &Value) -> String {
     if schema.get("const").is_some() || schema.get("enum").is_some() {
         return "text".to_owned();
     }
+    if schema["x-file"] == true {
+        return "path of a CSV file".to_owned();
+    }
     match schema["type"].as_str() {
         Some("integer") => "whole number".to_owned(),
         Some("number") => "number".to_owned(),
@@ -57,8 +60,10 @@ fn plural(kind: &str) -> String {
 pub(super) fn range(schema: &Value) -> Option<String> {
     let limits = number(schema).map(limits);
     let said = schema["x-range"].as_str().map(str::to_owned);
-    let length = match (schema.get("prefixItems"), &schema["minItems"], &schema["maxItems"]) {
+    let list = schema["anyOf"].get(0).filter(|form| form["type"] == "array").unwrap_or(schema);
+    let length = match (list.get("prefixItems"), &list["minItems"], &list["maxItems"]) {
         (None, from, to) if from.is_u64() && to.is_u64() => Some(format!("{from} to {to} entries")),
+        (None, Value::Null, to) if to.is_u64() => Some(format!("at most {to} entries")),
         _ => None,
     };
     let words: Vec<String> = limits.into_iter().flatten().chain(said).chain(length).collect();

@@ -107,8 +107,20 @@ fn examples() -> Vec<(String, String)> {
     all
 }
 
+/// Reads a scenario; the files that examples name are the blocks of CSV on the page.
 fn read(text: &str) -> Result<Scenario, esdp::scenario::ScenarioError> {
-    Scenario::from_toml(text)
+    let page = reference();
+    let mut file = |path: &str| match path {
+        "speeds.csv" => Ok(block(&page, "csv").to_owned()),
+        _ => Err("there is no such file".to_owned()),
+    };
+    Scenario::from_toml_with(text, &mut file)
+}
+
+/// The first block of a language.
+fn block<'t>(page: &'t str, language: &str) -> &'t str {
+    let after = page.split(&format!("\n```{language}\n")).nth(1).unwrap();
+    &after[..after.find("```").unwrap()]
 }
 
 /// A key of a scenario as it is used, or a number in its value.

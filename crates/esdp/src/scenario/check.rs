@@ -41,6 +41,7 @@ fn range(key: &str, (from, to): (Amount, Amount), least: Amount, most: Amount) -
 
 /// Checks everything but the policies and the sweep.
 pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
+    whole("version", spec.version.unwrap_or(1), 1, 1)?;
     whole("slots", spec.slots, 1, MOST_SLOTS)?;
     check_seeds(spec)?;
     check_graph(&spec.graph)?;

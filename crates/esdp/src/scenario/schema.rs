@@ -3,7 +3,7 @@
 //! Descriptions are the types' comments; ranges, units and defaults that depend on other keys are attributes
 //! of the fields. Two keywords are our own: `x-unit`, and `x-range` for what a number cannot say.
 
-use super::{LabelledPolicy, ListedTasks, Spec, gangs};
+use super::{FILE_KEYS, LabelledPolicy, ListedTasks, Spec, gangs};
 use crate::policy::{
     CtsSpec, CucbSpec, EpsilonGreedySpec, EscbSpec, EsdpDriftSpec, EsdpIndexSpec, EsdpPaperSpec,
     EsdpPooledSpec, HaufSpec, PolicySpec,
@@ -26,12 +26,49 @@ pub fn schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Spec>().to_value();
     finish(&mut schema);
+    for (key, _) in FILE_KEYS {
+        let steps: Vec<&str> = key.split('.').collect();
+        or_file(&mut schema, &steps);
+    }
     schema["title"] = json!("A scenario of esdp");
     // The law may be left out; an enum with a tag cannot say so.
     if let Some(bernoulli) = schema.pointer_mut("/properties/arrivals/oneOf/0") {
         bernoulli.as_object_mut().map(|law| law.remove("required"));
     }
     schema
+}
+
+/// Lets a key that holds rows be the path of a CSV file as well.
+fn or_file(schema: &mut Value, steps: &[&str]) {
+    let Some((first, rest)) = steps.split_first() else {
+        let Value::Object(rows) = schema.take() else { return };
+        let (mut about, mut rows): (Map<String, Value>, Map<String, Value>) =
+            rows.into_iter().partition(|(key, _)| ["description", "default", "x-unit"].contains(&key.as_str()));
+        rows.remove("x-range").map(|range| about.insert("x-range".to_owned(), range));
+        let file = json!({ "type": "string", "x-file": true, "description": "The path of a CSV file." });
+        about.insert("anyOf".to_owned(), json!([rows, file]));
+        *schema = Value::Object(about);
+        return;
+    };
+    match schema["properties"].get_mut(first) {
+        Some(property) => or_file(property, rest),
+        // One of several tables; the key of the same name that is no list is another one.
+        None => {
+            for variant in schema["oneOf"].as_array_mut().into_iter().flatten() {
+                let property = variant["properties"].get_mut(first);
+                property.filter(|property| property["type"] == "array").into_iter().for_each(|property| {
+                    or_file(property, rest);
+                });
+            }
+        }
+    }
+}
+
+/// The values of a sweep.
+pub(super) fn sweep_values(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [{ "type": "array", "minItems": 1, "maxItems": 10_000 }, { "type": "string" }],
+    })
 }
 
 /// The names of the default policies.

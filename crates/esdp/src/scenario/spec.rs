@@ -4,7 +4,7 @@ use super::gangs::GangTable;
 use super::names::{CountOrNames, NameOrPosition};
 use super::policies::{self, LabelledPolicy};
 use super::servers::ServerTable;
-use super::set::Sweep;
+use super::sweep::SweepTable;
 use crate::model::{Amount, SupplyCost};
 use crate::sim::{ArrivalSpec, Delay, HeldSpec, Rates, SpeedSpec};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,15 @@ use std::sync::Arc;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
+    /// The version of the format, 1; may be left out.
+    #[serde(skip_serializing)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1, "default" = 1)))]
+    pub version: Option<u64>,
+    /// The scenario that this one changes: the name of a preset, or the path of a file beside this one. Tables are
+    /// merged key by key, lists and values replace what is there; the name and the description are not inherited.
+    /// Only in a text: what was read has it merged in. Default: none.
+    #[serde(skip_serializing)]
+    pub extends: Option<String>,
     /// Its name.
     pub name: String,
     /// What it is about, in a sentence.
@@ -61,15 +70,17 @@ pub struct Spec {
     pub speeds: SpeedSpec,
     /// When outcomes become known.
     pub feedback: FeedbackTable,
-    /// What is varied, if anything is.
+    /// What is varied, if anything is: a table with `key` and `values`, or a list of such tables.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sweep: Option<Sweep>,
+    pub sweep: Option<SweepTable>,
 }
 
 impl Default for Spec {
     fn default() -> Self {
         let policies = ["esdp", "oracle", "cts", "cucb", "esdp-paper", "hauf", "lcf", "lwtf", "random"];
         Self {
+            version: None,
+            extends: None,
             name: "custom".to_owned(),
             description: String::new(),
             slots: 2000,

@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
 fn what_is_wrong_is_told_in_one_sentence() {
     let cases = [
         ("slots = \n", "line 1: "),
-        ("slot = 5", "line 1: unknown key `slot`, expected one of `name`, "),
+        ("slot = 5", "line 1: unknown key `slot`, expected one of `version`, `extends`, `name`, "),
         ("[graph]\nportz = 3", "line 2: unknown key `graph.portz`, expected one of `ports`, "),
         ("[arrivals]\nrhoo = 0.5", "line 2: unknown key `arrivals.rhoo`, expected `rho`"),
         ("[speeds.drift]\nkind = \"sine\"\nfaze = 1", "line 3: unknown key `speeds.drift.faze`"),
