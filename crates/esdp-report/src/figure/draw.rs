@@ -38,6 +38,7 @@ pub(super) fn scene(figure: &Figure) -> Scene {
         match series.style {
             Style::Line => line(shapes, series, look, &layout, at as f64 / figure.series.len() as f64),
             Style::Markers => markers(shapes, series, look, &layout),
+            Style::Scatter => dots(shapes, series, look, &layout),
             Style::Bars => {}
         }
     }
@@ -152,6 +153,17 @@ fn markers(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layou
         if let Some(place) = layout.place(point.x, point.y) {
             whisker(shapes, layout, (place.0, point.y, point.error()), Stroke::solid(look.color, 1.2));
             marker(shapes, look, place);
+        }
+    }
+}
+
+/// The dots of a scatter; those that weigh more are larger and stronger. `figure.js` has the same rule.
+fn dots(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layout) {
+    for (point, dot) in series.points.iter().zip(&series.dots) {
+        if let Some(center) = layout.place(point.x, point.y) {
+            let fill = Fill { color: look.color, opacity: 0.2 + 0.6 * dot.weight };
+            let radius = 2.0 + 3.5 * dot.weight.sqrt();
+            shapes.push(Shape::Circle { center, radius, fill: Some(fill), stroke: None });
         }
     }
 }

@@ -104,7 +104,7 @@ fn sample(shapes: &mut Vec<Shape>, style: Style, at: usize, look: &Look, (x, y):
             shapes.push(Shape::line(vec![(x, y), (x + SAMPLE, y)], stroke));
             draw::marker(shapes, look, (x + SAMPLE / 2.0, y));
         }
-        Style::Markers => draw::marker(shapes, look, (x + SAMPLE / 2.0, y)),
+        Style::Markers | Style::Scatter => draw::marker(shapes, look, (x + SAMPLE / 2.0, y)),
         Style::Bars => {
             let patch = Rect { left: x + 6.0, top: y - 6.0, right: x + SAMPLE - 4.0, bottom: y + 6.0 };
             shapes.push(Shape::rect(patch, Fill::solid(look.color)));
