@@ -181,7 +181,7 @@ fn linked() -> Report {
     };
     let scatter = Figure::new("learned", "learned", Axis::new("true"), Axis::new("learned"))
         .with(Series::scatter("esdp").dot((0.2, 0.3, 0.1), "slow", 0.1).dot((0.8, 0.8, 0.0), "fast", 1.0))
-        .with(Series::line("same").point(0.0, 0.0, 0.0).point(0.8, 0.8, 0.0));
+        .with(Series::guide("same").point(0.0, 0.0, 0.0).point(0.8, 0.8, 0.0));
     let columns = vec![Column::text("Policy"), Column::number("AOU").about("accumulated overall utility")];
     let mut table = Table::new("Result", columns);
     let none = || Cell::text("–");

@@ -82,15 +82,16 @@ pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster) -> Option<Section
     Some(super::tables::explained(section, table(first, outcome.seeds[0], &extremes(&servers))))
 }
 
-/// The fastest and the slowest server as learned, for a terminal; empty if no policy learns.
+/// The fastest and the slowest server as learned, in two lines; empty if no policy learns.
 pub(super) fn sentence(outcome: &RunOutcome, cluster: &Cluster) -> String {
     let Some(policy) = learners(outcome).next() else { return String::new() };
     let servers = ranked(&policy.runs[0], cluster);
     let ([fast, .., slow], seed) = (servers.as_slice(), outcome.seeds[0]) else { return String::new() };
     let said = |server: &LearnedServer| {
-        format!("{} x{:.2} (truly x{:.2})", server.name, server.factor, server.truth)
+        let LearnedServer { name, factor, truth, .. } = server;
+        format!("{name}, {factor:.2} x the usual speed (true {truth:.2})")
     };
-    format!("{} learned, seed {seed}: fastest {}, slowest {}\n", policy.label, said(fast), said(slow))
+    format!("fastest as {} learned: {}\nslowest: {}; seed {seed}\n", policy.label, said(fast), said(slow))
 }
 
 /// The policies that learn.
@@ -133,10 +134,10 @@ fn figure(policy: &PolicyOutcome, outcome: &RunOutcome, cluster: &Cluster) -> Fi
     )
     .caption(caption)
     .with(dots)
-    .with(Series::line("learned = true").point(0.0, 0.0, 0.0).point(end, end, 0.0))
+    .with(Series::guide("learned = true").point(0.0, 0.0, 0.0).point(end, end, 0.0))
 }
 
-/// The servers of which a policy has learned anything, the fastest first.
+/// The servers of which a policy has seen enough, the fastest first.
 fn ranked(run: &PolicyRun, cluster: &Cluster) -> Vec<LearnedServer> {
     if run.estimates.len() != cluster.channels().len() {
         return Vec::new();
@@ -151,7 +152,7 @@ fn ranked(run: &PolicyRun, cluster: &Cluster) -> Vec<LearnedServer> {
     let found = learned.iter().zip(truth).zip(uses).zip(cluster.servers());
     let server = |(((learned, truth), uses), name): (((&_, _), u64), &String)| {
         let (learned, truth): (&esdp::stats::ServerFactor, esdp::stats::ServerFactor) = (learned, truth);
-        let (factor, interval) = learned.is_compared.then_some(learned.factor?).zip(learned.interval)?;
+        let (factor, interval) = learned.is_known().then_some(learned.factor?).zip(learned.interval)?;
         Some(LearnedServer { name: name.clone(), factor, interval, truth: truth.factor?, uses })
     };
     let mut servers: Vec<LearnedServer> = found.filter_map(server).collect();

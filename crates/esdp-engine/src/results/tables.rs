@@ -67,12 +67,12 @@ pub(super) fn results(outcome: &RunOutcome, rows: &[Row]) -> Table {
             .about("The median time of a decision, on this machine; differs from run to run."),
         Column::number("p99").about("The time within which 99 % of the decisions were taken."),
     ];
-    let mut table = Table::new(caption(outcome, true), columns);
     let marks = [
         leaders(&outcome.policies, Summary::oracle_ratio, true),
         leaders(&outcome.policies, |summary| Some(summary.aou), true),
         leaders(&outcome.policies, Summary::regret, false),
     ];
+    let mut table = Table::new(caption(outcome, true, &marks), columns);
     for (at, row) in rows.iter().enumerate() {
         let aou_error = row.regret_stderr.or(row.aou_stderr);
         table.row(vec![
@@ -108,13 +108,13 @@ pub(super) fn jobs(outcome: &RunOutcome, rows: &[Row]) -> Table {
             Column::number("Makespan").about("The last slot in which a job was done."),
         ]);
     }
-    let mut table = Table::new(caption(outcome, held), columns);
     let policies = &outcome.policies;
     let marks = [
         leaders(policies, |summary| summary.jobs.mean_completion(), false),
         leaders(policies, |summary| summary.jobs.mean_wait(), false),
         leaders(policies, |summary| Some(summary.jobs.makespan as f64), false),
     ];
+    let mut table = Table::new(caption(outcome, held, if held { &marks } else { &[] }), columns);
     for (at, row) in rows.iter().enumerate() {
         let mut cells = vec![
             Cell::text(&row.name),
@@ -149,7 +149,7 @@ pub(super) fn behaviour(outcome: &RunOutcome, rows: &[Row]) -> Table {
             "The share of decisions whose optimality was proved; only for policies that solve a problem.",
         ),
     ];
-    let mut table = Table::new(caption(outcome, true), columns);
+    let mut table = Table::new(caption(outcome, true, &[]), columns);
     for row in rows {
         let share = |share: Option<f64>| match share {
             Some(share) => Cell::number(percent(share), share),
@@ -165,18 +165,19 @@ pub(super) fn behaviour(outcome: &RunOutcome, rows: &[Row]) -> Table {
     table
 }
 
-/// What the numbers of a table are.
-fn caption(outcome: &RunOutcome, has_errors: bool) -> String {
-    let (seeds, rivals) =
-        (outcome.seeds.len(), outcome.policies.iter().filter(|one| !one.is_oracle()).count());
-    match (seeds, has_errors) {
-        (..=1, _) => "One seed: no standard errors, and nothing is marked".to_owned(),
+/// What the numbers of a table are, and what its marks mean if it has any.
+fn caption(outcome: &RunOutcome, has_errors: bool, marks: &[Vec<bool>]) -> String {
+    let seeds = outcome.seeds.len();
+    let numbers = match (seeds, has_errors) {
+        (..=1, _) => return "One seed: no standard errors, and nothing is marked".to_owned(),
         (_, false) => format!("Means over {seeds} seeds"),
-        (_, true) if rivals < 2 => format!("Mean ± standard error over {seeds} seeds"),
-        (_, true) => format!(
-            "Mean ± standard error over {seeds} seeds. Marked: the best, and all that are not clearly worse \
-             seed by seed (95 %)"
-        ),
+        (_, true) => format!("Mean ± standard error over {seeds} seeds"),
+    };
+    match marks.iter().flatten().any(|&marked| marked) {
+        true => {
+            format!("{numbers}. Marked: the best, and all that are not clearly worse seed by seed (95 %)")
+        }
+        false => numbers,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::font::{Font, shortened};
 use super::layout::Layout;
-use super::palette::{Look, Marker, looks};
+use super::palette::{self, Look, Marker};
 use super::scene::{Anchor, Color, Fill, Place, Scene, Shape, Stroke};
 use super::{Figure, Point, Series, Style};
 use super::{bars, simplify};
@@ -24,7 +24,7 @@ const BAND: f64 = 0.35;
 /// Draws the figure.
 pub(super) fn scene(figure: &Figure) -> Scene {
     let layout = Layout::of(figure, &Font::new());
-    let looks = looks(figure.series.iter().map(|series| series.name.as_str()));
+    let looks = palette::of(figure);
     let mut scene = Scene { width: layout.width, height: layout.height, shapes: Vec::new() };
     let shapes = &mut scene.shapes;
     grid(shapes, &layout);
@@ -36,7 +36,9 @@ pub(super) fn scene(figure: &Figure) -> Scene {
     bars::draw(shapes, figure, &layout, &looks);
     for (at, (series, look)) in drawn() {
         match series.style {
-            Style::Line => line(shapes, series, look, &layout, at as f64 / figure.series.len() as f64),
+            Style::Line | Style::Guide => {
+                line(shapes, series, look, &layout, at as f64 / figure.series.len() as f64)
+            }
             Style::Markers => markers(shapes, series, look, &layout),
             Style::Scatter => dots(shapes, series, look, &layout),
             Style::Bars => {}
@@ -130,6 +132,9 @@ fn line(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layout, 
     for stretch in stretches(series, layout) {
         let places: Vec<Place> = stretch.iter().filter_map(|point| layout.place(point.x, point.y)).collect();
         for &place in &places {
+            if series.style == Style::Guide {
+                break;
+            }
             if !sparse || place.0 >= next || places.len() == 1 {
                 marks.push(place);
                 next = place.0 + pace;

@@ -121,6 +121,8 @@ pub enum Style {
     Markers,
     /// One dot per value, anywhere in the frame, the stronger the more it weighs.
     Scatter,
+    /// A thin grey line to compare the others with.
+    Guide,
 }
 
 /// One value. A `y` that is not a number leaves a gap.
@@ -196,6 +198,11 @@ impl Series {
     /// An empty set of markers.
     pub fn markers(name: impl Into<String>) -> Self {
         Self::new(name, Style::Markers)
+    }
+
+    /// An empty line to compare others with.
+    pub fn guide(name: impl Into<String>) -> Self {
+        Self::new(name, Style::Guide)
     }
 
     /// An empty scatter.

@@ -1,14 +1,13 @@
 //! A figure for the script of a report (`report/figure.js` reads what is made here).
 
-use super::palette::looks;
-use super::{Dot, Figure, Point, Scale, Style, legend};
+use super::{Dot, Figure, Point, Scale, Style, legend, palette};
 use serde_json::{Value, json};
 
 /// A series of more points is thinned: a screen has no room for them, and the CSV has them all.
 const MOST: usize = 2000;
 
 pub(super) fn data(figure: &Figure) -> Value {
-    let looks = looks(figure.series.iter().map(|series| series.name.as_str()));
+    let looks = palette::of(figure);
     let series = figure.series.iter().zip(looks).map(|(series, look)| {
         let last = series.points.len().saturating_sub(1);
         let every = series.points.len().div_ceil(MOST).max(1);
@@ -24,6 +23,7 @@ pub(super) fn data(figure: &Figure) -> Value {
             "name": series.name,
             "style": match series.style {
                 Style::Line => "line",
+                Style::Guide => "guide",
                 Style::Bars => "bars",
                 Style::Markers => "markers",
                 Style::Scatter => "scatter",

@@ -11,7 +11,7 @@ pub(super) fn describe(figure: &Figure) -> String {
         Some(Style::Bars) => "Bar chart",
         Some(Style::Markers) => "Chart of points",
         Some(Style::Scatter) => "Scatter plot",
-        Some(Style::Line) | None => "Line chart",
+        Some(Style::Line | Style::Guide) | None => "Line chart",
     };
     let mut out = format!("{kind}: {} against {}.", figure.y.full_label(), figure.x.full_label());
     if figure.series.len() > LISTED {

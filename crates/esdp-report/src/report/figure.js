@@ -28,7 +28,7 @@ function sample(series) {
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 26 10");
   svg.setAttribute("aria-hidden", "true");
-  const bars = series.style !== "line";
+  const bars = series.style !== "line" && series.style !== "guide";
   const shape = document.createElementNS(space, bars ? "rect" : "line");
   const place = bars ? { x: 8, y: 0, width: 10, height: 10, rx: 2 } : { x1: 0, y1: 5, x2: 26, y2: 5 };
   for (const [name, value] of Object.entries(place)) shape.setAttribute(name, value);
@@ -219,6 +219,7 @@ class Plot {
     const base = { label: series.name, stroke: color, width: series.width, dash: series.dash, show: !this.hidden.has(s) };
     if (series.style === "bars") return { ...base, fill: color, width: 0, dash: [], points: { show: false }, paths: (plot) => this.barPaths(plot, s) };
     if (series.style === "scatter") return { ...base, points: { show: false }, paths: () => null };
+    if (series.style === "guide") return { ...base, points: { show: false } };
     const points = { show: few || series.style === "markers", size: 7, width: 1, fill: color, stroke: color };
     return series.style === "markers" ? { ...base, points, paths: () => null } : { ...base, points };
   }

@@ -4,8 +4,6 @@ use super::Live;
 use crate::stats::{SeenSpeed, ServerFactor, estimate_variance, server_factors};
 use serde::{Deserialize, Serialize};
 
-/// Fewer outcomes tell nothing.
-const FEWEST: f64 = 5.0;
 /// A server is slow or fast if its whole interval is at least this far from 1.
 const MARGIN: f64 = 0.05;
 /// An interval that is wider than this tells nothing.
@@ -53,9 +51,9 @@ impl Live {
             })
         });
         let belief = |(server, found): (&String, ServerFactor)| {
-            let ServerFactor { factor, interval, count, is_compared } = found;
+            let ServerFactor { factor, interval, count, .. } = found;
             let verdict = match interval {
-                Some(interval) if is_compared && count >= FEWEST => verdict(interval),
+                Some(interval) if found.is_known() => verdict(interval),
                 _ => Verdict::Unknown,
             };
             ServerBelief { server: server.clone(), factor, interval, verdict, count }

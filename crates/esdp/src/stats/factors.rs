@@ -17,6 +17,9 @@ use crate::model::{ChannelId, Cluster, PortId};
 /// The half width of a 95 % interval in standard deviations.
 pub const Z95: f64 = 1.96;
 
+/// Fewer outcomes tell nothing of a server.
+const FEWEST: f64 = 5.0;
+
 /// What was seen of a channel's speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeenSpeed {
@@ -39,6 +42,13 @@ pub struct ServerFactor {
     pub count: f64,
     /// Whether there is another server to compare it with.
     pub is_compared: bool,
+}
+
+impl ServerFactor {
+    /// Whether the factor tells anything: there were outcomes enough, and another server to compare with.
+    pub fn is_known(&self) -> bool {
+        self.is_compared && self.count >= FEWEST
+    }
 }
 
 /// The factors of all servers, in the order of the cluster; `seen` is none for a channel never tried.
