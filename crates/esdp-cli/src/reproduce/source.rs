@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use esdp::policy::{PolicySpec, RoundedSolver};
-use esdp::scenario::{LabelledPolicy, SweepTable, Scenario, Spec};
+use esdp::scenario::{LabelledPolicy, Scenario, Spec, SweepTable};
 use esdp::sim::{ArrivalSpec, Rates};
 use esdp_engine::Contender;
 

@@ -42,8 +42,9 @@ pub fn schema() -> Value {
 fn or_file(schema: &mut Value, steps: &[&str]) {
     let Some((first, rest)) = steps.split_first() else {
         let Value::Object(rows) = schema.take() else { return };
-        let (mut about, mut rows): (Map<String, Value>, Map<String, Value>) =
-            rows.into_iter().partition(|(key, _)| ["description", "default", "x-unit"].contains(&key.as_str()));
+        let (mut about, mut rows): (Map<String, Value>, Map<String, Value>) = rows
+            .into_iter()
+            .partition(|(key, _)| ["description", "default", "x-unit"].contains(&key.as_str()));
         rows.remove("x-range").map(|range| about.insert("x-range".to_owned(), range));
         let file = json!({ "type": "string", "x-file": true, "description": "The path of a CSV file." });
         about.insert("anyOf".to_owned(), json!([rows, file]));

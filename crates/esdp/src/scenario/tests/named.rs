@@ -138,7 +138,8 @@ fn weights_weigh_decisions() {
         assert!(simulation.run(40, &mut summary).unwrap().is_continue());
         (summary.aou, oracle.at(Slot(1)).unwrap())
     };
-    let weighted = text.replace("probability = 1.0\n", "probability = 1.0\nweights = { slow = 3, fast = 1 }\n");
+    let weighted =
+        text.replace("probability = 1.0\n", "probability = 1.0\nweights = { slow = 3, fast = 1 }\n");
     assert_eq!(aou(text, "oracle"), (40.0 * 0.8, 0.8));
     let (found, oracle) = aou(&weighted, "oracle");
     assert!((found - 40.0 * 0.4).abs() < 1e-9 && oracle == 0.4, "{found} {oracle}: unweighted numbers");
@@ -153,7 +154,10 @@ fn servers_are_numbered_under_their_names() {
     let cluster = cluster.cluster();
     assert_eq!(cluster.servers(), ["big", "a-0", "a-1", "server-0", "server-1", "a-2"]);
     assert_eq!(cluster.labels(ServerId(0)), [""; 0]);
-    assert_eq!((cluster.labels(ServerId(1)), cluster.labels(ServerId(3))), (&["a".into()][..], &["x".into()][..]));
+    assert_eq!(
+        (cluster.labels(ServerId(1)), cluster.labels(ServerId(3))),
+        (&["a".into()][..], &["x".into()][..])
+    );
     assert!(cluster.capacity().server(ServerId(0)).is_none(), "without capacities the cluster limits");
 }
 
@@ -293,10 +297,14 @@ fn laws_of_ports_are_their_own() {
 #[test]
 fn a_scenario_extends_others_and_reads_tables() {
     let mut read = |path: &str| match path {
-        "bases/small.toml" => Ok("extends = \"../root.toml\"\nname = \"small\"\n[graph]\nservers = 6\n[jobs]\n\
+        "bases/small.toml" => {
+            Ok("extends = \"../root.toml\"\nname = \"small\"\n[graph]\nservers = 6\n[jobs]\n\
                                   list = \"work.csv\"\n"
-            .to_owned()),
-        "bases/../root.toml" => Ok("extends = \"default\"\n[arrivals]\nrho = 0.3\n[seeds]\ncount = 2".to_owned()),
+                .to_owned())
+        }
+        "bases/../root.toml" => {
+            Ok("extends = \"default\"\n[arrivals]\nrho = 0.3\n[seeds]\ncount = 2".to_owned())
+        }
         "bases/work.csv" => Ok("# slots at full speed\n3, 2.5,\n4\n".to_owned()),
         "speeds.csv" => Ok("a,b,c\n0.5,0.25,1\n\n0.1,0.2,0.3\n".to_owned()),
         "bad.csv" => Ok("0.5,0.25,1\n0.1,x,0.3\n".to_owned()),
@@ -322,7 +330,9 @@ fn a_scenario_extends_others_and_reads_tables() {
     let bursty = from("extends = \"default\"\n[arrivals]\nlaw = \"bursty\"").unwrap();
     assert!(bursty.to_toml().contains("law = \"bursty\""));
     // What counts servers and devices follows what lists them.
-    let listed = from("extends = \"default\"\n[servers]\nkinds = [{ kind = \"a\", count = 7 }]\n[devices]\nnames = [\"gpu\"]");
+    let listed = from(
+        "extends = \"default\"\n[servers]\nkinds = [{ kind = \"a\", count = 7 }]\n[devices]\nnames = [\"gpu\"]",
+    );
     let listed = listed.unwrap();
     assert_eq!((listed.servers(), listed.spec().devices.count), (7, 1));
     assert_eq!(listed.set("servers.kinds.a.count", "9").unwrap().servers(), 9);
