@@ -37,9 +37,9 @@ pub(crate) fn build() -> Result<(), Failure> {
     let site = home.join("site");
     let pages = read(&site, "html", &links::html)?;
     // Its links start at the root of wherever it is hosted, and the page that prints all joins their anchors.
-    let pages = pages.into_iter().filter(|(page, _)| {
-        !["404.html", "print.html", "toc.html"].iter().any(|own| page == Path::new(own))
-    });
+    let pages = pages
+        .into_iter()
+        .filter(|(page, _)| !["404.html", "print.html", "toc.html"].iter().any(|own| page == Path::new(own)));
     report(links::broken(&site, &pages.collect()))?;
     println!("{} documents, the site is in target/book/site", documents.len());
     Ok(())
@@ -57,7 +57,9 @@ fn listed(root: &Path, documents: &BTreeMap<PathBuf, Document>) -> Result<(), Fa
     let summary = fs::read_to_string(root.join("docs/SUMMARY.md"));
     let summary = summary.map_err(|error| Failure::Check(format!("docs/SUMMARY.md: {error}")))?;
     let docs = documents.keys().filter_map(|path| path.strip_prefix("docs").ok());
-    let missing = |path: &&Path| *path != Path::new("SUMMARY.md") && !summary.contains(&format!("({})", path.display()));
+    let missing = |path: &&Path| {
+        *path != Path::new("SUMMARY.md") && !summary.contains(&format!("({})", path.display()))
+    };
     match docs.into_iter().find(missing) {
         Some(path) => Err(Failure::Check(format!("docs/SUMMARY.md does not list {}", path.display()))),
         None => Ok(()),

@@ -38,7 +38,8 @@ pub(crate) fn broken(root: &Path, documents: &BTreeMap<PathBuf, Document>) -> Ve
 }
 
 fn is_ours(link: &str) -> bool {
-    let scheme = link.split_once(':').is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphabetic()));
+    let scheme =
+        link.split_once(':').is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphabetic()));
     !scheme && !link.starts_with("//")
 }
 
@@ -74,7 +75,8 @@ pub(crate) fn markdown(text: &str) -> Document {
         if heading.len() < line.len() && heading.starts_with(' ') {
             let name = slug(heading);
             let again = (1..).map(|count| format!("{name}-{count}"));
-            let free = std::iter::once(name.clone()).chain(again).find(|name| !document.anchors.contains(name));
+            let free =
+                std::iter::once(name.clone()).chain(again).find(|name| !document.anchors.contains(name));
             document.anchors.extend(free);
         }
         let prose = without_code(line);
@@ -156,7 +158,10 @@ mod tests {
         assert_eq!(of(&[("a.md", good)]), Vec::<String>::new());
         assert_eq!(of(&[("a.md", "\n[x](none.md)")]), ["a.md:2: `none.md` leads nowhere"]);
         assert_eq!(of(&[("a.md", "# A\n[x](#b)")]), ["a.md:2: `#b` leads nowhere"]);
-        assert_eq!(of(&[("src/a.md", "[x](../../elsewhere)")]), ["src/a.md:1: `../../elsewhere` leads nowhere"]);
+        assert_eq!(
+            of(&[("src/a.md", "[x](../../elsewhere)")]),
+            ["src/a.md:1: `../../elsewhere` leads nowhere"]
+        );
         assert_eq!(of(&[("a.md", "<img src=\"none.png\">")]), ["a.md:1: `none.png` leads nowhere"]);
     }
 

@@ -3,6 +3,7 @@
 //! tests of one.
 
 mod bench;
+mod first_scenario;
 mod oracle;
 mod replay;
 mod reproduce;
