@@ -16,6 +16,9 @@ use crate::tool::Tool;
 const MDBOOK: Tool =
     Tool { name: "mdbook", version: "0.5.4", flags: &["--no-default-features", "--features", "search"] };
 
+/// Folders of tools and builds, and the parts of `docs/scenario.md`, whose links are seen there.
+const SKIPPED: [&str; 4] = ["target", "out", "node_modules", "sections"];
+
 /// Where the project is hosted.
 const REPOSITORY: &str = "https://github.com/esdp/esdp/blob/main";
 
@@ -66,7 +69,7 @@ fn listed(root: &Path, documents: &BTreeMap<PathBuf, Document>) -> Result<(), Fa
     }
 }
 
-/// The documents below a folder, but not those of tools and builds.
+/// The documents below a folder.
 fn read(
     root: &Path,
     ending: &str,
@@ -80,7 +83,7 @@ fn read(
             let path = entry.map_err(cannot)?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() {
-                if !name.starts_with('.') && !["target", "out", "node_modules"].contains(&&*name) {
+                if !name.starts_with('.') && !SKIPPED.contains(&&*name) {
                     folders.push(path);
                 }
             } else if path.extension().is_some_and(|found| found == ending) {

@@ -23,8 +23,8 @@ pub(crate) fn broken(root: &Path, documents: &BTreeMap<PathBuf, Document>) -> Ve
                 "" => Some(file.clone()),
                 path => normal(&file.parent().unwrap_or(Path::new("")).join(path)),
             };
-            let there = target.as_ref().is_some_and(|target| root.join(target).exists());
             let known = target.as_ref().and_then(|target| documents.get(target));
+            let there = known.is_some() || target.as_ref().is_some_and(|target| root.join(target).exists());
             let anchored = match (anchor, known) {
                 (Some(anchor), Some(known)) => anchor.is_empty() || known.anchors.contains(anchor),
                 _ => true,
