@@ -5,7 +5,11 @@ use crate::model::{ChannelId, PortId, ServerId, Slot};
 use crate::sim::{OracleTrack, Recorder, Simulation, SlotRecord, Summary};
 use std::ops::ControlFlow;
 
-const EXAMPLE: &str = include_str!("../../../../../examples/scenarios/two-gpu-kinds.toml");
+/// Not included: a package of this crate has no examples beside it.
+fn example() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/two-gpu-kinds.toml");
+    std::fs::read_to_string(path).unwrap()
+}
 
 fn refused(text: &str) -> String {
     match Scenario::from_toml(text) {
@@ -31,7 +35,7 @@ impl Recorder for Starts {
 
 #[test]
 fn the_example_has_names_and_runs() {
-    let scenario = Scenario::from_toml(EXAMPLE).unwrap();
+    let scenario = Scenario::from_toml(&example()).unwrap();
     assert_eq!(Scenario::from_toml(&scenario.to_toml()).unwrap(), scenario);
     assert_eq!(scenario.servers(), 12);
     let setting = scenario.setting(1).unwrap();
@@ -64,7 +68,8 @@ fn the_example_has_names_and_runs() {
 
 #[test]
 fn kinds_follow_labels_under_every_seed() {
-    let text = EXAMPLE.replace("server_deviation = 0.1", "deviation = 0.0").replace("deviation = 0.2\n", "");
+    let text =
+        example().replace("server_deviation = 0.1", "deviation = 0.0").replace("deviation = 0.2\n", "");
     let scenario = Scenario::from_toml(&text).unwrap();
     for seed in 0..5 {
         let setting = scenario.setting(seed).unwrap();
