@@ -43,7 +43,8 @@ pub struct ListedGang {
     /// The fewest tasks that a job starts with.
     #[cfg_attr(feature = "schema", schemars(extend("x-range" = "from 1 to the number of its tasks")))]
     pub minimum: u32,
-    /// Its task groups.
+    /// Its task groups: the number of their tasks, or a table with a minimum of their own.
+    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
     pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,6 +66,7 @@ pub struct ListedTasks {
 #[serde(deny_unknown_fields)]
 struct TasksTable {
     /// How many.
+    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
     count: u32,
     /// The fewest that a job starts with.
     #[serde(default)]

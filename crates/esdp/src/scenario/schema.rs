@@ -51,11 +51,12 @@ fn or_file(schema: &mut Value, steps: &[&str]) {
         *schema = Value::Object(about);
         return;
     };
-    match schema["properties"].get_mut(first) {
+    match schema.get_mut("properties").and_then(|properties| properties.get_mut(first)) {
         Some(property) => or_file(property, rest),
         // One of several tables; the key of the same name that is no list is another one.
         None => {
-            for variant in schema["oneOf"].as_array_mut().into_iter().flatten() {
+            let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+            for variant in variants.into_iter().flatten() {
                 let property = variant["properties"].get_mut(first);
                 property.filter(|property| property["type"] == "array").into_iter().for_each(|property| {
                     or_file(property, rest);
