@@ -89,6 +89,9 @@ impl InputArgs {
     /// # Errors
     /// With the file, the line and the column, the value and what is accepted.
     pub(crate) fn read(&self, sink: &mut dyn Sink) -> anyhow::Result<Vec<Account>> {
+        if self.files.iter().filter(|file| file.as_path() == Path::new("-")).count() > 1 {
+            bail!("`-` is given twice, but standard input can be read once");
+        }
         let sizes = self.files.iter().map(|file| file.metadata().map_or(0, |about| about.len()));
         let progress = Progress::new(sizes.sum(), self.quiet);
         let accounts = self.files.iter().map(|file| {
