@@ -32,9 +32,11 @@ scenario or preset with a [sweep] table needs none.
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   sweep.csv      one line per point and policy; the timing columns decision_us_* vary between runs
   sweep.json     the document that --format json prints
-  report.html    one figure per metric, complete in one file
+  report.html    one figure per metric, heat maps of two keys, complete in one file
   scenario.toml  the scenario before anything is varied
   plan.json, parts/   what is done: the same command resumes where it stopped
+A directory that holds the result of another sweep keeps it: its files move to the same name
+with `-1`, or the next number that is free. Parts stay: each is named by what it was made from.
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
@@ -109,9 +111,6 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
 }
 
 fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
-    if !args.source.is_given() {
-        bail!("give a scenario: a TOML file or --preset NAME");
-    }
     let plan = saved::plan(args.source.scenario()?, args.vary.clone())?;
     check(&args.expect, &plan)?;
     if args.shard.is_some() && !args.expect.is_empty() {
@@ -119,6 +118,7 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     }
     let out = args.common.out.clone().unwrap_or_else(|| default_out(args, &plan));
     files::directory(&out.join(store::DIRECTORY))?;
+    saved::keep_other(&plan, &out, args.common.quiet)?;
     saved::save(&plan, &out)?;
     let pieces = plan.pieces();
     let mine: Vec<&Piece> = match args.shard {
@@ -167,6 +167,8 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
         );
     }
     files::directory(&args.out)?;
+    saved::keep_other(&plan, &args.out, false)?;
+    saved::save(&plan, &args.out)?;
     let results = collect(plan, &pieces, &args.directories);
     finish(&results, &args.out, args.format)?;
     thresholds(&args.expect, &results)
@@ -223,14 +225,15 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
     files::write(&out.join("sweep.csv"), results.csv())?;
     files::write(&out.join("sweep.json"), results.json()?)?;
     files::write(&out.join("scenario.toml"), resolved(&results.plan().base))?;
-    files::write(&out.join("report.html"), results.report().render())?;
+    let report = results.report().meta("Command", output::command_line());
+    files::write(&out.join("report.html"), report.render())?;
     match format {
         ResultFormat::Json => output::print_json(results),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table(), out.join("report.html"));
             output::print(&format!(
-                "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json\n",
+                "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json, scenario.toml\n",
                 report.display()
             ))
         }

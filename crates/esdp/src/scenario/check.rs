@@ -15,11 +15,11 @@ use crate::model::Amount;
 pub const MOST_SLOTS: u64 = 1_000_000_000;
 /// The most seeds.
 pub const MOST_SEEDS: u64 = 100_000;
-const MOST_PORTS: u64 = 100_000;
+pub(super) const MOST_PORTS: u64 = 100_000;
 pub(super) const MOST_SERVERS: u64 = 1_000_000;
 const MOST_PAIRS: u64 = 20_000_000;
 pub(super) const MOST_CHANNELS: u64 = 1_000_000;
-const MOST_DEVICES: u64 = 64;
+pub(super) const MOST_DEVICES: u64 = 64;
 pub(super) const LARGEST_REQUEST: u64 = 100_000;
 /// Sums of this many capacities and requests stay far from overflowing.
 pub(super) const LARGEST_CAPACITY: u64 = 1_000_000_000_000;

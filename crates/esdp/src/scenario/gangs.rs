@@ -12,16 +12,20 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Ports whose jobs are gangs: all of them, drawn, or those of a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GangTable {
     /// The number of task groups of a job: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 10_000, "default" = crate::sim::RandomGangs::default().groups)))]
     pub groups: Option<(u32, u32)>,
     /// The number of tasks of a group: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 10_000, "default" = crate::sim::RandomGangs::default().tasks)))]
     pub tasks: Option<(u32, u32)>,
     /// The share of its tasks that a job starts with at least.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share", "default" = crate::sim::RandomGangs::default().minimum)))]
     pub minimum: Option<f64>,
     /// Instead: the gangs themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,16 +34,21 @@ pub struct GangTable {
 
 /// A gang of a list; with its requests where channels are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ListedGang {
     /// Its port, by name or by position from 0.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "a name, or below the number of ports")))]
     pub port: NameOrPosition,
     /// The fewest tasks that a job starts with.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "from 1 to the number of its tasks")))]
     pub minimum: u32,
-    /// Its task groups.
+    /// Its task groups: the number of their tasks, or a table with a minimum of their own.
+    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
     pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
     pub requests: Option<Vec<Vec<Amount>>>,
 }
 
@@ -53,11 +62,21 @@ pub struct ListedTasks {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TasksTable {
+    /// How many.
+    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
     count: u32,
+    /// The fewest that a job starts with.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "up to `count`")))]
     min: u32,
+}
+
+#[cfg(feature = "schema")]
+pub(super) fn tasks_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    <TasksTable as schemars::JsonSchema>::json_schema(generator)
 }
 
 impl Serialize for ListedTasks {

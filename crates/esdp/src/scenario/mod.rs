@@ -68,6 +68,8 @@ mod out;
 mod policies;
 mod presets;
 mod read;
+#[cfg(feature = "schema")]
+mod schema;
 mod servers;
 mod set;
 mod spec;
@@ -80,6 +82,8 @@ pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use names::{CountOrNames, NameOrPosition};
 pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use servers::{LabelSource, ServerKind, ServerTable};
 pub use spec::{
     CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, NumberedChannel, SeedTable, Spec,

@@ -9,6 +9,7 @@ use std::fmt;
 
 /// How many there are, or their names: `8`, or `["bert", "resnet"]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "another kind of value, expected a whole number or a list of names")]
 pub enum CountOrNames {
     /// This many, without names of their own.
@@ -66,6 +67,7 @@ impl fmt::Display for CountOrNames {
 
 /// A port or a server: its position, from 0, or its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "another kind of value, expected a whole number from 0 or a name")]
 pub enum NameOrPosition {
     /// By position, from 0.

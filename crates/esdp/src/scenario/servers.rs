@@ -12,11 +12,13 @@ use std::collections::BTreeMap;
 
 /// The servers, and what the scheduler is told of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerTable {
     /// Where labels come from.
     pub labels: LabelSource,
     /// The share of the servers that get their label; the others have none.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
     pub labelled: f64,
     /// The labels of each server from coarse to fine, instead of `labels`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,16 +40,19 @@ impl Default for ServerTable {
 
 /// Servers that are alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerKind {
     /// The label of each; short for `labels` with one entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// How many there are, at least 1. Default: 1.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SERVERS)))]
     pub count: u64,
     /// What each of them has, one amount per device. Default: servers have no limits of their own; then no
     /// entry may have a capacity.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub capacity: Vec<Amount>,
     /// The name. If several servers share it they are called `name-0`, `name-1` and so on. Default: `kind`,
     /// else `server-0`, `server-1`, ...
@@ -60,6 +65,7 @@ pub struct ServerKind {
     /// What the scheduler is told of each, from coarse to fine, at most 16 labels. Default: `label`, else
     /// `kind`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(max = 16)))]
     pub labels: Option<Vec<String>>,
 }
 
@@ -101,6 +107,7 @@ impl ServerTable {
 
 /// Where the labels of servers come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelSource {
     /// There are none.

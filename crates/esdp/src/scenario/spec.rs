@@ -26,10 +26,12 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// The version of the format, 1; may be left out.
     #[serde(skip_serializing)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1, "default" = 1)))]
     pub version: Option<u64>,
     /// The scenario that this one changes: the name of a preset, or the path of a file beside this one.
     /// Tables are merged key by key, lists and values replace what is there; the name and the description are
@@ -41,9 +43,11 @@ pub struct Spec {
     /// What it is about, in a sentence.
     pub description: String,
     /// The number of slots, *T*.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SLOTS, "x-unit" = "slots")))]
     pub slots: u64,
     /// The policies that are compared.
     #[serde(deserialize_with = "policies::later")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = super::schema::default_policies())))]
     pub policies: Vec<LabelledPolicy>,
     /// The seeds.
     pub seeds: SeedTable,
@@ -129,16 +133,20 @@ impl Spec {
 
 /// Consecutive seeds, or a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SeedTable {
     /// The first seed; 0 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = i64::MAX - 100_000, "default" = 0)))]
     pub first: Option<u64>,
     /// How many; 10 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SEEDS, "default" = super::SEEDS)))]
     pub count: Option<u64>,
     /// Instead: the seeds themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = super::check::MOST_SEEDS)))]
     pub list: Option<Vec<u64>>,
 }
 
@@ -156,17 +164,22 @@ impl SeedTable {
 
 /// Who may run where: by probability, by number, or by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GraphTable {
     /// The ports, that is the types of jobs: their number, 1 to 100,000, or their names. Default: 8.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_PORTS)))]
     pub ports: CountOrNames,
     /// The servers: their number, 1 to 1,000,000, or their names. Default: 40, or what `servers.kinds` lists.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SERVERS)))]
     pub servers: CountOrNames,
     /// The probability with which a port may use a server; 0.1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = super::EDGE_PROBABILITY)))]
     pub probability: Option<f64>,
     /// Instead: how many channels.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_CHANNELS, "x-range" = "from `ports` to `ports` times `servers`")))]
     pub count: Option<u64>,
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,6 +189,7 @@ pub struct GraphTable {
     /// it, the others do not. AOU, regret and all other results are unweighted, so that a ratio to the oracle
     /// may exceed 1. Default: all count 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-6, "maximum" = 1e6)))]
     pub weights: Option<Rates>,
 }
 
@@ -194,17 +208,22 @@ impl Default for GraphTable {
 
 /// A channel of an explicit list; its request is drawn if it is not given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NumberedChannel {
     /// Its port, by name or by position from 0.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "a name, or below the number of ports")))]
     pub port: NameOrPosition,
     /// Its server, by name or by position from 0.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "a name, or below the number of servers")))]
     pub server: NameOrPosition,
     /// The task group that may use it, where its port's jobs are gangs.
     #[serde(default, skip_serializing_if = "is_first")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "below the number of the gang's groups")))]
     pub task: u32,
     /// What it asks for, one amount per device; drawn where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "devices")))]
     pub request: Option<Vec<Amount>>,
 }
 
@@ -214,17 +233,21 @@ fn is_first(task: &u32) -> bool {
 
 /// Whether jobs last one slot or hold their devices until they are done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct JobTable {
     /// Whether jobs wait, and hold their devices until they are done.
     pub held: bool,
     /// Whether a run goes on after its last slot until no job waits or runs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub drain: bool,
     /// The slots that a held job takes at full speed: drawn from this range.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-9, "maximum" = 1e9, "x-unit" = "slots")))]
     pub work: (f64, f64),
     /// The work of each port's jobs, in order, instead of the range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-9, "maximum" = 1e9, "x-unit" = "slots")))]
     pub list: Option<Vec<Vec<f64>>>,
 }
 
@@ -245,26 +268,33 @@ impl Default for JobTable {
 
 /// What is asked for and what there is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceTable {
     /// The number of devices, *K*, 1 to 64. Default: 3, or as many as there are `names`.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_DEVICES)))]
     pub count: u64,
     /// The names of the devices, one for each. Default: `device-0`, `device-1`, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
     /// What channels ask for: drawn from this range.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
     pub request: (Amount, Amount),
     /// The range that each device's cluster-wide capacity is drawn from; without it servers limit alone.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices", "default" = super::CAPACITY)))]
     pub capacity: Option<(Amount, Amount)>,
     /// Cluster-wide capacities instead of the range, one per device.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub amounts: Option<Vec<Amount>>,
     /// The range that each server's capacity is drawn from.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub server_capacity: Option<(Amount, Amount)>,
     /// What each server has instead of the range: one list per server, one amount per device.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
     pub servers: Option<Vec<Vec<Amount>>>,
 }
 
@@ -284,13 +314,17 @@ impl Default for DeviceTable {
 
 /// Supply costs: drawn, or one shape per device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CostTable {
     /// The mean of the drawn rates.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9, "x-unit" = "utility")))]
     pub mean: f64,
     /// Their standard deviation.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9, "x-unit" = "utility")))]
     pub deviation: f64,
     /// What they are multiplied by.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9)))]
     pub scale: f64,
     /// Instead: a cost for each device.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -305,8 +339,10 @@ impl Default for CostTable {
 
 /// When outcomes become known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FeedbackTable {
     /// After how many slots, drawn from a range; at once by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = crate::sim::LONGEST_DELAY, "x-unit" = "slots")))]
     pub delay: Delay,
 }

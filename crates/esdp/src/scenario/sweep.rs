@@ -12,6 +12,7 @@ pub(super) const MOST_VALUES: usize = 10_000;
 
 /// What a scenario varies: a key and the values it takes one after another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     /// The dotted key.
@@ -19,11 +20,13 @@ pub struct Sweep {
     /// The values, as they are written in TOML: a list, or a range such as `"0.1..1.0:0.1"` (steps of 0.1) or
     /// `"1..1000:*10"` (each ten times the last), or a list with ranges in it; 1 to 10,000 values.
     #[serde(serialize_with = "typed", deserialize_with = "written")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "super::schema::sweep_values"))]
     pub values: Vec<String>,
 }
 
 /// One key that is varied, or a list of them: then every combination of their values is a point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum SweepTable {
     /// `[sweep]`: one key.

@@ -36,7 +36,8 @@ pub use outage::Outage;
 pub use parameter::ParameterError;
 pub use queue::{LoggedStart, QueueRule};
 pub use recorder::{
-    Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord, Spacing, Summary,
+    ChannelEstimate, Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord,
+    Spacing, Summary,
 };
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;

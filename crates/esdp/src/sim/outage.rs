@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 /// A window in which a server, or all servers with a label, take no new jobs. Jobs that run there run on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
     /// The name of the server; or else give `label`.
@@ -20,8 +21,10 @@ pub struct Outage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The first slot in which they are out, at least 1.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = i64::MAX - 1, "x-unit" = "slots")))]
     pub from: u64,
     /// The first slot in which they take jobs again, later than `from`.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 2, "x-unit" = "slots", "x-range" = "above `from`")))]
     pub until: u64,
 }
 

@@ -16,10 +16,10 @@ use super::oracle::{OracleMeter, OracleTrack};
 use super::outage::Windows;
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
-use super::recorder::{Recorder, SlotRecord};
+use super::recorder::{ChannelEstimate, Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
-use crate::model::{Arrivals, Cluster, Observation, Outcome, PortId, ServerId, Slot};
+use crate::model::{Arrivals, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
 use crate::policy::{FirstFit, Policy, PolicySpec, SpecError};
 use crate::scheduler::{Decision, ScheduleError, Scheduler, SlotInput};
 use std::ops::ControlFlow;
@@ -157,6 +157,19 @@ impl<'a> Simulation<'a> {
     /// The scheduler, with the policy in it.
     pub fn scheduler(&self) -> &Scheduler {
         &self.scheduler
+    }
+
+    /// What the policy has learned of every channel, in their order, beside the truth; nothing for policies
+    /// that learn nothing.
+    pub fn estimates(&mut self) -> Vec<ChannelEstimate> {
+        let Self { scheduler, environment, uses, .. } = self;
+        let Some(learned) = scheduler.policy().learned() else { return Vec::new() };
+        let now = scheduler.slot().max(Slot(1));
+        let of = |(at, &uses): (usize, &u64)| {
+            let channel = ChannelId::at(at);
+            ChannelEstimate::new(learned, channel, uses, environment.mean(now, channel))
+        };
+        uses.iter().enumerate().map(of).collect()
     }
 
     /// Runs some more slots, or fewer where the recorder breaks off.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 /// How mean speeds change over time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Drift {
     /// They never change.
@@ -29,18 +30,22 @@ pub enum Drift {
     Switch {
         /// The share of slow servers, 0 to 1 (default: 0.35).
         #[serde(default = "share")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
         share: f64,
         /// What is left of a slow server's speed, 0 to 1 (default: 0.4).
         #[serde(default = "factor")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         factor: f64,
         /// The slots between two draws, at least 1 (default: 500).
         #[serde(default = "every")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "slots")))]
         every: u64,
     },
     /// Some servers become slower or faster for good.
     Ramp {
         /// The share of servers, 0 to 1, the first ones; 1 by default. Not beside `server` or `label`.
         #[serde(default = "all")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
         share: f64,
         /// Instead: the server of this name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,20 +54,25 @@ pub enum Drift {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<String>,
         /// What their speed is multiplied with in the end, 0 to 10.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 10)))]
         factor: f64,
         /// The last slot before the change.
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "slots")))]
         from: u64,
         /// The first slot in which the change is complete; `from` and 1 by default, at once.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "slots", "x-range" = "above `from`, or 0")))]
         to: u64,
     },
     /// Every channel waxes and wanes.
     Sine {
         /// The largest change as a share of the mean, 0 to 1 (default: 0.5).
         #[serde(default = "amplitude")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
         amplitude: f64,
         /// The slots of a full wave, at least 1 (default: 2000).
         #[serde(default = "period")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "slots")))]
         period: u64,
     },
 }

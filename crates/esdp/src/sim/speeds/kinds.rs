@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 /// How mean speeds depend on the kind of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(
     untagged,
     expecting = "another kind of value, expected the number of kinds or a list of rows, each of one number \
@@ -27,11 +28,14 @@ use std::collections::BTreeMap;
 )]
 pub enum KindSpeeds {
     /// This many kinds; the speed of each port on each of them is drawn.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_KINDS)))]
     Drawn(u64),
     /// Rows of one speed a kind; the ports take the rows in turn.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::FASTEST)))]
     Table(Vec<Vec<f64>>),
     /// By the name of a kind the speed of each port on it: one number for all ports, a list, or a table by
     /// port. Which server is of which kind is told, not drawn.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::FASTEST)))]
     Named(BTreeMap<String, Rates>),
 }
 

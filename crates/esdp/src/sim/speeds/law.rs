@@ -29,6 +29,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// The shape of a speed's distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SpeedLaw {
     /// Normal: the paper's. A wide one goes below zero and is clipped there.

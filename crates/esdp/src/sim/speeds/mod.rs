@@ -40,12 +40,14 @@ use std::sync::Arc;
 
 /// How fast channels run. The default is the paper's: `N(mu, mu/2)` with `mu ~ U(0.1, 1)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeedSpec {
     /// The shape: `"normal"`, `"log-normal"`, `"uniform"`, `"gamma"`, `"beta"`, `"bernoulli"` or `"pareto"`
     /// (default: `"normal"`).
     pub law: SpeedLaw,
     /// Each channel's mean speed is drawn once, uniformly from this range (default: [0.1, 1]).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = FASTEST)))]
     pub mean: (f64, f64),
     /// Servers are of kinds, and the mean speed is one of (port, kind) instead of one of the channel: the
     /// number of kinds, or a table of mean speeds, rows of one number per kind that the ports take in turn,
@@ -59,22 +61,28 @@ pub struct SpeedSpec {
     pub kind_of_server: Option<Vec<usize>>,
     /// With `kinds`: how far servers of a kind differ, as the standard deviation of the logarithm of a
     /// server's factor (default: 0).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 5)))]
     pub server_deviation: f64,
     /// Ports with another law, range of means or deviation, by name; none by default.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ports: BTreeMap<String, PortSpeeds>,
     /// The standard deviation as a share of the mean, at least 0 (default: 0.5). `bernoulli` does not use it.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e3, "x-unit" = "share")))]
     pub deviation: f64,
     /// Another deviation from a slot on: `[slot, deviation]`; none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-range" = "[any slot, 0 to 1000]")))]
     pub later_deviation: Option<(u64, f64)>,
     /// The correlation of the noise of one slot with the next, below 1 (default: 0).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "exclusiveMaximum" = 1)))]
     pub correlation: f64,
     /// Explicit mean speeds instead of `mean`: rows of one number per channel, one row after
     /// another, from the start again after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = FASTEST)))]
     pub table: Option<Vec<Vec<f64>>>,
     /// How many slots a row of the table lasts, at least 1 (default: 1).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "slots")))]
     pub hold: u64,
     /// Measured fluctuation instead of `law`, `deviation` and `correlation`.
     #[serde(skip_serializing_if = "Option::is_none")]

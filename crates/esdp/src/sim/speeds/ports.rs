@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is different about the speeds of a port's jobs; what is left out is as for all ports.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PortSpeeds {
     /// The shape. Default: `speeds.law`.
@@ -14,10 +15,12 @@ pub struct PortSpeeds {
     pub law: Option<SpeedLaw>,
     /// The range that the mean speeds of its channels are drawn from. Default: `speeds.mean`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = FASTEST)))]
     pub mean: Option<(f64, f64)>,
     /// The standard deviation as a share of the mean, at least 0. Default: `speeds.deviation`, and then
     /// `speeds.later_deviation`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e3, "x-unit" = "share")))]
     pub deviation: Option<f64>,
 }
 
