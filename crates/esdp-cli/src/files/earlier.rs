@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The files of runs and sweeps. The parts of a sweep stay: each is named by what it was computed from.
-const FILES: [&str; 13] = [
+const FILES: [&str; 15] = [
     "summary.json",
     "summary.csv",
     "seeds.csv",
@@ -21,6 +21,8 @@ const FILES: [&str; 13] = [
     "sweep.csv",
     "sweep.json",
     "plan.json",
+    "suite.csv",
+    "suite.json",
     "scenario.toml",
     "report.html",
 ];

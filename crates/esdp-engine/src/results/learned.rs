@@ -13,10 +13,11 @@ use esdp_report::report::{Cell, Column, Section, Table};
 use esdp_report::table::NONE;
 use std::sync::Arc;
 
-const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Across, its true mean net utility in \
-                     the last slot; up, what the policy learned of it. Dots on the line are known; the larger \
-                     and stronger a dot, the more often the channel was used. A policy need not know what it \
-                     does not use: the dots that matter are the large ones. All are in estimates.csv.";
+const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Across, its true \
+                     mean net utility in the last slot; up, what the policy learned of it. Dots \
+                     on the line are known; the larger and stronger a dot, the more often the \
+                     channel was used. A policy need not know what it does not use: the dots that \
+                     matter are the large ones. All are in estimates.csv.";
 
 /// How many of the fastest and of the slowest servers are shown.
 const SHOWN: usize = 5;

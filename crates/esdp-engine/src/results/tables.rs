@@ -7,8 +7,8 @@ use esdp::sim::Summary;
 use esdp_report::report::{Cell, Column, Section, Table};
 use esdp_report::table::{NONE, duration, percent};
 
-const AOU: &str = "Accumulated overall utility: the sum over the slots of the expected net utility (speed less \
-                   supply cost) of what was chosen. No luck is in it.";
+const AOU: &str = "Accumulated overall utility: the sum over the slots of the expected net \
+                   utility (speed less supply cost) of what was chosen. No luck is in it.";
 const PAIRED: &str = " Its ± is the standard error of the difference to the oracle under the same seed; that \
                       between clusters is in summary.csv.";
 

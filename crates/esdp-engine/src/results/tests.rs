@@ -90,7 +90,7 @@ fn estimates_are_near_the_truth_where_it_was_tried_often() {
     assert_eq!(estimates.len(), 2 * (channels(0).len() + channels(1).len()), "lcf learns nothing");
     let (mut often, mut within) = (0, 0);
     for row in &estimates {
-        // The names are those of cluster.json, and speeds that stay as they are have the mean they began with.
+        // The names are those of cluster.json; speeds that stay as they are have the mean they began with.
         let channel = &channels(row["seed"].parse().unwrap())[row["channel"].parse::<usize>().unwrap()];
         assert_eq!((&channel["port"], &channel["server"]), (&row["port"].into(), &row["server"].into()));
         assert!((channel["true_mean"].as_f64().unwrap() - number(row, "true_mean")).abs() < 1e-12);

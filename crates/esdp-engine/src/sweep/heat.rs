@@ -68,7 +68,8 @@ fn lead(results: &SweepResults, rivals: &[&SweepRow], (first, second): (&str, &s
     let most = points.filter_map(between).map(|lead| lead.spread.mean.abs()).fold(0.0, f64::max);
     let digits = if most < 1.0 { 3 } else { 1 };
     let caption = format!(
-        "{first} less {second}: {what}, ± standard error seed by seed. Marked: where the difference is clear (95 %)"
+        "{first} less {second}: {what}, ± standard error seed by seed. Marked: where the difference is clear \
+         (95 %)"
     );
     map(results, caption, |lines| match between(lines) {
         None => Cell::text(NONE),

@@ -29,8 +29,9 @@ struct Measure {
 
 const BANDS: &str = "Means over the seeds; bands show one standard error.";
 
-const PAIRED: &str = "Accumulated overall utility: means over the seeds; bands show one standard error of the difference to \
-                      the oracle under the same seed, where there is an oracle.";
+const PAIRED: &str = "Accumulated overall utility: means over the seeds; bands show one standard \
+                      error of the difference to the oracle under the same seed, where there is \
+                      an oracle.";
 
 /// The standard error of the AOU's difference to the oracle, or of the AOU where there is none.
 fn paired(line: &SweepRow) -> Option<f64> {
