@@ -100,7 +100,7 @@ fn two_keys_have_a_column_each_and_a_heat_map() {
     let report = read(dir.path(), "report.html");
     assert!(report.contains("<h2>Heat maps</h2>") && report.contains("esdp: oracle ratio"));
     assert!(report.contains("esdp less lcf: oracle ratio, ± standard error seed by seed"));
-    assert!(report.contains("style=\"--heat: 60%\"") && report.contains("deviation = 0.2"));
+    assert!(report.contains("style=\"--heat: 50%\"") && report.contains("deviation = 0.2"));
     // Another sweep in the same directory keeps the result of this one, and its parts.
     let before = parts(dir.path());
     let other = sweep(dir.path(), &SMALL);
