@@ -118,3 +118,16 @@ fn the_fastest_and_the_slowest_server_are_named_with_the_truth() {
     assert!(page.contains("Scatter plot: learned net utility against true mean net utility."));
     assert!(page.contains("Policies in this run") && page.contains("channels by lowest supply cost"));
 }
+
+#[test]
+fn a_large_cluster_keeps_its_page_small() {
+    let scenario = Scenario::preset("fleet-1000").unwrap().set("policies", "esdp-index").unwrap();
+    let outcome = simulate(&scenario, &Contender::of(&scenario), 3, &[0, 1], &Options::default()).unwrap();
+    let results = RunResults::new(scenario, outcome);
+    let channels = results.outcome().policies[0].runs[0].estimates.len();
+    assert!(channels > 1000, "{channels}");
+    let page = results.report(&[]).render();
+    assert!(page.contains("Seed 0, the 1000 channels that were used most."));
+    assert!(page.contains("1,000 values") || page.contains("1000 values"));
+    assert!(page.len() < 800_000, "{} bytes", page.len());
+}

@@ -15,13 +15,16 @@ const WIDE: f64 = 50.0;
 /// Above so many rows a page is no place for a table.
 const MOST_ROWS: usize = 2000;
 
+/// A mean and its standard error, as far as they apply.
+type Drawn = Option<(f64, Option<f64>)>;
+
 /// A number that is drawn.
 struct Measure {
     id: &'static str,
     title: &'static str,
     axis: fn() -> Axis,
     /// Its mean and standard error in a line; none where it does not apply.
-    value: fn(&SweepRow) -> Option<(f64, Option<f64>)>,
+    value: fn(&SweepRow) -> Drawn,
     /// Whether the oracle's tells anything: its ratio is always 1, its regret 0.
     oracle: bool,
     caption: &'static str,

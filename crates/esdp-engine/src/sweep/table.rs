@@ -27,7 +27,7 @@ pub(super) fn render(results: &SweepResults, width: usize) -> String {
         };
         points.iter().map(of).collect()
     };
-    let columns: Vec<(&str, Vec<String>)> = policies.iter().map(|&policy| (policy, cells(policy))).collect();
+    let columns: Vec<PolicyColumn<'_>> = policies.iter().map(|&policy| (policy, cells(policy))).collect();
     for block in blocks(&columns, width.saturating_sub(taken)) {
         let header: Vec<&str> =
             keys.iter().map(String::as_str).chain(block.iter().map(|column| column.0)).collect();
@@ -67,12 +67,12 @@ fn values(results: &SweepResults, line: &SweepRow) -> Vec<String> {
     results.point(line).at.iter().map(|(_, value)| shortened(value, LONGEST_VALUE)).collect()
 }
 
+/// A policy and its cells.
+type PolicyColumn<'a> = (&'a str, Vec<String>);
+
 /// As many policies side by side as fit.
-fn blocks<'a, 'b>(
-    columns: &'a [(&'b str, Vec<String>)],
-    width: usize,
-) -> Vec<Vec<&'a (&'b str, Vec<String>)>> {
-    let mut blocks: Vec<Vec<&(&str, Vec<String>)>> = Vec::new();
+fn blocks<'a, 'b>(columns: &'a [PolicyColumn<'b>], width: usize) -> Vec<Vec<&'a PolicyColumn<'b>>> {
+    let mut blocks: Vec<Vec<&PolicyColumn<'_>>> = Vec::new();
     let mut taken = usize::MAX;
     for column in columns {
         let cells = column.1.iter().map(String::as_str).chain([column.0]);
