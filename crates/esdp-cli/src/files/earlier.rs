@@ -1,8 +1,8 @@
 //! An earlier result in the way of a new one: it is kept, beside it.
 //!
-//! The same input gives the same numbers, so its result may be replaced. A result of other input is moved to a
-//! directory of its own, `out/default-1` for `out/default`, or the next number that is free. Only files that
-//! results have are moved: a directory may hold other things.
+//! The same input gives the same numbers, so its result may be replaced. A result of other input is moved to
+//! a directory of its own, `out/default-1` for `out/default`, or the next number that is free. Only files
+//! that results have are moved: a directory may hold other things.
 
 use anyhow::Context;
 use std::fs;

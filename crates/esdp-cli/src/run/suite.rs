@@ -177,7 +177,7 @@ mod tests {
         let scenarios = [("default", scenario)];
         assert!(!is_other(dir.path(), &scenarios), "nothing is there");
         let other = |change: fn(&mut serde_json::Value)| {
-            let mut score = json!({"scenario": "default", "slots": 9, "seeds": [0, 1], "policy": "esdp", "behind_mean": 0});
+            let mut score = json!({"scenario": "default", "slots": 9, "seeds": [0, 1], "policy": "esdp"});
             change(&mut score);
             std::fs::write(dir.path().join("suite.json"), json!([score]).to_string()).unwrap();
             is_other(dir.path(), &scenarios)

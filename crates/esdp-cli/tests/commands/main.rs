@@ -6,6 +6,7 @@ mod bench;
 mod oracle;
 mod replay;
 mod reproduce;
+mod results;
 mod run;
 mod solve;
 mod solve_extremes;

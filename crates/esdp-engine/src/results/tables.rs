@@ -95,8 +95,8 @@ pub(super) fn jobs(outcome: &RunOutcome, rows: &[Row]) -> Table {
         Column::number("Started").about("The share of the jobs that started."),
         Column::number("Deferred").about("Job-slots spent waiting: the mean over the seeds."),
         Column::number("Jain").about(
-            "Jain's index: whether all ports have the same share of their jobs started. 1 is even, 1/n if one \
-             of n ports has everything.",
+            "Jain's index: whether all ports have the same share of their jobs started. 1 is even, 1/n if \
+             one of n ports has everything.",
         ),
     ];
     if held {

@@ -24,8 +24,8 @@ pub(super) fn section(results: &SweepResults) -> Option<Section> {
     let what =
         if rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some()) { "oracle ratio" } else { "AOU" };
     let mut section = Section::new("Heat maps").text(format!(
-        "The {what} at every combination: the stronger the colour, the higher. Every map has a scale of its own. \
-         Bold: the best of the combination, and all that are not clearly worse seed by seed."
+        "The {what} at every combination: the stronger the colour, the higher. Every map has a scale of its \
+         own. Bold: the best of the combination, and all that are not clearly worse seed by seed."
     ));
     for &policy in shown.iter().take(MOST_POLICIES) {
         let worths = rivals.iter().filter(|line| line.row.name == policy).filter_map(|line| worth(line));

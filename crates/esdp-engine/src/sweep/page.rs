@@ -197,8 +197,8 @@ fn table(results: &SweepResults) -> Table {
     let errors = results.rows().iter().any(|line| line.row.aou_stderr.is_some());
     let caption = match errors {
         true => {
-            "Mean ± standard error over the seeds. Marked: the best of each point, and all that are not clearly \
-             worse seed by seed (95 %)"
+            "Mean ± standard error over the seeds. Marked: the best of each point, and all that are not \
+             clearly worse seed by seed (95 %)"
         }
         false => "One seed: no standard errors, and nothing is marked",
     };
