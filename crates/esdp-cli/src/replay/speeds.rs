@@ -117,13 +117,13 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     };
     let noise = if played.series.is_empty() {
         match &played.nodes {
-            Some(nodes) if nodes.residual > 0.0 => Noise::Lasting(nodes.residual.clamp(0.01, 0.5)),
+            Some(nodes) if nodes.residual > 0.0 => Noise::OfJobs(nodes.residual.clamp(0.01, 0.5)),
             _ => {
                 assumed.push(format!(
-                    "Nobody measured how speeds fluctuate: {:.0} % from run to run is assumed.",
+                    "Nobody measured how the same job varies from run to run: {:.0} % is assumed.",
                     100.0 * USUAL_NOISE
                 ));
-                Noise::Lasting(USUAL_NOISE)
+                Noise::OfJobs(USUAL_NOISE)
             }
         }
     } else {

@@ -321,7 +321,7 @@ impl Scenario {
         let speeds = SpeedSpec { kind_of_server: servers.kind_of_server(), ..self.spec.speeds.clone() };
         let setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed);
         let setting = match jobs.held {
-            true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())),
+            true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())?.with_luck(jobs.luck)),
             false => setting,
         };
         setting.map_err(|error| ScenarioError::other("", error))

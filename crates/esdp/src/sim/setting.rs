@@ -1,7 +1,7 @@
 //! A cluster, its speeds, its arrivals and its feedback under one seed.
 
 use super::feedback::Delay;
-use super::held::HeldSpec;
+use super::held::{HeldSpec, check_luck};
 use super::parameter::ParameterError;
 use super::workload::{ArrivalSpec, Workload};
 use super::{GenerateError, RandomCluster, SpeedSpec, Speeds};
@@ -23,6 +23,7 @@ pub struct Setting {
     speeds: Speeds,
     delay: Delay,
     held: Option<HeldSpec>,
+    luck: f64,
     seed: u64,
 }
 
@@ -72,7 +73,7 @@ impl Setting {
         delay.check().map_err(SettingError::Feedback)?;
         let cluster = Arc::new(cluster);
         let speeds = speeds.build(&cluster, seed).map_err(SettingError::Speeds)?;
-        Ok(Self { cluster, arrivals, speeds, delay, held: None, seed })
+        Ok(Self { cluster, arrivals, speeds, delay, held: None, luck: 0.0, seed })
     }
 
     /// The same with jobs that wait and hold their devices until they are done.
@@ -94,6 +95,16 @@ impl Setting {
         Ok(Self { held: Some(spec), ..self })
     }
 
+    /// The same with held jobs that report how fast they ran times a factor of their own, of this coefficient
+    /// of variation.
+    ///
+    /// # Errors
+    /// When it is out of range.
+    pub fn with_luck(self, deviation: f64) -> Result<Self, SettingError> {
+        check_luck(deviation).map_err(SettingError::Jobs)?;
+        Ok(Self { luck: deviation, ..self })
+    }
+
     /// The cluster.
     pub fn cluster(&self) -> &Arc<Cluster> {
         &self.cluster
@@ -112,6 +123,11 @@ impl Setting {
     /// How much work jobs have, where they hold their devices until they are done.
     pub fn held(&self) -> Option<&HeldSpec> {
         self.held.as_ref()
+    }
+
+    /// How far what a held job reports is from how fast it ran, as a coefficient of variation.
+    pub fn luck(&self) -> f64 {
+        self.luck
     }
 
     /// The arrivals, from the first slot on.

@@ -113,7 +113,9 @@ impl<'a> Simulation<'a> {
             yardstick: Yardstick::None,
             clock: None,
             delays: Delays::new(setting.delay(), setting.seed()),
-            held: setting.held().map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.seed())),
+            held: setting
+                .held()
+                .map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.luck(), setting.seed())),
             rule: None,
             arrived: Arrivals::everywhere(setting.cluster().ports().len()),
             present: Arrivals::everywhere(setting.cluster().ports().len()),

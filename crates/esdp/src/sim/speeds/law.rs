@@ -34,7 +34,7 @@ pub enum SpeedLaw {
 
 impl SpeedLaw {
     /// The speed that a standard normal number stands for.
-    pub(super) fn speed(self, mean: f64, deviation: f64, noise: f64) -> f64 {
+    pub(in crate::sim) fn speed(self, mean: f64, deviation: f64, noise: f64) -> f64 {
         match self {
             SpeedLaw::Normal => mean * (1.0 + deviation * noise),
             SpeedLaw::LogNormal => {
