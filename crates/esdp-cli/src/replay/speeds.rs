@@ -1,5 +1,6 @@
 //! How fast servers are taken to be: one answer where the files tell it, several where nobody knows.
 
+use esdp_trace::relative::SpeedTrial;
 use esdp_trace::replay::{MachineSource, Noise, Played, RelativeSpeeds};
 
 /// What is assumed of speeds where nobody knows them: the fastest server over the slowest.
@@ -57,6 +58,12 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                 "Speeds are those of the speed table."
             };
             place.push(format!("{what} Rows of types: {}.", mapping.lines.join("; ")));
+            if mapping.dropped > 0 {
+                assumed.push(format!(
+                    "{} entries of the speed table are not above 0: they are taken for not measured.",
+                    mapping.dropped
+                ));
+            }
             if !mapping.unmeasured.is_empty() {
                 let names = mapping.unmeasured.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
                 assumed.push(format!(
@@ -82,6 +89,7 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                 nodes.nodes.len(),
                 100.0 * nodes.residual
             ));
+            measured.extend(played.tried.as_ref().map(tried));
             if nodes.groups > 1 {
                 assumed.push(format!(
                     "No job joins the nodes' {} groups: their means are taken to be equal.",
@@ -139,6 +147,19 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     );
     let list = sources.into_iter().map(|source| Answer { source, noise: noise.clone() }).collect();
     Answers { list, assumed, measured }
+}
+
+/// What the speeds are worth, in words.
+fn tried(trial: &SpeedTrial) -> String {
+    let SpeedTrial { jobs, with_speeds, alike, luck } = *trial;
+    let percent = |log: f64| format!("{:.0} %", 100.0 * log);
+    format!(
+        "The speeds tried on {jobs} jobs, each half of them foretold from the other: durations are off by {} \
+         (root mean square), by {} as if all nodes were alike, and by {} through the jobs' own luck.",
+        percent(with_speeds),
+        percent(alike),
+        percent(luck)
+    )
 }
 
 fn machines(played: &Played) -> Option<String> {

@@ -5,7 +5,7 @@ use super::types::{Choice, Types};
 use super::{Chosen, Job, JobType, Mapping, Nodes, PlayedServer, RelativeSpeeds, Replay, ReplayError, time};
 use crate::event::unit;
 use crate::plan::{Column, Units};
-use crate::relative::NodeSpeeds;
+use crate::relative::{NodeSpeeds, SpeedTrial};
 use esdp::rng::{Purpose, stream};
 use rand::RngExt;
 use std::collections::HashMap;
@@ -74,6 +74,8 @@ pub struct Played {
     pub table: Option<(RelativeSpeeds, Mapping)>,
     /// Speeds from accounting.
     pub nodes: Option<NodeSpeeds>,
+    /// How well they foretell jobs that they were not estimated from.
+    pub tried: Option<SpeedTrial>,
     /// Measured fluctuation; empty where there is none.
     pub series: Vec<Vec<f64>>,
     pub(super) requests: Vec<Vec<u64>>,
@@ -93,7 +95,9 @@ impl Replay {
             return Err(self.empty());
         }
         let gpu = self.plan.gpu_each.then(|| self.gpu());
-        let Self { plan, window, devices, table, mut jobs, nodes, kinds, labels, speeds, cells, .. } = self;
+        let Self {
+            plan, window, devices, table, mut jobs, nodes, kinds, labels, speeds, cells, halves, ..
+        } = self;
         jobs.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
         let mut notes = Vec::new();
         let mut note = |count: usize, words: &str| {
@@ -165,6 +169,7 @@ impl Replay {
         let table = speeds.means(&types, &servers).map(|(means, mapping)| (RelativeSpeeds(means), mapping));
         let devices = units.names().map(str::to_owned).collect();
         let (nodes, series) = (cells.estimate(), speeds.fluctuation());
+        let tried = nodes.as_ref().filter(|nodes| nodes.tells()).and_then(|_| SpeedTrial::new(&halves));
         debug_assert!(table.is_some() || !speeds.has_table());
         Ok(Played {
             window,
@@ -178,6 +183,7 @@ impl Replay {
             notes,
             table,
             nodes,
+            tried,
             series,
             requests,
             capacities,
