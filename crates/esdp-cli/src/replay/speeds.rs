@@ -124,6 +124,11 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
         }
     };
     let noise = if played.series.is_empty() {
+        assumed.push(
+            "Servers keep their speeds, and what varies from run to run is the luck of jobs: nobody measured \
+             how speeds change with time, so nothing is gained by following that."
+                .to_owned(),
+        );
         match &played.nodes {
             Some(nodes) if nodes.residual > 0.0 => Noise::OfJobs(nodes.residual.clamp(0.01, 0.5)),
             _ => {
