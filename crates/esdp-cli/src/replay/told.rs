@@ -8,6 +8,7 @@ use crate::expect::Expectation;
 use esdp_engine::seeds_in_words;
 use esdp_report::csv;
 use esdp_report::table::TextTable;
+use esdp_trace::relative::SpeedTrial;
 use esdp_trace::replay::{Played, time};
 use serde_json::{Value, json};
 
@@ -33,6 +34,7 @@ pub(super) struct Told {
     /// The position of the one that others are compared with.
     pub(super) base: usize,
     check: Option<Check>,
+    tried: Option<SpeedTrial>,
     seeds: Vec<u64>,
 }
 
@@ -72,6 +74,7 @@ impl Told {
             labels,
             base,
             check,
+            tried: played.tried.filter(|_| answers.list[0].source == Source::Accounting),
             seeds,
         };
         told.gained = told.gains(answers);
@@ -145,9 +148,9 @@ impl Told {
         match &self.check {
             Some(check) => sentences.push(format!(
                 "The log played again is off by {:.1} %, by slots and room alone: smaller gains are not to \
-                 be trusted, \
-                 and larger ones are as good as the speeds, which this does not try.",
-                check.mean_off_percent.abs()
+                 be trusted, and larger ones are as good as the speeds, which {}.",
+                check.mean_off_percent.abs(),
+                if self.tried.is_some() { "were tried apart" } else { "this does not try" }
             )),
             None => sentences.push(
                 "How far off the model is cannot be said: the log does not tell when and where jobs \
@@ -272,6 +275,7 @@ impl Told {
             "against": self.labels[self.base],
             "seeds": self.seeds,
             "model_error": self.check,
+            "speeds_tried": self.tried,
             "answers": self.answers.iter().map(answer).collect::<Vec<_>>(),
         })
     }

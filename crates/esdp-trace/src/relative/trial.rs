@@ -5,10 +5,11 @@
 //! says what the speeds are worth.
 
 use super::{Cell, Cells, NodeSpeeds};
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// How well durations were foretold.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SpeedTrial {
     /// Of how many jobs.
     pub jobs: u64,
