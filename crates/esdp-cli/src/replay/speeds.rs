@@ -157,7 +157,7 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
 /// What the speeds are worth, in words.
 fn tried(trial: &SpeedTrial) -> String {
     let SpeedTrial { jobs, with_speeds, alike, luck } = *trial;
-    let percent = |log: f64| format!("{:.0} %", 100.0 * log);
+    let percent = |log: f64| format!("{:.1} %", 100.0 * log);
     format!(
         "The speeds tried on {jobs} jobs, each half of them foretold from the other: durations are off by {} \
          (root mean square), by {} as if all nodes were alike, and by {} through the jobs' own luck.",

@@ -2,7 +2,7 @@
 
 use super::describe::Document;
 use super::table::{
-    ARRIVALS, QUANTILES, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units,
+    ARRIVALS, QUANTILES, SEVERAL, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units,
 };
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
@@ -186,5 +186,9 @@ fn rows_section(document: &Document) -> Section {
     if causes.is_empty() {
         return section;
     }
-    section.table(grid("Not as it should be", &["What", "Rows", "Rule", "File", "First"], causes))
+    section.text(SEVERAL).table(grid(
+        "Not as it should be",
+        &["What", "Rows", "Rule", "File", "First"],
+        causes,
+    ))
 }

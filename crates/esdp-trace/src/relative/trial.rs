@@ -17,19 +17,20 @@ pub struct SpeedTrial {
     pub with_speeds: f64,
     /// The same if all nodes were alike.
     pub alike: f64,
-    /// The same of durations around the mean of their own key and node: the luck of jobs, and the least there
-    /// can be.
+    /// The same of durations around the mean of their own key and node: the luck of jobs, and the least that
+    /// is to be expected.
     pub luck: f64,
 }
 
-/// Sums of squares, with speeds, without and around their own mean; and of how many jobs.
+/// Sums of squares, and of how many jobs.
 #[derive(Default)]
 struct Sums {
     jobs: f64,
     with_speeds: f64,
     alike: f64,
-    own: f64,
-    freedom: f64,
+    /// Of keys that ran on some node more than once.
+    luck: f64,
+    lucky: f64,
 }
 
 impl SpeedTrial {
@@ -45,7 +46,7 @@ impl SpeedTrial {
             jobs: sums.jobs as u64,
             with_speeds: mean(sums.with_speeds, sums.jobs),
             alike: mean(sums.alike, sums.jobs),
-            luck: mean(sums.own, sums.freedom),
+            luck: mean(sums.luck, sums.lucky),
         })
     }
 }
@@ -72,16 +73,22 @@ impl Sums {
                 before.iter().map(work).sum::<f64>() / jobs
             };
             let (work, usual) = (level(1.0), level(0.0));
+            let (mut own, mut squares, mut freedom) = (0.0, 0.0, 0.0);
             // A speed says nothing about a node of another group.
             for (speed, _, cell) in
                 cells.iter().filter_map(|cell| of(on, cell)).filter(|(_, own, _)| *own == group)
             {
                 let off = |told: f64| cell.squares + cell.jobs * (cell.mean - told).powi(2);
-                self.jobs += cell.jobs;
+                own += cell.jobs;
                 self.with_speeds += off(work - speed);
                 self.alike += off(usual);
-                self.own += cell.squares;
-                self.freedom += cell.jobs - 1.0;
+                squares += cell.squares;
+                freedom += cell.jobs - 1.0;
+            }
+            self.jobs += own;
+            if freedom > 0.0 {
+                self.luck += own * squares / freedom;
+                self.lucky += own;
             }
         }
     }
