@@ -64,6 +64,8 @@ pub struct Played {
     pub jobs: Vec<PlayedJob>,
     /// How many jobs of the window have a known length.
     pub tasks: usize,
+    /// Where in the trace jobs are, in words.
+    pub elsewhere: String,
     /// The devices.
     pub devices: Vec<String>,
     /// How busy the scarcest device would be at mean speeds, as a share.
@@ -94,6 +96,7 @@ impl Replay {
         if self.jobs.is_empty() {
             return Err(self.empty());
         }
+        let elsewhere = self.elsewhere();
         let gpu = self.plan.gpu_each.then(|| self.gpu());
         let Self {
             plan, window, devices, table, mut jobs, nodes, kinds, labels, speeds, cells, halves, ..
@@ -178,6 +181,7 @@ impl Replay {
             types,
             jobs,
             tasks,
+            elsewhere,
             devices,
             load,
             notes,

@@ -270,19 +270,24 @@ impl Replay {
         })
     }
 
-    /// The error of a window without jobs: it says where there are some.
-    fn empty(&self) -> ReplayError {
-        let Chosen { start, span, .. } = &self.window;
+    /// Where in the trace jobs are, in words.
+    fn elsewhere(&self) -> String {
         let all: u64 = self.when.iter().sum();
         let most = self.when.iter().enumerate().max_by_key(|(_, count)| **count).map_or(0, |(at, _)| at);
-        let at = |hundredth: usize| *span * hundredth as f64 / 100.0;
-        let elsewhere = format!(
+        let at = |hundredth: usize| self.window.span * hundredth as f64 / 100.0;
+        format!(
             "{all} arrive in all, most of them {} to {} after the first: try --start {:.0}",
             time(at(most)),
             time(at(most + 1)),
             at(most)
-        );
-        ReplayError::Empty { from: time(*start), to: time(start + self.window.length()), elsewhere }
+        )
+    }
+
+    /// The error of a window without jobs: it says where there are some.
+    fn empty(&self) -> ReplayError {
+        let Chosen { start, .. } = &self.window;
+        let (from, to) = (time(*start), time(start + self.window.length()));
+        ReplayError::Empty { from, to, elsewhere: self.elsewhere() }
     }
 }
 
