@@ -30,8 +30,7 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
             name => format!("The same {} jobs; fastest over slowest server: {name}", compared.jobs),
         };
         let against = format!("Against {}", told.labels[told.base]);
-        let columns =
-            ["Completion", &against, "95 % interval", "Wait", "Wait p99", "Bounded slowdown", "Busy"];
+        let columns = ["Completion", &against, "95 % interval", "Wait", "Wait p99", "Slowdown", "Busy"];
         let columns = columns.map(Column::number).into_iter();
         let mut table = Table::new(caption, [Column::text("Policy")].into_iter().chain(columns).collect());
         for (at, label) in told.labels.iter().enumerate() {
