@@ -106,6 +106,9 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
         }
         (None, None) => {
             let why = match &played.nodes {
+                Some(nodes) if nodes.is_few() => {
+                    format!("only {} jobs repeat on different nodes", nodes.used)
+                }
                 Some(nodes) => format!(
                     "the {} jobs that repeat on different nodes tell a node's speed to {:.0} % only",
                     nodes.used,

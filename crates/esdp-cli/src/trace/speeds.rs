@@ -82,6 +82,9 @@ fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
     )];
     let apart = speeds.nodes.iter().filter(|node| node.low > 1.0 || node.high < 1.0).count();
     sentences.push(match (speeds.tells(), apart) {
+        (false, _) if speeds.is_few() => {
+            "The data cannot tell: with so few jobs nobody knows how much durations vary.".to_owned()
+        }
         (false, _) => format!(
             "The data cannot tell: the median node's speed is known to {} only, against {} by which nodes \
              seem to differ.",
