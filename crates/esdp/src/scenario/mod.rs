@@ -335,7 +335,7 @@ impl Scenario {
         let build = || {
             let mut setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed)?;
             if jobs.held {
-                setting = setting.with_held_jobs(jobs.spec())?;
+                setting = setting.with_held_jobs(jobs.spec())?.with_luck(jobs.luck)?;
             }
             if let Some(weights) = &graph.weights {
                 setting = setting.with_weights(weights)?;

@@ -249,6 +249,14 @@ pub struct JobTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-9, "maximum" = 1e9, "x-unit" = "slots")))]
     pub list: Option<Vec<Vec<f64>>>,
+    /// How far what a held job reports is from how fast it ran, by luck of its own: the coefficient of
+    /// variation of a factor (default: 0).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub luck: f64,
+}
+
+fn is_zero(luck: &f64) -> bool {
+    *luck == 0.0
 }
 
 impl JobTable {
@@ -262,7 +270,7 @@ impl JobTable {
 
 impl Default for JobTable {
     fn default() -> Self {
-        Self { held: false, drain: false, work: (2.0, 6.0), list: None }
+        Self { held: false, drain: false, work: (2.0, 6.0), list: None, luck: 0.0 }
     }
 }
 

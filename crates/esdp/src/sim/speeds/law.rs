@@ -104,7 +104,7 @@ impl SpeedLaw {
     }
 
     /// The speed that a standard normal number stands for.
-    pub(super) fn speed(self, mean: f64, deviation: f64, noise: f64) -> f64 {
+    pub(in crate::sim) fn speed(self, mean: f64, deviation: f64, noise: f64) -> f64 {
         // The first two as they always were, digit by digit.
         match self {
             SpeedLaw::Normal => return mean * (1.0 + deviation * noise),
