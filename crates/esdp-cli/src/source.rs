@@ -174,6 +174,22 @@ mod tests {
     }
 
     #[test]
+    fn files_are_beside_the_scenario() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("base.toml", "extends = \"default\"\nslots = 70\n");
+        write("speeds.csv", "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8\n");
+        write("mine.toml", "extends = \"base.toml\"\n[graph]\ncount = 8\n[speeds]\ntable = \"speeds.csv\"\n");
+        let args = SourceArgs { file: Some(folder.path().join("mine.toml")), ..SourceArgs::default() };
+        let scenario = args.scenario().unwrap();
+        assert_eq!((scenario.slots(), scenario.spec().speeds.table.as_ref().unwrap()[0][7]), (70, 0.8));
+        assert_eq!(args.default_out(&scenario), Path::new("out/mine"), "the name of the base is its own");
+        write("mine.toml", "slots = 5\n[speeds]\ntable = \"none.csv\"\n");
+        let refused = format!("{:#}", args.scenario().unwrap_err());
+        assert!(refused.contains("mine.toml: line 3: `speeds.table`: none.csv: "), "{refused}");
+    }
+
+    #[test]
     fn a_name_stays_below_out() {
         let named = |name: &str| {
             let scenario =

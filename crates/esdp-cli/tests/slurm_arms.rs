@@ -5,7 +5,7 @@
 
 mod util;
 
-use esdp_cluster::slurm::hostlist;
+use esdp_trace::hostlist;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +40,7 @@ fn accounting(directory: &Path) -> BTreeMap<u32, Vec<String>> {
     for line in text.lines() {
         let field = |name: &str| line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         assert_eq!(field("JobState"), Some("COMPLETED"), "{line}");
-        let mut nodes = hostlist::expand(field("NodeList").expect("nodes"));
+        let mut nodes = hostlist::names(field("NodeList").expect("nodes"));
         nodes.sort();
         let before = found.insert(field("JobId").expect("a number").parse().expect("a number"), nodes);
         assert_eq!(before, None, "twice: {line}");

@@ -1,4 +1,5 @@
 //! Lists of nodes as Slurm writes them: `login,gpu[01-03,07]` is `login`, `gpu01`, `gpu02`, `gpu03`, `gpu07`.
+//! They are read, and written as short as Slurm does.
 //!
 //! Names with several brackets (`rack[1-2]-node[1-4]`) are taken apart from the left. At most [`MOST_NODES`]
 //! names of a list are told, so that a range of a few bytes cannot ask for all memory. What is no list of
@@ -16,6 +17,15 @@ pub fn expand(list: &str, mut each: impl FnMut(&str)) -> usize {
         name("", part, &mut left, &mut each);
     }
     MOST_NODES - left
+}
+
+/// The names of a list; none where it says that there are none (`(null)`, `None assigned`).
+pub fn names(list: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    if !matches!(list.trim(), "(null)" | "None assigned") {
+        expand(list, |name| names.push(name.to_owned()));
+    }
+    names
 }
 
 /// How many names a list has.
@@ -78,15 +88,55 @@ fn name(before: &str, rest: &str, left: &mut usize, each: &mut dyn FnMut(&str)) 
     }
 }
 
+/// A list of names, sorted, with ranges of the numbers at their ends.
+pub fn compress(names: &[String]) -> String {
+    let mut parts: Vec<(&str, Option<&str>)> = names.iter().map(|name| numbered(name)).collect();
+    parts.sort_by_key(|&(head, digits)| (head, digits.map(|digits| (digits.len(), digits))));
+    parts.dedup();
+    let mut list: Vec<String> = Vec::new();
+    let mut rest = &parts[..];
+    while let Some(&(head, digits)) = rest.first() {
+        let same = |other: &&(&str, Option<&str>)| {
+            other.0 == head && digits.map(str::len) == other.1.map(str::len) && digits.is_some()
+        };
+        let many = rest.iter().take_while(same).count().max(1);
+        let group: Vec<&str> = rest[..many].iter().filter_map(|part| part.1).collect();
+        list.push(match group[..] {
+            [] => head.to_owned(),
+            [only] => format!("{head}{only}"),
+            _ => format!("{head}[{}]", ranges(&group)),
+        });
+        rest = &rest[many..];
+    }
+    list.join(",")
+}
+
+/// A name without the number at its end, and that number.
+fn numbered(name: &str) -> (&str, Option<&str>) {
+    let head = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[head.len()..];
+    // Longer ones do not fit into a number; they are rare enough to be listed one by one.
+    if (1..=18).contains(&digits.len()) { (head, Some(digits)) } else { (name, None) }
+}
+
+fn ranges(sorted: &[&str]) -> String {
+    let number = |digits: &str| digits.parse::<u64>().unwrap_or(0);
+    let mut runs: Vec<(&str, &str)> = Vec::new();
+    for &digits in sorted {
+        match runs.last_mut() {
+            Some((_, last)) if number(last) + 1 == number(digits) => *last = digits,
+            _ => runs.push((digits, digits)),
+        }
+    }
+    let run = |(first, last): &(&str, &str)| {
+        if first == last { (*first).to_owned() } else { format!("{first}-{last}") }
+    };
+    runs.iter().map(run).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(list: &str) -> Vec<String> {
-        let mut names = Vec::new();
-        expand(list, |name| names.push(name.to_owned()));
-        names
-    }
 
     #[test]
     fn ranges_keep_their_zeros() {
@@ -94,6 +144,28 @@ mod tests {
         assert_eq!(names("r[1-2]n[1-2]"), ["r1n1", "r1n2", "r2n1", "r2n2"]);
         assert_eq!(names("odd[a-b],open[1-2"), ["odda-b", "open[1-2"]);
         assert_eq!((count(""), count("n1"), count("n[1-3],m")), (0, 1, 4));
+        for nothing in ["", "(null)", "None assigned"] {
+            assert_eq!(names(nothing), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for (list, short) in [
+            ("n3,n1,n2,n9", "n[1-3,9]"),
+            ("a,b1", "a,b1"),
+            ("n08,n09,n10,n7", "n7,n[08-10]"),
+            ("n1,n1", "n1"),
+            ("login,r0n1,r0n2,r1n1", "login,r0n[1-2],r1n1"),
+        ] {
+            let mut all = names(list);
+            assert_eq!(compress(&all), short);
+            all.sort();
+            all.dedup();
+            let mut back = names(&compress(&all));
+            back.sort();
+            assert_eq!(back, all);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use memchr::memchr;
 use std::io::BufRead;
 
 /// The most fields of a row that are looked at; what follows is ignored.
-const MOST_FIELDS: usize = 64;
+pub(crate) const MOST_FIELDS: usize = 64;
 
 /// Where the fields of a line are; used again for every line.
 #[derive(Default)]
@@ -44,6 +44,25 @@ impl Fields {
         true
     }
 
+    /// Splits a line into the first so many words between blanks.
+    pub(crate) fn split_words(&mut self, line: &[u8], most: usize) {
+        self.ranges.clear();
+        let mut start = None;
+        for (at, byte) in line.iter().chain(b" ").enumerate() {
+            match (byte.is_ascii_whitespace(), start) {
+                (false, None) => start = Some(at as u32),
+                (true, Some(from)) => {
+                    self.ranges.push((from, at as u32));
+                    start = None;
+                    if self.ranges.len() == most {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn quoted(&mut self, line: &[u8], separator: u8) -> bool {
         let mut start = 0;
         while self.ranges.len() < MOST_FIELDS {
@@ -67,16 +86,6 @@ impl Fields {
             }
         }
         true
-    }
-
-    /// Adds a field by its place in the line.
-    pub(crate) fn push(&mut self, from: usize, to: usize) {
-        self.ranges.push((from as u32, to as u32));
-    }
-
-    /// Forgets all fields.
-    pub(crate) fn clear(&mut self) {
-        self.ranges.clear();
     }
 
     /// How many fields there are.

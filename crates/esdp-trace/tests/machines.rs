@@ -64,11 +64,12 @@ fn kubernetes_hands_out_what_is_allocatable() {
         {"metadata": {"name": "n2", "labels": {"node.kubernetes.io/instance-type": "m5.large"}},
          "status": {"allocatable": {"cpu": "2", "memory": "8Gi"}}},
         {"metadata": {"name": "n3"}, "spec": {"unschedulable": true}, "status": {"allocatable": {"cpu": "2", "memory": "8Gi"}}},
-        {"metadata": {"name": "n4"}, "status": {"allocatable": {"memory": "8Gi"}}}
+        {"metadata": {"name": "n4"}, "status": {"allocatable": {"memory": "8Gi"}}},
+        {"metadata": {"name": "n5"}, "status": {"conditions": []}}, {"metadata": {"name": "n6"}}
     ], "kind": "List" }"#;
     let (told, ledger) = read(text, Format::Kubernetes);
     assert_eq!(told, ["n1: cpu 63.5, mem 1024, gpu 8 z1|NVIDIA-A100", "n2: cpu 2, mem 8, gpu 0 |m5.large"]);
-    assert_eq!((ledger.count(Reason::OutOfService), ledger.count(Reason::NoCapacity)), (1, 1));
+    assert_eq!((ledger.count(Reason::OutOfService), ledger.count(Reason::NoCapacity)), (1, 3));
 }
 
 #[test]

@@ -156,6 +156,14 @@ fn without_a_table_the_named_nodes_are_the_machines() {
 }
 
 #[test]
+fn a_speed_of_nothing_is_not_measured_and_the_others_of_its_row_count() {
+    let speeds = "worker,job,sf,thr\nv100,*,1,4.0\np100,*,1,0.0\n";
+    let (means, mapping) = build(&[TASKS, NODES, speeds], plan()).unwrap().table.unwrap();
+    assert_eq!((mapping.dropped, mapping.dealt), (1, false));
+    assert!(means.0.iter().flatten().all(|speed| *speed == 4.0), "{means:?}");
+}
+
+#[test]
 fn slot_and_window_come_from_the_trace() {
     let line =
         |at: u32| format!("M1,1,j_{at},1,Terminated,{},{},50,0.2\n", 100 + 600 * at, 100 + 600 * at + 3600);
@@ -206,6 +214,15 @@ fn what_cannot_be_played_is_told_with_what_would() {
         refused(&[TASKS, NODES], ReplayPlan { load: Some(f64::NAN), ..plan() }).contains("`load` is NaN")
     );
     assert!(refused(&[TASKS, NODES], ReplayPlan { servers: Some(9), ..plan() }).contains("at most the 3"));
+    // NodeList without Start: where jobs ran, but not when.
+    let without = |line: &str| {
+        let cells: Vec<&str> = line.split('|').collect();
+        [&cells[..5], &cells[6..]].concat().join("|") + "\n"
+    };
+    let no_start: String = WEEK.lines().map(without).collect();
+    let told = refused(&[&no_start], ReplayPlan::default());
+    assert!(told.contains("not when they started") && told.contains("column Start"), "{told}");
+    assert_eq!(build(&[&no_start, SINFO], ReplayPlan::default()).unwrap().servers.len(), 4);
     let small = "sn,cpu_milli,memory_mib,gpu,model\nn-0,100,262144,2,V100\nn-1,100,262144,2,V100\n";
     assert!(refused(&[TASKS, small], plan()).contains("no server has room"));
 }

@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("esdp-trace", &["esdp"]),
     ("esdp-fuzz", &["esdp", "esdp-cli", "esdp-trace"]),
     ("esdp-serve", &["esdp"]),
-    ("esdp-cluster", &["esdp", "esdp-serve"]),
+    ("esdp-cluster", &["esdp", "esdp-serve", "esdp-trace"]),
     (
         "esdp-cli",
         &["esdp", "esdp-cluster", "esdp-engine", "esdp-milp", "esdp-report", "esdp-serve", "esdp-trace"],

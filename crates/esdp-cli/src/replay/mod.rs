@@ -28,7 +28,7 @@ use clap::Args;
 use esdp_trace::generate::Generator;
 use esdp_trace::replay::{Played, Replay, ReplayPlan};
 use esdp_trace::summary::TraceSummary;
-use esdp_trace::{Ledger, Sink, Source};
+use esdp_trace::{Ledger, Reason, Sink, Source};
 use std::path::PathBuf;
 use told::Told;
 
@@ -187,7 +187,23 @@ fn build(args: &ReplayArgs) -> anyhow::Result<Played> {
     if !args.common.quiet {
         tell(&accounts);
     }
-    replay.finish().with_context(names)
+    let mut played = replay.finish().with_context(names)?;
+    played.notes.extend(out_of_service(&accounts));
+    Ok(played)
+}
+
+/// Machines that are left out because they take no jobs.
+fn out_of_service(accounts: &[Account]) -> impl Iterator<Item = String> {
+    let out = |account: &Account| {
+        let cause = account.reasons.iter().find(|cause| cause.reason == Reason::OutOfService.name())?;
+        Some(format!(
+            "{} rows of {} are of machines that take no jobs, such as `{}`: they are left out.",
+            cause.count,
+            account.title(),
+            cause.first_value
+        ))
+    };
+    accounts.iter().filter_map(out)
 }
 
 /// What became of dirty rows.

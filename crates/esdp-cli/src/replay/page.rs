@@ -1,7 +1,7 @@
 //! The result as a page: first what was assumed, measured and gained, and how sure that is.
 
 use super::play::Runs;
-use super::told::Told;
+use super::told::{Told, longer};
 use esdp_report::figure::Figure;
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_trace::replay::{Played, time};
@@ -30,8 +30,7 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
             name => format!("The same {} jobs; fastest over slowest server: {name}", compared.jobs),
         };
         let against = format!("Against {}", told.labels[told.base]);
-        let columns =
-            ["Completion", &against, "95 % interval", "Wait", "Wait p99", "Bounded slowdown", "Busy"];
+        let columns = ["Completion", &against, "95 % interval", "Wait", "Wait p99", "Slowdown", "Busy"];
         let columns = columns.map(Column::number).into_iter();
         let mut table = Table::new(caption, [Column::text("Policy")].into_iter().chain(columns).collect());
         for (at, label) in told.labels.iter().enumerate() {
@@ -39,9 +38,10 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
             let gain = compared.gain(at, told.base);
             let (shorter, interval) = match (at == told.base, gain.interval) {
                 (true, _) => (String::new(), String::new()),
-                (_, None) => (format!("{:+.1} %", -gain.percent), String::new()),
+                (_, None) => (format!("{} %", longer(gain.percent)), String::new()),
                 (_, Some((low, high))) => {
-                    (format!("{:+.1} %", -gain.percent), format!("{:+.1} to {:+.1} %", -high, -low))
+                    let interval = format!("{} to {} %", longer(high), longer(low));
+                    (format!("{} %", longer(gain.percent)), interval)
                 }
             };
             let cells = [

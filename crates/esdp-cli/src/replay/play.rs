@@ -105,23 +105,9 @@ pub(super) fn play(
     seeds: &[u64],
     common: &CommonArgs,
 ) -> anyhow::Result<Runs> {
-    let mut scenarios = Vec::new();
-    for answer in &answers.list {
-        for &seed in seeds {
-            let means = answer.means(played, seed);
-            scenarios.push(played.scenario(&means, &answer.noise, contenders.policies.clone())?);
-        }
-    }
-    let mut units: Vec<Unit<'_>> = Vec::new();
-    for (at, scenario) in scenarios.iter().enumerate() {
-        let (slots, seed) = (scenario.slots(), seeds[at % seeds.len()]);
-        units.push(Unit { scenario, policies: &contenders.list, slots, seed });
-    }
     let shared = Arc::new(Shared::new(played));
-    let record = |unit: usize, policy: usize| -> Result<Box<dyn SlotSink>, Failure> {
-        Ok(Box::new(Watching::new(Arc::clone(&shared), (unit, policy))))
-    };
-    let progress = Progress::new(engine::work(&units), common.quiet);
+    let slots = played.window.slots * (contenders.list.len() * seeds.len() * answers.list.len()) as u64;
+    let progress = Progress::new(slots, common.quiet);
     progress.message(format!(
         "{} policies, {} seeds, {} answers",
         contenders.list.len(),
@@ -129,21 +115,43 @@ pub(super) fn play(
         answers.list.len()
     ));
     let advance = |slots| progress.advance(slots);
-    let options = Options {
-        jobs: common.jobs.unwrap_or(0),
-        thinning: Thinning { points: 0, ..Thinning::default() },
-        cancel: interrupt::on_ctrl_c(),
-        progress: &advance,
-        record: Some(&record),
-    };
+    let cancel = interrupt::on_ctrl_c();
     let whole: Mutex<Vec<usize>> = Mutex::default();
-    let finished = |unit: usize, _| {
-        whole.lock().unwrap_or_else(PoisonError::into_inner).push(unit);
-        Ok(())
-    };
-    let outcome = engine::each(&units, &options, &finished);
+    let mut first_scenario = None;
+    // One answer after another: the scenarios of all of them, with every arrival, may not fit into memory.
+    for (number, answer) in answers.list.iter().enumerate() {
+        let scenario = |seed: &u64| {
+            played.scenario(&answer.means(played, *seed), &answer.noise, contenders.policies.clone())
+        };
+        let mut scenarios: Vec<Scenario> = seeds.iter().map(scenario).collect::<Result<_, _>>()?;
+        let unit = |(scenario, seed): (_, &u64)| {
+            let scenario: &Scenario = scenario;
+            Unit { scenario, policies: &contenders.list, slots: scenario.slots(), seed: *seed }
+        };
+        let units: Vec<Unit<'_>> = scenarios.iter().zip(seeds).map(unit).collect();
+        let place = |unit: usize| number * seeds.len() + unit;
+        let record = |unit: usize, policy: usize| -> Result<Box<dyn SlotSink>, Failure> {
+            Ok(Box::new(Watching::new(Arc::clone(&shared), (place(unit), policy))))
+        };
+        let options = Options {
+            jobs: common.jobs.unwrap_or(0),
+            thinning: Thinning { points: 0, ..Thinning::default() },
+            cancel,
+            progress: &advance,
+            record: Some(&record),
+        };
+        let finished = |unit: usize, _| {
+            whole.lock().unwrap_or_else(PoisonError::into_inner).push(place(unit));
+            Ok(())
+        };
+        let outcome = engine::each(&units, &options, &finished);
+        if outcome.is_err() {
+            progress.finish();
+        }
+        outcome?;
+        first_scenario = first_scenario.or_else(|| Some(scenarios.swap_remove(0)));
+    }
     progress.finish();
-    outcome?;
     let whole = whole.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut found = std::mem::take(&mut *shared.runs.lock().unwrap_or_else(PoisonError::into_inner));
     let complete =
@@ -163,7 +171,7 @@ pub(super) fn play(
         seeds: done.iter().map(|at| seeds[*at]).collect(),
         runs,
         kinds: shared.kinds.clone(),
-        first_scenario: scenarios.swap_remove(0),
+        first_scenario: first_scenario.context("there is no answer")?,
     })
 }
 

@@ -1,5 +1,6 @@
 //! How fast servers are taken to be: one answer where the files tell it, several where nobody knows.
 
+use esdp_trace::relative::SpeedTrial;
 use esdp_trace::replay::{MachineSource, Noise, Played, RelativeSpeeds};
 
 /// What is assumed of speeds where nobody knows them: the fastest server over the slowest.
@@ -57,6 +58,12 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                 "Speeds are those of the speed table."
             };
             place.push(format!("{what} Rows of types: {}.", mapping.lines.join("; ")));
+            if mapping.dropped > 0 {
+                assumed.push(format!(
+                    "{} entries of the speed table are not above 0: they are taken for not measured.",
+                    mapping.dropped
+                ));
+            }
             if !mapping.unmeasured.is_empty() {
                 let names = mapping.unmeasured.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
                 assumed.push(format!(
@@ -82,6 +89,7 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
                 nodes.nodes.len(),
                 100.0 * nodes.residual
             ));
+            measured.extend(played.tried.as_ref().map(tried));
             if nodes.groups > 1 {
                 assumed.push(format!(
                     "No job joins the nodes' {} groups: their means are taken to be equal.",
@@ -98,6 +106,9 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
         }
         (None, None) => {
             let why = match &played.nodes {
+                Some(nodes) if nodes.is_few() => {
+                    format!("only {} jobs repeat on different nodes", nodes.used)
+                }
                 Some(nodes) => format!(
                     "the {} jobs that repeat on different nodes tell a node's speed to {:.0} % only",
                     nodes.used,
@@ -116,14 +127,19 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
         }
     };
     let noise = if played.series.is_empty() {
+        assumed.push(
+            "Servers keep their speeds, and what varies from run to run is the luck of jobs: nobody measured \
+             how speeds change with time, so nothing is gained by following that."
+                .to_owned(),
+        );
         match &played.nodes {
-            Some(nodes) if nodes.residual > 0.0 => Noise::Lasting(nodes.residual.clamp(0.01, 0.5)),
+            Some(nodes) if nodes.residual > 0.0 => Noise::OfJobs(nodes.residual.clamp(0.01, 0.5)),
             _ => {
                 assumed.push(format!(
-                    "Nobody measured how speeds fluctuate: {:.0} % from run to run is assumed.",
+                    "Nobody measured how the same job varies from run to run: {:.0} % is assumed.",
                     100.0 * USUAL_NOISE
                 ));
-                Noise::Lasting(USUAL_NOISE)
+                Noise::OfJobs(USUAL_NOISE)
             }
         }
     } else {
@@ -139,6 +155,19 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     );
     let list = sources.into_iter().map(|source| Answer { source, noise: noise.clone() }).collect();
     Answers { list, assumed, measured }
+}
+
+/// What the speeds are worth, in words.
+fn tried(trial: &SpeedTrial) -> String {
+    let SpeedTrial { jobs, with_speeds, alike, luck } = *trial;
+    let percent = |log: f64| format!("{:.1} %", 100.0 * log);
+    format!(
+        "The speeds tried on {jobs} jobs, each half of them foretold from the other: durations are off by {} \
+         (root mean square), by {} as if all nodes were alike, and by {} through the jobs' own luck.",
+        percent(with_speeds),
+        percent(alike),
+        percent(luck)
+    )
 }
 
 fn machines(played: &Played) -> Option<String> {

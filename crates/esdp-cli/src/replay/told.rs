@@ -8,6 +8,7 @@ use crate::expect::Expectation;
 use esdp_engine::seeds_in_words;
 use esdp_report::csv;
 use esdp_report::table::TextTable;
+use esdp_trace::relative::SpeedTrial;
 use esdp_trace::replay::{Played, time};
 use serde_json::{Value, json};
 
@@ -16,6 +17,8 @@ pub(super) const KEYS: [&str; 7] =
     ["completion_s", "wait_s", "wait_p99_s", "slowdown", "utilisation", "finished", "gain"];
 /// Fewer jobs tell nothing.
 const FEW: usize = 100;
+/// Waiting that is so much longer is told beside a gain.
+const WORSE: f64 = 1.2;
 /// Who others are compared with: what a cluster has today.
 const TODAY: &str = "easy";
 
@@ -33,6 +36,7 @@ pub(super) struct Told {
     /// The position of the one that others are compared with.
     pub(super) base: usize,
     check: Option<Check>,
+    tried: Option<SpeedTrial>,
     seeds: Vec<u64>,
 }
 
@@ -72,6 +76,7 @@ impl Told {
             labels,
             base,
             check,
+            tried: played.tried.filter(|_| answers.list[0].source == Source::Accounting),
             seeds,
         };
         told.gained = told.gains(answers);
@@ -99,6 +104,14 @@ impl Told {
                     );
                 }
                 sentences.push(sentence + ".");
+                let [own, base] = [own, self.base].map(|at| only.rows[at].wait_p99);
+                if own > WORSE * base {
+                    sentences.push(format!(
+                        "BUT A FEW JOBS WAIT LONGER: one in a hundred for {} or more, against {}.",
+                        time(own),
+                        time(base)
+                    ));
+                }
                 continue;
             }
             let each = answers.list.iter().zip(&self.answers).map(|(answer, (_, compared))| {
@@ -123,8 +136,10 @@ impl Told {
         let mut sentences = Vec::new();
         if played.jobs.len() < FEW {
             sentences.push(format!(
-                "ONLY {} JOBS: that tells nothing. A longer trace, or another --start, would.",
-                played.jobs.len()
+                "ONLY {} JOBS: that tells nothing. A longer trace or another part of it would: of known length \
+                 {}.",
+                played.jobs.len(),
+                played.elsewhere
             ));
         }
         let mut jobs: Vec<String> =
@@ -145,9 +160,9 @@ impl Told {
         match &self.check {
             Some(check) => sentences.push(format!(
                 "The log played again is off by {:.1} %, by slots and room alone: smaller gains are not to \
-                 be trusted, \
-                 and larger ones are as good as the speeds, which this does not try.",
-                check.mean_off_percent.abs()
+                 be trusted, and larger ones are as good as the speeds, which {}.",
+                check.mean_off_percent.abs(),
+                if self.tried.is_some() { "were tried apart" } else { "this does not try" }
             )),
             None => sentences.push(
                 "How far off the model is cannot be said: the log does not tell when and where jobs \
@@ -203,13 +218,14 @@ impl Told {
         for (at, label) in self.labels.iter().enumerate() {
             let row = &compared.rows[at];
             let gain = compared.gain(at, self.base);
-            let shorter = if at == self.base { String::new() } else { format!("{:+.1} %", -gain.percent) };
+            let shorter = if at == self.base { String::new() } else { format!("{} %", longer(gain.percent)) };
             let interval = gain.interval.filter(|_| at != self.base);
             table.row([
                 label.clone(),
                 time(row.completion),
                 shorter,
-                interval.map_or_else(String::new, |(low, high)| format!("{:+.1} to {:+.1}", -high, -low)),
+                interval
+                    .map_or_else(String::new, |(low, high)| format!("{} to {}", longer(high), longer(low))),
                 time(row.wait),
                 time(row.wait_p99),
                 format!("{:.2}", row.slowdown),
@@ -272,6 +288,7 @@ impl Told {
             "against": self.labels[self.base],
             "seeds": self.seeds,
             "model_error": self.check,
+            "speeds_tried": self.tried,
             "answers": self.answers.iter().map(answer).collect::<Vec<_>>(),
         })
     }
@@ -307,6 +324,12 @@ impl Told {
     }
 }
 
+/// A gain as what it changes: `-12.3`. What is no change has no minus.
+pub(super) fn longer(gain: f64) -> String {
+    // Adding 0 takes the sign off a zero.
+    format!("{:+.1}", (-10.0 * gain).round() / 10.0 + 0.0)
+}
+
 /// `12.3 % shorter (95 % interval: 10.1 to 14.5)`.
 fn against(gain: Gain) -> String {
     let words = if gain.percent >= 0.0 { "shorter" } else { "longer" };
@@ -315,6 +338,7 @@ fn against(gain: Gain) -> String {
         || " (too few jobs for an interval)".to_owned(),
         |(low, high)| {
             let (low, high) = if sign > 0.0 { (low, high) } else { (-high, -low) };
+            let [low, high] = [low, high].map(|end| (10.0 * end).round() / 10.0 + 0.0);
             format!(" (95 % interval: {low:.1} to {high:.1})")
         },
     );

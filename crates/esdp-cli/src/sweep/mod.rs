@@ -25,7 +25,8 @@ use esdp_engine::{self as engine, Options, Thinning, Unit};
 use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
-policies.esdp-index.kappa. Values are written as in TOML. Several --vary give every combination. A
+policies.esdp-index.kappa. Values are written as in TOML, or as a range:
+0.1..1.0:0.1 in steps, 1..1000:*10 by a factor. Several --vary give every combination. A
 scenario or preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
@@ -34,8 +35,9 @@ Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   report.html    one figure per metric, heat maps of two keys, complete in one file
   scenario.toml  the scenario before anything is varied
   plan.json, parts/   what is done: the same command resumes where it stopped
-A directory that holds the result of another sweep keeps it: its files move to the same name
-with `-1`, or the next number that is free. Parts stay: each is named by what it was made from.
+A sweep with more values or seeds goes on with what is there. The files of any other result in
+the directory move to the same name with `-1`, or the next number that is free; parts stay, for
+each is named by what it was made from.
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
@@ -48,7 +50,7 @@ the work on each, `esdp sweep merge` merges their directories. See docs/cluster.
 
 Examples:
   esdp sweep --preset rho
-  esdp sweep my.toml --vary arrivals.rho=0.3,0.6,0.9 --vary slots=500,2000
+  esdp sweep my.toml --vary arrivals.rho=0.1..0.9:0.2 --vary slots=500,2000
   esdp sweep --preset default --vary policies.esdp-index.kappa=0.1,0.25,0.5 --policies esdp-index
   esdp sweep --preset rho --expect 'rho=0.5:esdp.oracle_ratio_mean>=0.97'
   esdp sweep --preset edges --shard 0/4 --out out/edges-0
@@ -63,7 +65,7 @@ pub struct SweepArgs {
     action: Option<Action>,
     #[command(flatten)]
     source: SourceArgs,
-    /// What to vary: a key of the scenario and its values
+    /// What to vary: a key of the scenario and its values or a range
     #[arg(long, value_name = "KEY=V1,V2,...")]
     vary: Vec<Vary>,
     /// Compute one part of the work: part I, from 0, of N
@@ -230,7 +232,7 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
         ResultFormat::Json => output::print_json(results),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
-            let (table, report) = (results.table(), out.join("report.html"));
+            let (table, report) = (results.table_within(output::width()), out.join("report.html"));
             output::print(&format!(
                 "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json, scenario.toml\n",
                 report.display()

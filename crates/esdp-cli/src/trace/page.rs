@@ -2,12 +2,15 @@
 
 use super::describe::Document;
 use super::table::{
-    ARRIVALS, QUANTILES, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units,
+    ARRIVALS, QUANTILES, SEVERAL, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units,
 };
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::percent;
 use esdp_trace::summary::TraceDescription;
+
+/// Quantiles that are in `describe.json` and on the terminal only: all of them are wider than the page.
+const LEFT_OUT: [&str; 3] = ["p5", "p75", "p90"];
 
 /// The figures: whatever the trace has something for.
 pub(super) fn figures(told: &TraceDescription) -> Vec<Figure> {
@@ -125,7 +128,12 @@ pub(super) fn render(document: &Document, names: &str, figures: &[Figure]) -> St
             section.table(grid("Arrivals; a Poisson process has a variance/mean of 1", &ARRIVALS, arrivals));
     }
     if !quantiles.is_empty() {
-        section = section.table(grid("Quantiles, within 1 %", &QUANTILES, quantiles));
+        let shown: Vec<usize> =
+            (0..QUANTILES.len()).filter(|at| !LEFT_OUT.contains(&QUANTILES[*at])).collect();
+        let head: Vec<&str> = shown.iter().map(|at| QUANTILES[*at]).collect();
+        let cells = |row: Vec<String>| shown.iter().map(|at| row[*at].clone()).collect();
+        let rows = quantiles.into_iter().map(cells).collect();
+        section = section.table(grid("Quantiles, within 1 %", &head, rows));
     }
     section = figures.iter().fold(section, |section, figure| section.figure(figure.clone()));
     report = report.section(section);
@@ -178,5 +186,9 @@ fn rows_section(document: &Document) -> Section {
     if causes.is_empty() {
         return section;
     }
-    section.table(grid("Not as it should be", &["What", "Rows", "Rule", "File", "First"], causes))
+    section.text(SEVERAL).table(grid(
+        "Not as it should be",
+        &["What", "Rows", "Rule", "File", "First"],
+        causes,
+    ))
 }

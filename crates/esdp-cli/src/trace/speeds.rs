@@ -18,7 +18,7 @@ jobs join it with, and has a 95 % interval. Jobs on several nodes, without a nam
 complete or took less than 10 s do not count.
 
 The file of -o has the columns job (`*`: all jobs), server, speed, low, high, jobs, keys, and is a
-speed table: `esdp replay` takes it. It estimates the same by itself where the accounting is among its
+speed table: `esdp replay` takes it. Where the data cannot tell, low and high are empty. It estimates the same by itself where the accounting is among its
 files, and then also plays the errors of the estimates.
 
 Examples:
@@ -83,6 +83,9 @@ fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
     )];
     let apart = speeds.nodes.iter().filter(|node| node.low > 1.0 || node.high < 1.0).count();
     sentences.push(match (speeds.tells(), apart) {
+        (false, _) if speeds.is_few() => {
+            "The data cannot tell: with so few jobs nobody knows how much durations vary.".to_owned()
+        }
         (false, _) => format!(
             "The data cannot tell: the median node's speed is known to {} only, against {} by which nodes \
              seem to differ.",
@@ -110,8 +113,10 @@ fn text(speeds: &NodeSpeeds) -> String {
     let mut table = TextTable::new(&["node", "speed", "95 % interval", "", "jobs", "names", "group"]);
     let mut nodes: Vec<&NodeSpeed> = speeds.nodes.iter().collect();
     nodes.sort_by(|a, b| a.group.cmp(&b.group).then(a.speed.total_cmp(&b.speed)));
+    let tells = speeds.tells();
     for node in nodes {
         let told = match node {
+            _ if !tells => "",
             node if node.high < 1.0 => "slower",
             node if node.low > 1.0 => "faster",
             _ => "",
@@ -119,7 +124,7 @@ fn text(speeds: &NodeSpeeds) -> String {
         table.row([
             node.name.clone(),
             format!("{:.3}", node.speed),
-            format!("{:.3} to {:.3}", node.low, node.high),
+            if tells { format!("{:.3} to {:.3}", node.low, node.high) } else { String::new() },
             told.to_owned(),
             node.jobs.to_string(),
             node.keys.to_string(),
@@ -132,9 +137,13 @@ fn text(speeds: &NodeSpeeds) -> String {
 fn table(speeds: &NodeSpeeds) -> String {
     let mut text = csv::line(["job", "server", "speed", "low", "high", "jobs", "keys"]);
     for node in &speeds.nodes {
-        let numbers = [node.speed, node.low, node.high].map(|number| format!("{number:.5}"));
+        let ends = [node.low, node.high].map(|end| match speeds.tells() {
+            true => format!("{end:.5}"),
+            false => String::new(),
+        });
+        let speed = ["*".to_owned(), node.name.clone(), format!("{:.5}", node.speed)];
         let counts = [node.jobs.to_string(), node.keys.to_string()];
-        text += &csv::line(["*".to_owned(), node.name.clone()].into_iter().chain(numbers).chain(counts));
+        text += &csv::line(speed.into_iter().chain(ends).chain(counts));
     }
     text
 }
@@ -142,6 +151,7 @@ fn table(speeds: &NodeSpeeds) -> String {
 fn document(speeds: &NodeSpeeds) -> serde_json::Value {
     let node = |node: &NodeSpeed| {
         let NodeSpeed { name, speed, low, high, jobs, keys, group } = node;
+        let (low, high) = speeds.tells().then_some((low, high)).unzip();
         json!({ "name": name, "speed": speed, "low": low, "high": high, "jobs": jobs, "keys": keys, "group": group })
     };
     json!({

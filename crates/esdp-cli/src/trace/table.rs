@@ -59,6 +59,9 @@ pub(super) fn quantile_row(name: &str, found: Option<Quantiles>) -> Option<Vec<S
 pub(super) const QUANTILES: [&str; 11] =
     ["", "mean", "min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "max"];
 
+/// A reason counts rows that another one leaves out.
+pub(super) const SEVERAL: &str = "A row may have several reasons; it is left out if one of them says so.";
+
 /// Every distribution the trace has.
 pub(super) fn quantile_rows(told: &TraceDescription) -> Vec<Vec<String>> {
     let tasks = told.tasks.as_ref();
@@ -126,6 +129,9 @@ pub(super) fn render(document: &Document) -> String {
         vec![cause.words.to_owned(), cause.count.to_string(), cause.rule.to_owned(), file.title(), place]
     });
     grid(&mut out, &["not as it should be", "rows", "rule", "file", "first"], causes.collect());
+    if document.files.iter().any(|file| file.skipped > 0) {
+        let _ = writeln!(out, "{SEVERAL}");
+    }
     let told = &document.told;
     if let Some(machines) = &told.machines {
         let total = amounts(&machines.devices, &machines.total);

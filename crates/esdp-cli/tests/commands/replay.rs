@@ -112,6 +112,7 @@ fn a_week_of_accounting_is_answered_with_default_flags() {
         "Node speeds are estimated from",
         "Today, by the log,",
         "The log played again,",
+        "The speeds tried on",
         "against easy",
         "Gained\n- esdp: mean completion",
         "The log played again is off by",
@@ -182,6 +183,19 @@ fn without_files_the_generated_trace_is_played_and_it_is_said() {
         text.contains("nothing here is about your cluster") && text.contains("THE MACHINES ARE MADE UP"),
         "{text}"
     );
+}
+
+/// What varies from run to run is the jobs' luck, which nobody can follow.
+#[test]
+fn there_is_nothing_to_gain_where_all_servers_are_alike() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let shape = ["--servers", "10", "--slots", "200", "--load", "0.5", "--seeds", "1", "--policies"];
+    let document = json(&[&shape[..], &["esdp,easy,oracle"]].concat(), &dir.path().join("out"));
+    for policy in ["esdp", "oracle"] {
+        let gain = number(&document, 0, policy, "gain");
+        assert!(gain.abs() < 1.0, "{policy} gains {gain} %");
+    }
+    assert!(number(&document, 3, "esdp", "gain") > 5.0, "{document}");
 }
 
 #[test]

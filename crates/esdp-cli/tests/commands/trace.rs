@@ -124,8 +124,6 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
     assert!(error.contains("--hours 0: expected a number above 0"), "{error}");
 }
 
-/// What a path stands for is written, not replaced: standard output, a device behind a link, a file behind a
-/// link.
 #[test]
 fn accounting_becomes_speeds_and_a_scenario_with_jobs_in_it() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -150,6 +148,26 @@ fn accounting_becomes_speeds_and_a_scenario_with_jobs_in_it() {
     assert!(refused.contains("accounting needs User, JobName and NodeList"), "{refused}");
 }
 
+/// The same job twice, on two nodes: there is an estimate, and nobody knows how good it is.
+#[test]
+fn where_the_data_cannot_tell_there_are_no_intervals() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+    let row = |id: u32, time: &str| format!("{id}|u|a|2024-01-01T00:00:00|{time}|n{id}|COMPLETED|cpu=1\n");
+    let rows = row(1, "00:10:00") + &row(2, "00:20:00");
+    let two = format!("JobID|User|JobName|Submit|Elapsed|NodeList|State|ReqTRES\n{rows}");
+    std::fs::write(path("two.txt"), two).expect("written");
+    let told = esdp(&["trace", "speeds", &path("two.txt"), "-o", &path("speeds.csv")], b"").fine();
+    assert!(told.contains("The data cannot tell") && !told.contains(" to 1."), "{told}");
+    let table = std::fs::read_to_string(path("speeds.csv")).expect("a speed table");
+    assert!(table.lines().skip(1).count() == 2 && table.lines().skip(1).all(|line| line.ends_with(",,,1,1")));
+    let json = esdp(&["trace", "speeds", "--format", "json", &path("two.txt")], b"").fine();
+    let told: Value = serde_json::from_str(&json).expect("one JSON document");
+    assert_eq!((&told["told"], &told["nodes"][0]["low"]), (&Value::Bool(false), &Value::Null));
+}
+
+/// What a path stands for is written, not replaced: standard output, a device behind a link, a file behind a
+/// link.
 #[test]
 fn outputs_go_where_the_path_leads() {
     use std::os::unix::fs::{FileTypeExt, symlink};

@@ -1,7 +1,8 @@
 //! A real Slurm cluster with a real driver, and what both say.
 
-use esdp_cluster::slurm::{hostlist, lua};
+use esdp_cluster::slurm::lua;
 use esdp_cluster::testbed::{LocalCluster, LocalClusterSpec, LocalNode};
+use esdp_trace::hostlist;
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -223,7 +224,7 @@ done | $real
             word.expect("a record").to_owned()
         };
         let record = |line: &str| {
-            let mut nodes = hostlist::expand(&value(line, "NodeList"));
+            let mut nodes = hostlist::names(&value(line, "NodeList"));
             nodes.sort();
             (value(line, "JobId").parse().expect("a number"), value(line, "JobState"), nodes)
         };

@@ -7,12 +7,13 @@
 //! | placing | one `scontrol`, told line by line | the same | REST: one request per job |
 //! | all else | the same `scontrol` | the same | the same |
 
+use super::MARK;
 use super::client::{CallError, SlurmClient};
 use super::conversation::{Conversation, SlurmRefusal};
 use super::job::{self, SlurmJob};
 use super::node::{self, SlurmNode};
 use super::rest::{Rest, SOCKETS};
-use super::{MARK, hostlist};
+use esdp_trace::hostlist;
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
 //! Jobs, as `squeue --json` tells of them.
 
 use super::json::{self, count, names, number, text, words};
-use super::{hostlist, tres};
+use super::tres;
 use esdp::model::Amounts;
+use esdp_trace::hostlist;
 use serde_json::Value;
 
 /// How an array's tasks are listed at most, so that an array of a million tasks does not fill the memory.
@@ -183,7 +184,7 @@ fn tasks(list: &str) -> Vec<u64> {
 }
 
 fn one(found: &Value, memory: bool) -> SlurmJob {
-    let list = |key: &str| hostlist::expand(text(&found[key]));
+    let list = |key: &str| hostlist::names(text(&found[key]));
     let job_number = count(&found["job_id"]);
     let node_count = count(&found["node_count"]).max(1);
     let end = count(&found["end_time"]);

@@ -6,7 +6,7 @@
 //! | [`conversation`] | one `scontrol` that is told line by line |
 //! | `rest` | Slurm's REST interface |
 //! | [`cluster`] | what a cluster is asked and told, by its version |
-//! | [`job`], [`node`] | what `squeue` and `sinfo` answer; `json`, [`tres`], [`hostlist`] are what they share |
+//! | [`job`], [`node`] | what `squeue` and `sinfo` answer; `json` and [`tres`] are what they share (lists of nodes: [`esdp_trace::hostlist`]) |
 //! | [`config`], [`ports`] | rules, job types, and the cluster as the core sees it |
 //! | [`admission`] | Slurm's own order, with backfill |
 //! | [`core`] | the service's engine, which decides and keeps everything |
@@ -26,7 +26,6 @@ pub mod conversation;
 pub mod core;
 pub mod doctor;
 pub mod driver;
-pub mod hostlist;
 pub mod job;
 mod json;
 pub mod ledger;

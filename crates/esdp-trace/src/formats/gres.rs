@@ -35,11 +35,16 @@ fn outside_of_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a node in this state takes jobs: `idle`, `mixed*`, `IDLE+DRAIN`.
+/// Whether a node in this state takes jobs: `idle`, `MIXED+PLANNED`. Out are nodes that are down, drained, off
+/// (`POWERED_DOWN`, `~`), about to be (`%`, `!`), silent (`*`), in maintenance (`$`), not there yet or not as
+/// Slurm's configuration has them (`INVAL`, `INVALID_REG`).
 pub(super) fn in_service(state: &str) -> bool {
     let state = state.to_ascii_lowercase();
-    let out = ["down", "drain", "fail", "maint", "power_down", "unk", "future", "no_respond"];
-    !out.iter().any(|word| state.contains(word))
+    let words =
+        ["down", "pow_dn", "drain", "drng", "fail", "maint", "unk", "fut", "no_respond", "not_respond"];
+    !words.iter().any(|word| state.contains(word))
+        && !state.contains("inval")
+        && !state.ends_with(['*', '~', '%', '!', '$'])
 }
 
 #[cfg(test)]
@@ -53,8 +58,16 @@ mod tests {
         assert_eq!(gpus("gpu:8"), Some((8.0, String::new())));
         assert_eq!(gpus("(null)"), Some((0.0, String::new())));
         assert_eq!(gpus("gpu:a100:many"), None);
-        assert!(
-            in_service("idle~") && in_service("MIXED") && !in_service("IDLE+DRAIN") && !in_service("down*")
-        );
+    }
+
+    #[test]
+    fn who_takes_jobs() {
+        for state in ["", "idle", "MIXED", "IDLE+PLANNED", "alloc#", "POWERING_UP", "idle-", "mix@"] {
+            assert!(in_service(state), "{state}");
+        }
+        let out = ["IDLE+DRAIN", "down*", "idle~", "idle*", "IDLE+CLOUD+POWERED_DOWN", "pow_dn", "inval"];
+        for state in out.into_iter().chain(["INVALID_REG", "IDLE+NOT_RESPONDING", "futr", "mixed%", "drng"]) {
+            assert!(!in_service(state), "{state}");
+        }
     }
 }

@@ -24,6 +24,7 @@ struct Node {
     metadata: Metadata,
     #[serde(default)]
     spec: Spec,
+    #[serde(default)]
     status: Status,
 }
 
@@ -40,8 +41,9 @@ struct Spec {
     unschedulable: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Status {
+    #[serde(default)]
     allocatable: BTreeMap<String, String>,
 }
 

@@ -11,7 +11,7 @@ use crate::event::{CPU, GPU, MEMORY, Machine, Sink};
 use crate::formats::gres;
 use crate::hostlist;
 use crate::ledger::{Ledger, Reason};
-use crate::table::{self, Fields, Row, Stop};
+use crate::table::{self, Fields, MOST_FIELDS, Row, Stop};
 use std::io::BufRead;
 
 /// The columns, by any of their names.
@@ -94,21 +94,9 @@ fn separator(line: &[u8]) -> u8 {
 
 /// Fields between marks, or between blanks.
 fn split(line: &[u8], separator: u8, fields: &mut Fields) {
-    if separator != b' ' {
-        fields.split(line, separator);
-        return;
-    }
-    fields.clear();
-    let mut start = None;
-    for (at, byte) in line.iter().chain(b" ").enumerate() {
-        match (byte.is_ascii_whitespace(), start) {
-            (false, None) => start = Some(at),
-            (true, Some(from)) => {
-                fields.push(from, at);
-                start = None;
-            }
-            _ => {}
-        }
+    match separator {
+        b' ' => fields.split_words(line, MOST_FIELDS),
+        mark => drop(fields.split(line, mark)),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn read(
         if !std::mem::replace(&mut jobs, true) {
             machine.tell(sink);
         }
-        split(line, &mut fields);
+        fields.split_words(line, FIELDS);
         if fields.count() < FIELDS {
             return Err(Stop::Skip(Reason::FewColumns, line.len() as u64 + 1, line.to_vec()));
         }
@@ -49,25 +49,6 @@ pub(super) fn read(
         machine.tell(sink);
     }
     Ok(())
-}
-
-/// Fields with blanks between them.
-fn split(line: &[u8], fields: &mut Fields) {
-    fields.clear();
-    let mut start = None;
-    for (at, byte) in line.iter().chain(b" ").enumerate() {
-        match (byte.is_ascii_whitespace(), start) {
-            (false, None) => start = Some(at),
-            (true, Some(from)) => {
-                fields.push(from, at);
-                start = None;
-                if fields.count() == FIELDS {
-                    return;
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
 /// The machine, as the header's comments tell it.

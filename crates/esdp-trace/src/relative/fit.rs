@@ -293,7 +293,12 @@ impl NodeSpeeds {
     /// Whether the jobs tell nodes apart, or tell that there is nothing to tell: the median node is known to
     /// 5 %, or twice as well as nodes differ. A few jobs that happen to agree tell nothing.
     pub fn tells(&self) -> bool {
-        self.freedom >= LEAST_FREEDOM && self.typical_error <= (0.5 * self.spread).max(0.05)
+        !self.is_few() && self.typical_error <= (0.5 * self.spread).max(0.05)
+    }
+
+    /// Whether there are so few jobs that nobody knows how much durations scatter.
+    pub fn is_few(&self) -> bool {
+        self.freedom < LEAST_FREEDOM
     }
 
     /// Speeds that are as likely as any by what is known, relative to the mean of each group; by node.

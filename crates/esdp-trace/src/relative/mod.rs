@@ -19,8 +19,10 @@
 
 mod fit;
 mod matrix;
+mod trial;
 
 pub use fit::{NodeSpeed, NodeSpeeds};
+pub use trial::SpeedTrial;
 
 use crate::event::{Sink, Task};
 use crate::summary::fingerprint;
@@ -61,29 +63,29 @@ impl Cell {
 
 impl Sink for Cells {
     fn task(&mut self, task: &Task<'_>) {
-        self.add(task);
+        let _ = self.add(task);
     }
 }
 
 impl Cells {
-    /// Counts a job.
-    pub fn add(&mut self, task: &Task<'_>) {
+    /// Counts a job; whether it tells of a node.
+    pub fn add(&mut self, task: &Task<'_>) -> bool {
         self.seen += 1;
-        let Some(duration) = task.duration.filter(|duration| *duration >= SHORTEST) else { return };
+        let Some(duration) = task.duration.filter(|duration| *duration >= SHORTEST) else { return false };
         if task.count != 1
             || task.nodes.is_empty()
             || task.stopped
             || task.label.is_empty()
             || task.nodes.contains('[')
         {
-            return;
+            return false;
         }
         let request: String = task.request.iter().map(|(name, amount)| format!("{name}{amount};")).collect();
         let key = fingerprint(&[task.user, task.label, &request, task.kind]);
         let known = self.numbers.get(task.nodes).copied();
         let is_full = self.cells.len() >= MOST_CELLS;
         if is_full && !known.is_some_and(|node| self.cells.contains_key(&(key, node))) {
-            return;
+            return false;
         }
         let node = known.unwrap_or_else(|| {
             let node = self.names.len() as u32;
@@ -93,17 +95,22 @@ impl Cells {
         });
         self.used += 1;
         self.cells.entry((key, node)).or_default().add(libm::log(duration));
+        true
     }
 
     /// The speeds; none where no job ran on two nodes.
     pub fn estimate(&self) -> Option<NodeSpeeds> {
-        // In a fixed order: sums do not depend on the table's.
+        fit::fit(self.by_key().into_values().collect(), &self.names, self.used, self.seen)
+    }
+
+    /// The cells of every key, in a fixed order: sums do not depend on the table's.
+    fn by_key(&self) -> BTreeMap<u64, Vec<(u32, Cell)>> {
         let mut keys: BTreeMap<u64, Vec<(u32, Cell)>> = BTreeMap::new();
         let mut cells: Vec<(&(u64, u32), &Cell)> = self.cells.iter().collect();
         cells.sort_unstable_by_key(|(place, _)| **place);
         for (&(key, node), cell) in cells {
             keys.entry(key).or_default().push((node, *cell));
         }
-        fit::fit(keys.into_values().collect(), &self.names, self.used, self.seen)
+        keys
     }
 }

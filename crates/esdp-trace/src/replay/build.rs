@@ -5,7 +5,7 @@ use super::types::{Choice, Types};
 use super::{Chosen, Job, JobType, Mapping, Nodes, PlayedServer, RelativeSpeeds, Replay, ReplayError, time};
 use crate::event::unit;
 use crate::plan::{Column, Units};
-use crate::relative::NodeSpeeds;
+use crate::relative::{NodeSpeeds, SpeedTrial};
 use esdp::rng::{Purpose, stream};
 use rand::RngExt;
 use std::collections::HashMap;
@@ -64,6 +64,8 @@ pub struct Played {
     pub jobs: Vec<PlayedJob>,
     /// How many jobs of the window have a known length.
     pub tasks: usize,
+    /// Where in the trace jobs are, in words.
+    pub elsewhere: String,
     /// The devices.
     pub devices: Vec<String>,
     /// How busy the scarcest device would be at mean speeds, as a share.
@@ -74,6 +76,8 @@ pub struct Played {
     pub table: Option<(RelativeSpeeds, Mapping)>,
     /// Speeds from accounting.
     pub nodes: Option<NodeSpeeds>,
+    /// How well they foretell jobs that they were not estimated from.
+    pub tried: Option<SpeedTrial>,
     /// Measured fluctuation; empty where there is none.
     pub series: Vec<Vec<f64>>,
     pub(super) requests: Vec<Vec<u64>>,
@@ -92,8 +96,11 @@ impl Replay {
         if self.jobs.is_empty() {
             return Err(self.empty());
         }
+        let elsewhere = self.elsewhere();
         let gpu = self.plan.gpu_each.then(|| self.gpu());
-        let Self { plan, window, devices, table, mut jobs, nodes, kinds, labels, speeds, cells, .. } = self;
+        let Self {
+            plan, window, devices, table, mut jobs, nodes, kinds, labels, speeds, cells, halves, ..
+        } = self;
         jobs.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
         let mut notes = Vec::new();
         let mut note = |count: usize, words: &str| {
@@ -165,6 +172,7 @@ impl Replay {
         let table = speeds.means(&types, &servers).map(|(means, mapping)| (RelativeSpeeds(means), mapping));
         let devices = units.names().map(str::to_owned).collect();
         let (nodes, series) = (cells.estimate(), speeds.fluctuation());
+        let tried = nodes.as_ref().filter(|nodes| nodes.tells()).and_then(|_| SpeedTrial::new(&halves));
         debug_assert!(table.is_some() || !speeds.has_table());
         Ok(Played {
             window,
@@ -173,11 +181,13 @@ impl Replay {
             types,
             jobs,
             tasks,
+            elsewhere,
             devices,
             load,
             notes,
             table,
             nodes,
+            tried,
             series,
             requests,
             capacities,

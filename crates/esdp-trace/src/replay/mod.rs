@@ -90,6 +90,12 @@ pub enum ReplayError {
          --servers N for N equal ones that are made up"
     )]
     NoMachines,
+    /// Accounting names nodes, but not when jobs ran there.
+    #[error(
+        "the files name the nodes that jobs ran on but not when they started, so nobody knows how large the \
+         nodes are: add the column Start to `sacct -o`, or a machine table (`sinfo -N -o '%N|%c|%m|%G|%T'`)"
+    )]
+    NoStarts,
     /// There is one machine.
     #[error(
         "the files know one machine only (`{name}`), so there is nothing to choose: --servers N cuts it \
@@ -215,6 +221,9 @@ pub struct Replay {
     labels: Names,
     speeds: Speeds,
     cells: Cells,
+    /// Every other job, and the rest: speeds from one half are tried on the other.
+    halves: [Cells; 2],
+    turn: bool,
     /// Arrivals of every task, by hundredths of the trace: where the jobs are.
     when: Vec<u64>,
     /// Of the window: tasks of unknown length, tasks that something ended, tasks cut to fewer instances.
@@ -251,6 +260,8 @@ impl Replay {
             labels: Names::default(),
             speeds: Speeds::default(),
             cells: Cells::default(),
+            halves: Default::default(),
+            turn: false,
             when: vec![0; 101],
             unknown: 0,
             stopped: 0,
@@ -259,19 +270,24 @@ impl Replay {
         })
     }
 
-    /// The error of a window without jobs: it says where there are some.
-    fn empty(&self) -> ReplayError {
-        let Chosen { start, span, .. } = &self.window;
+    /// Where in the trace jobs are, in words.
+    fn elsewhere(&self) -> String {
         let all: u64 = self.when.iter().sum();
         let most = self.when.iter().enumerate().max_by_key(|(_, count)| **count).map_or(0, |(at, _)| at);
-        let at = |hundredth: usize| *span * hundredth as f64 / 100.0;
-        let elsewhere = format!(
+        let at = |hundredth: usize| self.window.span * hundredth as f64 / 100.0;
+        format!(
             "{all} arrive in all, most of them {} to {} after the first: try --start {:.0}",
             time(at(most)),
             time(at(most + 1)),
             at(most)
-        );
-        ReplayError::Empty { from: time(*start), to: time(start + self.window.length()), elsewhere }
+        )
+    }
+
+    /// The error of a window without jobs: it says where there are some.
+    fn empty(&self) -> ReplayError {
+        let Chosen { start, .. } = &self.window;
+        let (from, to) = (time(*start), time(start + self.window.length()));
+        ReplayError::Empty { from, to, elsewhere: self.elsewhere() }
     }
 }
 
@@ -281,7 +297,10 @@ impl Sink for Replay {
     }
 
     fn task(&mut self, task: &Task<'_>) {
-        self.cells.add(task);
+        if self.cells.add(task) {
+            self.turn = !self.turn;
+            self.halves[usize::from(self.turn)].add(task);
+        }
         let after = task.arrival - self.window.first;
         if task.duration.is_some() {
             let place = (100.0 * after / self.window.span.max(1e-9)).clamp(0.0, 100.0);

@@ -7,25 +7,23 @@ use esdp::scenario::{
     CostTable, DeviceTable, GangTable, GraphTable, JobTable, LabelledPolicy, ListedGang, ListedTasks,
     NumberedChannel, Scenario, ServerTable, Spec,
 };
-use esdp::sim::{ArrivalSpec, MOST_JOBS as MOST_AT_ONCE, MeasuredSpec, SpeedLaw, SpeedSpec};
+use esdp::sim::{ArrivalSpec, MOST_JOBS as MOST_AT_ONCE, MeasuredSpec, SpeedSpec};
 use rand::RngExt;
-use std::collections::HashMap;
 
 /// The mean net utility of a job type on its fastest server: a speed may rise by two thirds before it is
 /// clipped at 1.
 const FASTEST: f64 = 0.6;
-/// How much of a slot's noise is still there in the next, where a job's own luck is played.
-const LASTING: f64 = 0.99;
 
-/// How speeds fluctuate around their means.
+/// What differs from run to run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Noise {
-    /// Not at all.
+    /// Nothing.
     None,
-    /// As was measured, in blocks of so many slots.
+    /// The speeds of servers, as was measured, in blocks of so many slots.
     Measured(Vec<Vec<f64>>, u64),
-    /// By a log-normal factor with this coefficient of variation, which hardly changes while a job runs.
-    Lasting(f64),
+    /// The jobs: a policy sees speeds times a log-normal factor of the job, with this coefficient of
+    /// variation. The durations of the trace have that luck in them already.
+    OfJobs(f64),
 }
 
 /// Relative speeds: one row per job type, one number per server.
@@ -53,17 +51,20 @@ impl RelativeSpeeds {
 }
 
 impl Played {
-    /// The slot of a moment of the window, from 0; later jobs of a crowd come a slot later.
+    /// The slot of every job's arrival, from 0; later jobs of a crowd come a slot later. Jobs are in the order
+    /// of their arrival, so the last slot of a type is the only one that may be full.
     fn slots(&self) -> Vec<usize> {
-        let mut crowd: HashMap<(usize, usize), u32> = HashMap::new();
+        let mut crowds: Vec<(usize, u32)> = vec![(0, 0); self.types.len()];
         let last = self.window.slots as usize - 1;
         let slot = |job: &PlayedJob| {
-            let mut at = ((job.arrival / self.window.slot) as usize).min(last);
-            while at < last && crowd.get(&(at, job.kind)).is_some_and(|jobs| *jobs >= MOST_AT_ONCE) {
-                at += 1;
-            }
-            *crowd.entry((at, job.kind)).or_default() += 1;
-            at
+            let (at, jobs) = &mut crowds[job.kind];
+            let due = ((job.arrival / self.window.slot) as usize).min(last).max(*at);
+            (*at, *jobs) = match (due > *at, *jobs >= MOST_AT_ONCE && *at < last) {
+                (true, _) => (due, 1),
+                (false, true) => (*at + 1, 1),
+                (false, false) => (*at, *jobs + 1),
+            };
+            *at
         };
         self.jobs.iter().map(slot).collect()
     }
@@ -151,24 +152,18 @@ impl Played {
             list: Some((0..).zip(&self.types).map(gang).collect()),
             ..GangTable::default()
         });
-        spec.jobs = JobTable { held: true, drain: true, list: Some(work), ..JobTable::default() };
+        let luck = if let Noise::OfJobs(deviation) = noise { *deviation } else { 0.0 };
+        spec.jobs = JobTable { held: true, drain: true, list: Some(work), luck, ..JobTable::default() };
         // A price would slow jobs down: what they take here is what they took.
         let free = vec![SupplyCost::Linear { fixed: 0.0, rate: 0.0 }; count];
         spec.costs = CostTable { devices: Some(free), ..CostTable::default() };
         spec.arrivals = ArrivalSpec::List { jobs: arrivals, repeat: false };
         let table = Some(vec![pairs().map(|(kind, server)| speed(kind, server)).collect()]);
         spec.speeds = match noise {
-            Noise::None => SpeedSpec { table, deviation: 0.0, ..SpeedSpec::default() },
+            Noise::None | Noise::OfJobs(_) => SpeedSpec { table, deviation: 0.0, ..SpeedSpec::default() },
             Noise::Measured(series, block) => SpeedSpec {
                 table,
                 measured: Some(MeasuredSpec { series: series.clone(), block: *block }),
-                ..SpeedSpec::default()
-            },
-            Noise::Lasting(deviation) => SpeedSpec {
-                table,
-                law: SpeedLaw::LogNormal,
-                deviation: *deviation,
-                correlation: LASTING,
                 ..SpeedSpec::default()
             },
         };

@@ -122,9 +122,9 @@ pub(super) fn choose(
         ([], Some(count)) if nodes.names.is_empty() => {
             Ok((equal(count, devices, jobs, length), MachineSource::Assumed))
         }
-        ([], None) => Ok((named(nodes, devices, jobs), MachineSource::Named)),
+        ([], None) => Ok((named(nodes, devices, jobs)?, MachineSource::Named)),
         ([], Some(count)) => {
-            Ok((drawn(named(nodes, devices, jobs), count, plan.seed)?, MachineSource::Drawn))
+            Ok((drawn(named(nodes, devices, jobs)?, count, plan.seed)?, MachineSource::Drawn))
         }
         (_, None) => Ok((list, MachineSource::Table)),
         (all, Some(count)) if all.len() == count => Ok((list, MachineSource::Table)),
@@ -195,7 +195,7 @@ fn equal(count: usize, devices: &Devices, jobs: &[Job], length: f64) -> Vec<Play
 }
 
 /// The nodes that jobs ran on, each as large as the most that ran there at once.
-fn named(nodes: &Nodes, devices: &Devices, jobs: &[Job]) -> Vec<PlayedServer> {
+fn named(nodes: &Nodes, devices: &Devices, jobs: &[Job]) -> Result<Vec<PlayedServer>, ReplayError> {
     // Ends before starts of the same moment: what is given back can be taken.
     let mut events: BTreeMap<u32, Vec<(f64, bool, Key)>> = BTreeMap::new();
     for job in jobs.iter().filter(|job| job.start.is_finite()) {
@@ -204,6 +204,9 @@ fn named(nodes: &Nodes, devices: &Devices, jobs: &[Job]) -> Vec<PlayedServer> {
             own.push((job.start, true, job.request));
             own.push((job.start + job.duration, false, job.request));
         }
+    }
+    if events.is_empty() {
+        return Err(ReplayError::NoStarts);
     }
     let server = |(node, mut events): (u32, Vec<(f64, bool, Key)>)| {
         events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -217,5 +220,5 @@ fn named(nodes: &Nodes, devices: &Devices, jobs: &[Job]) -> Vec<PlayedServer> {
         let capacity = devices.names().iter().cloned().zip(devices.amounts(&most)).collect();
         PlayedServer { name: nodes.names[node as usize].clone(), kind: String::new(), capacity }
     };
-    events.into_iter().map(server).collect()
+    Ok(events.into_iter().map(server).collect())
 }

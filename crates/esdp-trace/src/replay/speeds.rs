@@ -55,6 +55,8 @@ pub struct Mapping {
     pub dealt: bool,
     /// The kinds of servers, or their names, that the table does not have: they run at the mean of the row.
     pub unmeasured: Vec<String>,
+    /// How many entries of the table are not above 0: they are taken for not measured.
+    pub dropped: usize,
 }
 
 impl Speeds {
@@ -69,15 +71,17 @@ impl Speeds {
         servers: &[PlayedServer],
     ) -> Option<(Vec<Vec<f64>>, Mapping)> {
         let mut rows: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
+        let mut mapping = Mapping::default();
         for ((job, server), (sum, count)) in &self.table {
-            rows.entry(job).or_default().insert(server, sum / *count as f64);
+            if *sum > 0.0 {
+                rows.entry(job).or_default().insert(server, sum / *count as f64);
+            } else {
+                mapping.dropped += 1;
+            }
         }
-        // What cannot run somewhere has no place in a comparison.
-        rows.retain(|_, row| row.values().all(|speed| *speed > 0.0));
         let most = rows.values().map(BTreeMap::len).max()?;
         let whole: Vec<&str> =
             rows.iter().filter(|(_, row)| row.len() == most).map(|(job, _)| *job).collect();
-        let mut mapping = Mapping::default();
         let mut means = Vec::new();
         for (at, kind) in types.iter().enumerate() {
             let by = |name: &str| {

@@ -89,7 +89,7 @@ fn count_what_is_listed(root: &mut Value) {
         listed(root, "servers", "kinds").map(|kinds| kinds.iter().map(of).fold(0, i64::saturating_add));
     let devices = listed(root, "devices", "names").map(|names| names.len() as i64);
     for (section, key, count) in [("graph", "servers", servers), ("devices", "count", devices)] {
-        let (Some(count), Value::Table(root)) = (count, &mut *root) else { continue };
+        let (Some(count @ 1..), Value::Table(root)) = (count, &mut *root) else { continue };
         if let Some(table) = files::table(root, section) {
             table.entry(key).or_insert(Value::from(count));
         }

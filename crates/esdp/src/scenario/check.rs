@@ -10,6 +10,7 @@ use super::names::Index;
 use super::spec::{GraphTable, Spec};
 use super::{names, out, servers};
 use crate::model::Amount;
+use crate::sim::check_luck;
 
 /// The most slots a run may have.
 pub const MOST_SLOTS: u64 = 1_000_000_000;
@@ -90,6 +91,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     speeds.map_err(|error| parameter("speeds.", error))?;
     spec.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
     spec.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
+    check_luck(spec.jobs.luck).map_err(|error| parameter("jobs.", error))?;
     if let Some(list) = &spec.jobs.list {
         check_length("jobs.list", list.len(), spec.graph.ports.count(), "port")?;
     }

@@ -8,9 +8,11 @@ use super::spec::{NumberedChannel, Spec};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
 use crate::sim::{ChannelCount, ParameterError, RandomCluster};
 
-/// Renames a parameter of the simulation to its key in a scenario.
+/// Renames a parameter of the simulation to its key in a scenario; without a prefix it is one of the drawn
+/// cluster.
 pub(super) fn parameter(prefix: &str, error: ParameterError) -> ScenarioError {
     let key = match error.key.as_str() {
+        key if !prefix.is_empty() => format!("{prefix}{key}"),
         "ports" => "graph.ports".to_owned(),
         "servers" => "graph.servers".to_owned(),
         "devices" => "devices.count".to_owned(),
@@ -20,7 +22,7 @@ pub(super) fn parameter(prefix: &str, error: ParameterError) -> ScenarioError {
         "cost_mean" => "costs.mean".to_owned(),
         "cost_deviation" => "costs.deviation".to_owned(),
         "cost_scale" => "costs.scale".to_owned(),
-        key => format!("{prefix}{key}"),
+        key => key.to_owned(),
     };
     ScenarioError::value(key, error.value, error.accepted)
 }

@@ -249,8 +249,8 @@ impl Scenario {
         Self { spec: Spec { sweep: None, ..self.spec.clone() }, seeds: self.seeds.clone() }
     }
 
-    /// The scenario at each value of its sweep, with the value as it is written, or with commas between the values of
-    /// several keys; the scenario itself, with an empty text, where it has none.
+    /// The scenario at each value of its sweep, with the value as it is written, or with commas between the
+    /// values of several keys; the scenario itself, with an empty text, where it has none.
     ///
     /// # Errors
     /// Never for a scenario that was read; the values were checked then.
@@ -335,7 +335,7 @@ impl Scenario {
         let build = || {
             let mut setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed)?;
             if jobs.held {
-                setting = setting.with_held_jobs(jobs.spec())?;
+                setting = setting.with_held_jobs(jobs.spec())?.with_luck(jobs.luck)?;
             }
             if let Some(weights) = &graph.weights {
                 setting = setting.with_weights(weights)?;

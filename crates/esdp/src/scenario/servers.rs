@@ -57,15 +57,16 @@ pub struct ServerKind {
         schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices"))
     )]
     pub capacity: Vec<Amount>,
-    /// The name. If several servers share it they are called `name-0`, `name-1` and so on. Default: `kind`, else
-    /// `server-0`, `server-1`, ...
+    /// The name. If several servers share it they are called `name-0`, `name-1` and so on. Default: `kind`,
+    /// else `server-0`, `server-1`, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The kind of hardware: which of `speeds.kinds` it is. Several entries may be of one kind, in different
     /// racks. Default: that of its labels which `speeds.kinds` knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What the scheduler is told of each, from coarse to fine, at most 16 labels. Default: `label`, else `kind`.
+    /// What the scheduler is told of each, from coarse to fine, at most 16 labels. Default: `label`, else
+    /// `kind`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = 16)))]
     pub labels: Option<Vec<String>>,
@@ -159,7 +160,8 @@ pub(super) fn kind_of_server(spec: &Spec) -> Result<Option<Vec<usize>>, Scenario
         }
     }
     if spec.servers.list.is_some() {
-        let message = "the kinds would be drawn anew for every seed, whatever `servers.list` says; key them by \
+        let message = "the kinds would be drawn anew for every seed, whatever `servers.list` says; key \
+        them by \
                        label, such as kinds = { a100 = [0.9, 0.8], v100 = [0.5, 0.4] }";
         return Err(ScenarioError::other("speeds.kinds", message));
     }

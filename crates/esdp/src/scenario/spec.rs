@@ -33,9 +33,9 @@ pub struct Spec {
     #[serde(skip_serializing)]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1, "default" = 1)))]
     pub version: Option<u64>,
-    /// The scenario that this one changes: the name of a preset, or the path of a file beside this one. Tables are
-    /// merged key by key, lists and values replace what is there; the name and the description are not inherited.
-    /// Only in a text: what was read has it merged in. Default: none.
+    /// The scenario that this one changes: the name of a preset, or the path of a file beside this one.
+    /// Tables are merged key by key, lists and values replace what is there; the name and the description are
+    /// not inherited. Only in a text: what was read has it merged in. Default: none.
     #[serde(skip_serializing)]
     pub extends: Option<String>,
     /// Its name.
@@ -203,10 +203,10 @@ pub struct GraphTable {
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<NumberedChannel>>,
-    /// How much the utility of each port counts in decisions, the oracle's included: one number per port, a list or
-    /// a table by port, each from 1e-6 to 1e6. Policies that learn, `hauf` and the oracle weigh by it, the others do
-    /// not. AOU, regret and all other results are unweighted, so that a ratio to the oracle may exceed 1. Default: all
-    /// count 1.
+    /// How much the utility of each port counts in decisions, the oracle's included: one number per port, a
+    /// list or a table by port, each from 1e-6 to 1e6. Policies that learn, `hauf` and the oracle weigh by
+    /// it, the others do not. AOU, regret and all other results are unweighted, so that a ratio to the oracle
+    /// may exceed 1. Default: all count 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-6, "maximum" = 1e6)))]
     pub weights: Option<Rates>,
@@ -268,6 +268,14 @@ pub struct JobTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-9, "maximum" = 1e9, "x-unit" = "slots")))]
     pub list: Option<Vec<Vec<f64>>>,
+    /// How far what a held job reports is from how fast it ran, by luck of its own: the coefficient of
+    /// variation of a factor (default: 0).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub luck: f64,
+}
+
+fn is_zero(luck: &f64) -> bool {
+    *luck == 0.0
 }
 
 impl JobTable {
@@ -281,7 +289,7 @@ impl JobTable {
 
 impl Default for JobTable {
     fn default() -> Self {
-        Self { held: false, drain: false, work: (2.0, 6.0), list: None }
+        Self { held: false, drain: false, work: (2.0, 6.0), list: None, luck: 0.0 }
     }
 }
 

@@ -104,8 +104,8 @@ fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
     Ok(values)
 }
 
-/// The numbers of a range: `0.1..1.0:0.1` goes in steps, `1..1000:*10` by a factor. The end is a number of it if
-/// the steps meet it. None where the text is not a range.
+/// The numbers of a range: `0.1..1.0:0.1` goes in steps, `1..1000:*10` by a factor. The end is a number of it
+/// if the steps meet it. None where the text is not a range.
 ///
 /// ```
 /// use esdp::scenario::expand_range;

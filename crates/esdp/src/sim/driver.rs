@@ -6,6 +6,7 @@
 //! compares them). Where jobs do not wait, those that were not started are cancelled when the slot is over.
 
 use super::feedback::Delays;
+use super::held::luck;
 use super::outage::Windows;
 use super::{Environment, HeldSpec, Setting, Workload};
 use crate::live::{Driver, DriverError, Due, Event, Refusal, SpeedReport, Start, WhichTasks};
@@ -23,6 +24,7 @@ pub struct SimulatedCluster {
     held: Option<HeldSpec>,
     windows: Arc<Windows>,
     weights: Vec<f64>,
+    luck: f64,
     seed: u64,
     delays: Delays<Event>,
     slot: Slot,
@@ -42,6 +44,7 @@ pub struct SimulatedCluster {
 struct Running {
     ticket: Ticket,
     job: String,
+    port: PortId,
     started: Slot,
     channels: Vec<ChannelId>,
     left: f64,
@@ -60,6 +63,7 @@ impl SimulatedCluster {
             held: setting.held().cloned(),
             windows: Arc::clone(setting.windows()),
             weights: setting.weights().to_vec(),
+            luck: setting.luck(),
             seed: setting.seed(),
             delays: Delays::new(setting.delay(), setting.seed()),
             slot: Slot(0),
@@ -98,10 +102,8 @@ impl SimulatedCluster {
     }
 
     /// The work of a job that starts, for all of its tasks.
-    fn work(&self, start: &Start) -> f64 {
+    fn work(&self, start: &Start, port: PortId) -> f64 {
         let Some(spec) = &self.held else { return 0.0 };
-        let port = self.cluster.ports().iter().position(|name| *name == start.port).map(PortId::at);
-        let port = port.expect("a start is of a port that was described");
         let all: u64 = match self.cluster.is_gang(port) {
             true => {
                 self.cluster.task_groups().iter().filter(|g| g.port == port).map(|g| u64::from(g.count)).sum()
@@ -122,9 +124,11 @@ impl SimulatedCluster {
             };
             channels.extend(std::iter::repeat_n(self.channels[&key], placement.count as usize));
         }
-        let (left, sums) = (self.work(start), vec![0.0; channels.len()]);
+        let port = self.cluster.ports().iter().position(|name| *name == start.port).map(PortId::at);
+        let port = port.expect("a start is of a port that was described");
+        let (left, sums) = (self.work(start, port), vec![0.0; channels.len()]);
         let (ticket, job, started) = (start.ticket, start.job.clone(), start.slot);
-        self.running.push(Running { ticket, job, started, channels, left, sums });
+        self.running.push(Running { ticket, job, port, started, channels, left, sums });
     }
 
     /// Lets all that runs do its work of the slot.
@@ -138,7 +142,7 @@ impl SimulatedCluster {
         let channels: Vec<ChannelId> = uses.iter().map(|&(channel, ..)| channel).collect();
         let mut utilities = Vec::with_capacity(uses.len());
         self.environment.run(slot, &channels, &mut utilities);
-        let Self { running, delays, held, events, .. } = self;
+        let Self { running, delays, held, luck: deviation, seed, events, .. } = self;
         for (&(channel, index, task), &utility) in uses.iter().zip(&utilities) {
             let running = &mut running[index];
             running.left -= utility;
@@ -153,8 +157,9 @@ impl SimulatedCluster {
             }
             if held.is_some() {
                 let slots = (slot.0 - running.started.0 + 1) as f64;
+                let luck = luck(*deviation, *seed, running.port, Self::number(&running.job));
                 for (task, (&channel, sum)) in running.channels.iter().zip(&running.sums).enumerate() {
-                    let utility = (sum / slots).clamp(0.0, 1.0);
+                    let utility = (luck * sum / slots).clamp(0.0, 1.0);
                     delays.send(slot, (running.started, channel), reported(running.ticket, task, utility));
                 }
             }

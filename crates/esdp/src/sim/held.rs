@@ -4,18 +4,20 @@
 //! started, oldest first, and keeps its devices until its work is done: who waits and what is held is in the
 //! scheduler's own [`Book`], and only the work that jobs do is simulated here. In every slot each of its
 //! tasks does as much work as its net utility in that slot. The scheduler sees what waits and what is free,
-//! and learns when a job is done: for each task the mean of its net utilities.
+//! and learns when a job is done: for each task the mean of its net utilities, times the job's own [`luck`].
 //!
 //! Memory: the jobs that wait or run. With more work than the cluster can do the queue grows.
 
 use super::parameter::{ParameterError, check_number};
 use super::queue::{Ending, QueueRule, Queued};
+use super::speeds::SpeedLaw;
 use crate::model::{
     Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, ServerId, Slot, Ticket,
 };
 use crate::rng::{Purpose, stream};
 use crate::scheduler::{Book, Decision, PlacedJob};
 use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -85,6 +87,22 @@ impl HeldSpec {
     }
 }
 
+/// Checks the coefficient of variation of the factors that jobs report by.
+pub(crate) fn check_luck(deviation: f64) -> Result<(), ParameterError> {
+    check_number("luck", deviation, 0.0..=5.0)
+}
+
+/// The factor between how fast a job's tasks ran and what it reports. A job that has more to do than others of
+/// its kind seems slow, wherever it runs: that is the job's luck, and says nothing of the server.
+pub(super) fn luck(deviation: f64, seed: u64, port: PortId, number: u64) -> f64 {
+    if deviation == 0.0 {
+        return 1.0;
+    }
+    // Beside the stream of its work.
+    let mut rng = stream(seed, Purpose::Work, number, (1 << 32) + u64::from(port.0));
+    SpeedLaw::LogNormal.speed(1.0, deviation, StandardNormal.sample(&mut rng))
+}
+
 /// A job that is done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinishedJob {
@@ -121,6 +139,7 @@ impl FinishedJob {
 pub(super) struct JobWork {
     cluster: Arc<Cluster>,
     spec: HeldSpec,
+    luck: f64,
     seed: u64,
     book: Book,
     /// The port of every job that waits, its number among the port's jobs, and when it came.
@@ -145,10 +164,11 @@ struct Running {
 }
 
 impl JobWork {
-    pub(super) fn new(cluster: &Arc<Cluster>, spec: HeldSpec, seed: u64) -> Self {
+    pub(super) fn new(cluster: &Arc<Cluster>, spec: HeldSpec, luck: f64, seed: u64) -> Self {
         Self {
             cluster: Arc::clone(cluster),
             spec,
+            luck,
             seed,
             book: Book::new(cluster),
             numbers: BTreeMap::new(),
@@ -209,11 +229,11 @@ impl JobWork {
         self.numbers.iter().map(queued).collect()
     }
 
-    /// The jobs that run, and when they should be done; one that is late is due now.
-    pub(super) fn endings(&self, now: Slot, means: &[f64]) -> Vec<Ending<'_>> {
+    /// The jobs that run, and when they will be done if they go on as they did so far.
+    pub(super) fn endings(&self, now: Slot) -> Vec<Ending<'_>> {
         let ending = |running: &'_ Running| {
-            let job = &running.job;
-            (job.started.0 + self.expected(job.port, job.number, means)).max(now.0 + 1)
+            let rate = running.sums.iter().sum::<f64>() / (now.0 - running.job.started.0).max(1) as f64;
+            now.0 + (running.left / rate.max(1e-9)).ceil().clamp(1.0, 1e15) as u64
         };
         self.running
             .iter()
@@ -285,7 +305,7 @@ impl JobWork {
             running.done += utility;
             running.sums[task as usize] += utility;
         }
-        let Self { running, book, .. } = self;
+        let Self { running, book, luck: deviation, seed, .. } = self;
         running.retain_mut(|running| {
             let done = std::mem::take(&mut running.done);
             if running.left > 0.0 {
@@ -295,9 +315,10 @@ impl JobWork {
             job.spare = if done > 0.0 { (-running.left / done).clamp(0.0, 1.0) } else { 0.0 };
             job.finished = slot;
             let slots = (slot.0 - job.started.0 + 1) as f64;
+            let luck = luck(*deviation, *seed, job.port, job.number);
             for (task, (&channel, sum)) in job.channels.iter().zip(&running.sums).enumerate() {
                 book.report(running.ticket, task).expect("it runs");
-                let outcome = Outcome::Ran((sum / slots).clamp(0.0, 1.0));
+                let outcome = Outcome::Ran((luck * sum / slots).clamp(0.0, 1.0));
                 seen.push(Observation { slot: job.started, channel, outcome });
             }
             book.end(running.ticket).expect("it runs");

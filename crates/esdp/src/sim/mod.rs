@@ -30,6 +30,7 @@ pub use environment::{Environment, Epoch, FixedTruth};
 pub use feedback::{Delay, LONGEST_DELAY};
 pub use gangs::RandomGangs;
 pub use generate::{ChannelCount, GenerateError, RandomCluster};
+pub(crate) use held::check_luck;
 pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
 pub use outage::Outage;

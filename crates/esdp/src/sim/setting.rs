@@ -1,7 +1,7 @@
 //! A cluster, its speeds, its arrivals and its feedback under one seed.
 
 use super::feedback::Delay;
-use super::held::HeldSpec;
+use super::held::{HeldSpec, check_luck};
 use super::outage::{Outage, Windows};
 use super::parameter::ParameterError;
 use super::workload::{ArrivalSpec, Rates, Workload};
@@ -27,6 +27,7 @@ pub struct Setting {
     windows: Arc<Windows>,
     /// How much each port counts in decisions; empty where all count the same.
     weights: Vec<f64>,
+    luck: f64,
     seed: u64,
 }
 
@@ -84,7 +85,7 @@ impl Setting {
         let cluster = Arc::new(cluster);
         let speeds = speeds.build(&cluster, seed).map_err(SettingError::Speeds)?;
         let (windows, weights) = (Arc::default(), Vec::new());
-        Ok(Self { cluster, arrivals, speeds, delay, held: None, windows, weights, seed })
+        Ok(Self { cluster, arrivals, speeds, delay, held: None, luck: 0.0, windows, weights, seed })
     }
 
     /// The same with windows in which servers take no new jobs.
@@ -96,8 +97,8 @@ impl Setting {
         Ok(Self { windows: Arc::new(windows), ..self })
     }
 
-    /// The same with ports that count more or less in decisions, the oracle's included. Utilities, regret and all
-    /// other measures stay unweighted.
+    /// The same with ports that count more or less in decisions, the oracle's included. Utilities, regret and
+    /// all other measures stay unweighted.
     ///
     /// # Errors
     /// When a weight is not a positive number, or there is none for a port.
@@ -127,6 +128,16 @@ impl Setting {
         Ok(Self { held: Some(spec), ..self })
     }
 
+    /// The same with held jobs that report how fast they ran times a factor of their own, of this coefficient
+    /// of variation.
+    ///
+    /// # Errors
+    /// When it is out of range.
+    pub fn with_luck(self, deviation: f64) -> Result<Self, SettingError> {
+        check_luck(deviation).map_err(SettingError::Jobs)?;
+        Ok(Self { luck: deviation, ..self })
+    }
+
     /// The cluster.
     pub fn cluster(&self) -> &Arc<Cluster> {
         &self.cluster
@@ -154,6 +165,11 @@ impl Setting {
     /// How much each port counts in decisions; empty where all count the same.
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// How far what a held job reports is from how fast it ran, as a coefficient of variation.
+    pub fn luck(&self) -> f64 {
+        self.luck
     }
 
     /// The arrivals, from the first slot on.

@@ -118,7 +118,9 @@ impl<'a> Simulation<'a> {
             yardstick: Yardstick::None,
             clock: None,
             delays: Delays::new(setting.delay(), setting.seed()),
-            held: setting.held().map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.seed())),
+            held: setting
+                .held()
+                .map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.luck(), setting.seed())),
             windows: Arc::clone(setting.windows()),
             closed: Vec::new(),
             weights: setting.weights().to_vec(),

@@ -3,7 +3,7 @@
 
 use super::workload::{PlannedJob, TYPES, USERS};
 use anyhow::{Context, bail, ensure};
-use esdp_cluster::slurm::hostlist;
+use esdp_trace::hostlist;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn accounts(text: &str) -> anyhow::Result<BTreeMap<u32, (String, BTreeSet<String
             line.split_whitespace().filter_map(|word| word.split_once('=')).collect();
         let field = |name: &str| fields.get(name).copied().with_context(|| format!("no {name} in `{line}`"));
         let id: u32 = field("JobId")?.parse().with_context(|| format!("no job number in `{line}`"))?;
-        let nodes = hostlist::expand(field("NodeList")?).into_iter().collect();
+        let nodes = hostlist::names(field("NodeList")?).into_iter().collect();
         if found.insert(id, (field("JobState")?.to_owned(), nodes)).is_some() {
             bail!("job {id} has ended twice");
         }

@@ -91,6 +91,30 @@ fn the_oracle_lives_its_own_life() {
 }
 
 #[test]
+fn luck_is_told_and_takes_no_time() {
+    let run = |luck: f64| {
+        let setting = pair().with_luck(luck).unwrap();
+        let mut work = JobWork::new(setting.cluster(), HeldSpec::Drawn(1.5, 1.5), setting.luck(), 7);
+        let (mut present, mut log) = (Arrivals::everywhere(1), Vec::new());
+        let mut seen = Vec::new();
+        work.admit(Slot(1), &Arrivals::everywhere(1), &mut present);
+        work.start_by(&QueueRule::Easy, Slot(1), &[0.5], &mut [0]);
+        (1..=3).for_each(|slot| work.advance(Slot(slot), &[0.5, 0.5], &mut log, &mut seen));
+        let told: Vec<Outcome> = seen.iter().map(|seen| seen.outcome).collect();
+        (log, told)
+    };
+    let ((ended, plain), (same, told)) = (run(0.0), run(0.3));
+    assert_eq!((ended.len(), &ended), (1, &same), "it ends when it would");
+    assert_eq!(plain, [Outcome::Ran(0.5); 2]);
+    assert!(told[0] == told[1] && told != plain, "a job has one luck: {told:?}");
+    let factors: Vec<f64> = (0..4000).map(|job| luck(0.3, 7, PortId(0), job)).collect();
+    let mean = factors.iter().sum::<f64>() / 4000.0;
+    let deviation = (factors.iter().map(|factor| (factor - mean).powi(2)).sum::<f64>() / 4000.0).sqrt();
+    assert!((mean - 1.0).abs() < 0.02 && (deviation - 0.3).abs() < 0.02, "{mean} {deviation}");
+    assert!(pair().with_luck(-0.1).is_err() && pair().with_luck(f64::NAN).is_err());
+}
+
+#[test]
 fn bad_work_is_refused() {
     for (from, to) in [(0.0, 1.0), (2.0, 1.0), (1.0, f64::NAN), (1.0, f64::INFINITY)] {
         assert!(HeldSpec::Drawn(from, to).check().is_err(), "{from} {to}");

@@ -33,7 +33,7 @@ pub(super) fn starts(view: &View<'_>, room: Room) -> Vec<Start> {
         if later == DEPTH {
             break;
         }
-        let Some((at, channels)) = earliest(&profile, view, job.port, job.slots) else {
+        let Some((at, channels)) = earliest(&mut profile, view, job.port, job.slots) else {
             later += 1;
             continue;
         };
@@ -55,21 +55,21 @@ pub(super) fn starts(view: &View<'_>, room: Room) -> Vec<Start> {
 
 /// The first time from which a job has room until its end, and where.
 fn earliest(
-    profile: &[(u64, Room)],
+    profile: &mut [(u64, Room)],
     view: &View<'_>,
     port: crate::model::PortId,
     slots: u64,
 ) -> Option<(usize, Vec<crate::model::ChannelId>)> {
-    for (at, (from, room)) in profile.iter().enumerate() {
+    for at in 0..profile.len() {
         // Most times have no room at their start already.
-        let Some(first) = room.place(view.cluster, port) else { continue };
-        let during =
-            || profile[at + 1..].iter().take_while(|(time, _)| *time < from + slots).map(|(_, room)| room);
-        if during().all(|room| room.fits(view.cluster, &first)) {
+        let Some(first) = profile[at].1.place(view.cluster, port) else { continue };
+        let until = profile[at].0 + slots;
+        let end = at + 1 + profile[at + 1..].partition_point(|(time, _)| *time < until);
+        if profile[at + 1..end].iter_mut().all(|(_, room)| room.fits(view.cluster, &first)) {
             return Some((at, first));
         }
-        let mut least = room.clone();
-        during().for_each(|room| least.least(room));
+        let mut least = profile[at].1.clone();
+        profile[at + 1..end].iter().for_each(|(_, room)| least.least(room));
         if let Some(channels) = least.place(view.cluster, port) {
             return Some((at, channels));
         }

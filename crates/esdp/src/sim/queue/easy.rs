@@ -43,17 +43,19 @@ pub(super) fn starts(view: &View<'_>, mut room: Room) -> Vec<Start> {
             break;
         }
     }
+    // What a job may take that goes on after the reservation has begun; made anew only when a job starts.
+    let mut both = room.clone();
+    both.least(&later);
     for job in queue {
         let harmless = reserved.is_none_or(|end| now + job.slots <= end);
-        let mut free = room.clone();
-        if !harmless {
-            free.least(&later);
-        }
+        let free = if harmless { &mut room } else { &mut both };
         if let Some(channels) = free.place(cluster, job.port) {
             room.take(cluster, &channels);
             if !harmless {
                 later.take(cluster, &channels);
             }
+            both.clone_from(&room);
+            both.least(&later);
             starts.push((job.job, job.port, channels));
         }
     }

@@ -7,8 +7,9 @@
 //! | [`QueueRule::Conservative`] | every job gets a reservation, and later ones may go ahead if they delay none |
 //! | [`QueueRule::Logged`] | jobs start when and where a log says: a check of the model |
 //!
-//! A rule is told how long each job would take on a server of average speed, more than a real scheduler ever
-//! knows: with users' guesses backfill does worse. It learns nothing. It is no
+//! A rule is told how long each job would take on a server of average speed, and of one that runs when it will
+//! be done if it goes on as it did so far: more than a real scheduler ever knows, and with users' guesses
+//! backfill does worse. It learns nothing. It is no
 //! [`Policy`](crate::policy::Policy), which sees how many jobs wait at a port and not which; so it starts
 //! jobs by itself, while the scheduler lets the slot pass.
 
@@ -52,7 +53,8 @@ pub(super) struct Queued {
     pub(super) slots: u64,
 }
 
-/// A job that runs: the slot after its last one, as far as one can tell, and its channels.
+/// A job that runs: the slot after its last one, as far as one can tell (the next at the earliest), and its
+/// channels.
 pub(super) struct Ending<'a> {
     pub(super) end: u64,
     pub(super) channels: &'a [ChannelId],
@@ -83,7 +85,7 @@ impl QueueRule {
         if waiting.is_empty() {
             return Vec::new();
         }
-        let running = held.endings(slot, means);
+        let running = held.endings(slot);
         let view = View { cluster: held.cluster(), now: slot.0, waiting: &waiting, running: &running };
         let room = Room::new(held.cluster(), held.free(), closed);
         match self {

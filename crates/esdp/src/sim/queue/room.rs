@@ -60,46 +60,50 @@ impl Room {
         channels.iter().for_each(|channel| self.change(cluster, *channel, Amount::saturating_add));
     }
 
-    /// Whether tasks fit together on these channels.
-    pub(super) fn fits(&self, cluster: &Cluster, channels: &[ChannelId]) -> bool {
-        let mut left = self.clone();
-        channels.iter().all(|channel| {
-            let holds = left.holds(cluster, *channel);
+    /// Whether tasks fit together on these channels. What is free stays as it is.
+    pub(super) fn fits(&mut self, cluster: &Cluster, channels: &[ChannelId]) -> bool {
+        let taken = channels.iter().take_while(|channel| {
+            let holds = self.holds(cluster, **channel);
             if holds {
-                left.take(cluster, &[*channel]);
+                self.take(cluster, &[**channel]);
             }
             holds
-        })
+        });
+        let taken = taken.count();
+        self.give(cluster, &channels[..taken]);
+        taken == channels.len()
     }
 
-    /// A job of a port with all its tasks on the first servers with room; none where it does not fit.
-    pub(super) fn place(&self, cluster: &Cluster, port: PortId) -> Option<Vec<ChannelId>> {
-        let gang = cluster.is_gang(port);
-        // Cheap where there is no room at all, which is what is asked most.
-        let open = |channel: &&ChannelId| self.holds(cluster, **channel);
-        let first = cluster.channels_of(port).iter().find(open)?;
-        if !gang {
-            return Some(vec![*first]);
-        }
-        let mut left = self.clone();
-        let mut placed = Vec::new();
+    /// A job of a port with all its tasks on the first servers with room; none where it does not fit. What is
+    /// free stays as it is.
+    pub(super) fn place(&mut self, cluster: &Cluster, port: PortId) -> Option<Vec<ChannelId>> {
         let channels = cluster.channels_of(port);
+        if !cluster.is_gang(port) {
+            return channels.iter().find(|channel| self.holds(cluster, **channel)).map(|first| vec![*first]);
+        }
+        let mut placed = Vec::new();
+        let mut whole = true;
         for (number, group) in
             cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port == port)
         {
             let mut missing = group.count;
             for channel in channels.iter().filter(|channel| cluster.task_group(**channel) == number) {
-                while missing > 0 && left.holds(cluster, *channel) {
-                    left.take(cluster, &[*channel]);
+                while missing > 0 && self.holds(cluster, *channel) {
+                    self.take(cluster, &[*channel]);
                     placed.push(*channel);
                     missing -= 1;
                 }
+                if missing == 0 {
+                    break;
+                }
             }
-            if missing > 0 {
-                return None;
+            whole &= missing == 0;
+            if !whole {
+                break;
             }
         }
-        Some(placed)
+        self.give(cluster, &placed);
+        whole.then_some(placed)
     }
 
     /// What is free in both.

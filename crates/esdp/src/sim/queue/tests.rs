@@ -13,6 +13,11 @@ fn setting(arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
 
 /// The same with servers of another size.
 fn sized(cores: u64, arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
+    build(cores, &[1.0; 6], arrivals, work)
+}
+
+/// The same with a speed for each port on each server.
+fn build(cores: u64, speeds: &[f64; 6], arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
     let channels = [3, 4, 1].into_iter().enumerate();
     let channels = channels
         .flat_map(|(port, asked)| (0..2).map(move |at| ChannelSpec::new(port as u32, at, vec![asked])));
@@ -27,7 +32,7 @@ fn sized(cores: u64, arrivals: &[[u32; 3]], work: [&[f64]; 3]) -> Setting {
     });
     let arrivals =
         ArrivalSpec::List { jobs: arrivals.iter().map(|row| row.to_vec()).collect(), repeat: false };
-    let speeds = SpeedSpec { deviation: 0.0, mean: (1.0, 1.0), ..SpeedSpec::default() };
+    let speeds = SpeedSpec { deviation: 0.0, table: Some(vec![speeds.to_vec()]), ..SpeedSpec::default() };
     let setting = Setting::build(cluster.unwrap(), arrivals, &speeds, Delay::default(), 1).unwrap();
     let work = work.map(|jobs| if jobs.is_empty() { vec![1.0] } else { jobs.to_vec() });
     setting.with_held_jobs(HeldSpec::Listed(Arc::new(work.to_vec()))).unwrap()
@@ -75,6 +80,19 @@ fn conservative_delays_nobody_who_came_before() {
     let (easy, conservative) = (starts(&other, QueueRule::Easy), starts(&other, QueueRule::Conservative));
     assert_eq!(easy, [(0, 0, 1), (0, 1, 1), (2, 0, 3), (0, 2, 5), (1, 0, 23)]);
     assert_eq!(conservative, [(0, 0, 1), (0, 1, 1), (0, 2, 5), (1, 0, 10), (2, 0, 11)]);
+}
+
+/// What runs is expected to go on as it did, and not as it would on an average server.
+#[test]
+fn a_slow_server_is_seen_by_what_is_done_there() {
+    // Three cores on `a`, at half speed, for six slots; a server of average speed would take four. So there
+    // is time for a job of four slots before the whole cluster is free, and the average would say that there
+    // is not.
+    let speeds = [0.5, 1.0, 1.0, 1.0, 1.0, 1.0];
+    let setting = build(4, &speeds, &[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [&[3.0], &[2.0], &[4.0]]);
+    for rule in [QueueRule::Easy, QueueRule::Conservative] {
+        assert_eq!(starts(&setting, rule), [(0, 0, 1), (2, 0, 3), (1, 0, 7)]);
+    }
 }
 
 /// However many come at once: only those that have to wait are limited.

@@ -4,7 +4,8 @@
 //!
 //! - `switch`: every `every` slots a share of the servers is drawn anew and slowed to `factor`
 //!   (throttling, a noisy neighbour). All channels of a slowed server are slow.
-//! - `ramp`: a server, those with a label, or the first ones change their speed to `factor`, at once or bit by
+//! - `ramp`: a server, those with a label, or the first ones change their speed to `factor`, at once or bit
+//!   by
 //!   bit, and stay there (a rack that is throttled, a machine that degrades, an upgrade);
 //! - `sine`: `1 + amplitude sin(2 pi (t / period + phase))`, with a phase of its own for every channel.
 

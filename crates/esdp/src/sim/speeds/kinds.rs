@@ -4,11 +4,10 @@
 //! mean speed of (port, server) = speed of (port, kind of the server) x factor of the server
 //! ```
 //!
-//! A server's kind is drawn with equal chances, or told. The speed of a port on a kind is drawn uniformly from
-//! [`SpeedSpec::mean`](super::SpeedSpec::mean), or comes from a table whose rows the ports take in turn, or
-//! from a table by the names of kinds and ports.
-//! The factor is log-normal with mean 1. What a scheduler is *told* of the kinds is another matter: see
-//! [`ClusterSpec::labels`](crate::model::ClusterSpec::labels).
+//! A server's kind is drawn with equal chances, or told. The speed of a port on a kind is drawn uniformly
+//! from [`SpeedSpec::mean`](super::SpeedSpec::mean), or comes from a table whose rows the ports take in turn,
+//! or from a table by the names of kinds and ports. The factor is log-normal with mean 1. What a scheduler is
+//! *told* of the kinds is another matter: see [`ClusterSpec::labels`](crate::model::ClusterSpec::labels).
 
 use crate::model::{Channel, Cluster, PortId};
 use crate::rng::{Purpose, stream};
@@ -34,8 +33,8 @@ pub enum KindSpeeds {
     /// Rows of one speed a kind; the ports take the rows in turn.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::FASTEST)))]
     Table(Vec<Vec<f64>>),
-    /// By the name of a kind the speed of each port on it: one number for all ports, a list, or a table by port.
-    /// Which server is of which kind is told, not drawn.
+    /// By the name of a kind the speed of each port on it: one number for all ports, a list, or a table by
+    /// port. Which server is of which kind is told, not drawn.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::FASTEST)))]
     Named(BTreeMap<String, Rates>),
 }

@@ -20,8 +20,8 @@
 //! ```
 //!
 //! For the others it is `E[(Z - cost)+] - E[(Z - cost - 1)+]`. The log-normal law has
-//! `E[(Z - k)+] = mu Phi(q + s) - k Phi(q)` with `q = (ln(mu / k) - s^2 / 2) / s`; gamma and beta have the same
-//! with incomplete gamma and beta functions in the place of `Phi`.
+//! `E[(Z - k)+] = mu Phi(q + s) - k Phi(q)` with `q = (ln(mu / k) - s^2 / 2) / s`; gamma and beta have the
+//! same with incomplete gamma and beta functions in the place of `Phi`.
 
 use super::special::{beta_tails, gamma_tails, log_beta, quantile};
 use serde::{Deserialize, Serialize};
@@ -39,10 +39,11 @@ pub enum SpeedLaw {
     LogNormal,
     /// Uniform around the mean. Beyond a deviation of 0.577 it goes below zero and is clipped there.
     Uniform,
-    /// Gamma: never negative, with a lighter tail than the log-normal. Below a deviation of 0.01 it is `normal`.
+    /// Gamma: never negative, with a lighter tail than the log-normal. Below a deviation of 0.01 it is
+    /// `normal`.
     Gamma,
-    /// Beta: from 0 to 1. A mean above 1 counts as 1, and a deviation that no speed from 0 to 1 can have makes it
-    /// `bernoulli`. Below a deviation of 0.01 it is `normal`.
+    /// Beta: from 0 to 1. A mean above 1 counts as 1, and a deviation that no speed from 0 to 1 can have
+    /// makes it `bernoulli`. Below a deviation of 0.01 it is `normal`.
     Beta,
     /// 1 with the mean as its probability, else 0, as bandits are often tested. A mean above 1 counts as 1;
     /// `deviation` follows from the mean, and what is given for it does not count.
@@ -103,7 +104,7 @@ impl SpeedLaw {
     }
 
     /// The speed that a standard normal number stands for.
-    pub(super) fn speed(self, mean: f64, deviation: f64, noise: f64) -> f64 {
+    pub(in crate::sim) fn speed(self, mean: f64, deviation: f64, noise: f64) -> f64 {
         // The first two as they always were, digit by digit.
         match self {
             SpeedLaw::Normal => return mean * (1.0 + deviation * noise),

@@ -50,10 +50,10 @@ pub struct SpeedSpec {
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = FASTEST)))]
     pub mean: (f64, f64),
     /// Servers are of kinds, and the mean speed is one of (port, kind) instead of one of the channel: the
-    /// number of kinds, or a table of mean speeds, rows of one number per kind that the ports take in turn, or by
-    /// label: `{ a100 = [0.9, 0.8], v100 = { bert = 0.5, resnet = 0.4 } }`, for each kind one number per port.
-    /// Only the last says which server is of which kind: by `servers.kinds` or `servers.list`; otherwise kinds are
-    /// drawn, or are the entries of `servers.kinds` in their order.
+    /// number of kinds, or a table of mean speeds, rows of one number per kind that the ports take in turn,
+    /// or by label: `{ a100 = [0.9, 0.8], v100 = { bert = 0.5, resnet = 0.4 } }`, for each kind one number
+    /// per port. Only the last says which server is of which kind: by `servers.kinds` or `servers.list`;
+    /// otherwise kinds are drawn, or are the entries of `servers.kinds` in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<KindSpeeds>,
     /// With `kinds`: the kind of each server (default: drawn). A scenario tells it by `servers.kinds`.

@@ -101,8 +101,8 @@ fn away(x: f64) -> f64 {
 }
 
 /// Where a distribution has these tails: `tails` gives both at a point, `density` its derivative. The smaller
-/// of the two tails is met, which keeps its digits. The answer is between 0 and `high`, and need not be closer
-/// than `tolerance`.
+/// of the two tails is met, which keeps its digits. The answer is between 0 and `high`, and need not be
+/// closer than `tolerance`.
 pub(super) fn quantile(
     (below, above): (f64, f64),
     (mut high, tolerance): (f64, f64),

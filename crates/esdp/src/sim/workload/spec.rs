@@ -15,7 +15,8 @@ pub const MOST_JOBS: u32 = 1000;
 pub enum ArrivalSpec {
     /// One job with a probability, in every slot. See [`Bernoulli`].
     Bernoulli {
-        /// The probability of a job, one for all ports, a list with one for each, or a table by port (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port
+        /// (default: 0.9).
         #[serde(default = "rho")]
         #[cfg_attr(
             feature = "schema",
@@ -133,7 +134,8 @@ pub enum ArrivalSpec {
     },
     /// As `bernoulli`, but ports come into use one after another. See [`Late`].
     Late {
-        /// The probability of a job, one for all ports, a list with one for each, or a table by port (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port
+        /// (default: 0.9).
         #[serde(default = "rho")]
         #[cfg_attr(
             feature = "schema",
@@ -295,10 +297,12 @@ impl ArrivalSpec {
     /// The arrivals under a seed, from the first slot on.
     ///
     /// # Errors
-    /// When a parameter is out of range.
+    /// When a parameter is out of range, or a rate is by name: see [`by_port`](ArrivalSpec::by_port).
     pub fn build(&self, ports: usize, seed: u64) -> Result<Box<dyn Workload>, ParameterError> {
-        self.check(ports)?;
-        Ok(match self.clone() {
+        // Whoever has names turns them into positions first, which needs the ports.
+        let spec = self.by_port(&[])?;
+        spec.check(ports)?;
+        Ok(match spec {
             Self::Bernoulli { rho } => Box::new(Bernoulli::new(rho, seed)),
             Self::Diurnal { mean, amplitude, period, phase } => {
                 Box::new(Diurnal { mean, amplitude, period, phase, seed })
@@ -357,5 +361,13 @@ mod tests {
         }
         let poisson: ArrivalSpec = serde_json::from_str(r#"{"law": "poisson", "rate": 2}"#).unwrap();
         assert_eq!(poisson, ArrivalSpec::Poisson { rate: Rates::All(2.0), most: 4 });
+        let named: ArrivalSpec =
+            serde_json::from_str(r#"{"law": "poisson", "rate": {"b": 1, "a": 2}}"#).unwrap();
+        let ports = ["a", "b"].map(String::from);
+        let by_port = named.by_port(&ports).unwrap();
+        assert_eq!(by_port, ArrivalSpec::Poisson { rate: Rates::Each(vec![2.0, 1.0]), most: 4 });
+        assert!(named.build(2, 0).is_err() && by_port.build(2, 0).is_ok());
+        let unknown = named.by_port(&ports[..1]).unwrap_err().to_string();
+        assert_eq!(unknown, "`rate` is a table with `b`, expected the ports a");
     }
 }

@@ -103,7 +103,8 @@ fn live_decisions(setting: &Setting, spec: &PolicySpec, slots: u64) -> (Vec<Vec<
     (decisions, live)
 }
 
-/// What is evaluated is what is deployed: on presets with and without queues, delays, gangs and costs.
+/// What is evaluated is what is deployed: on presets with and without queues (whose jobs have luck),
+/// delays, gangs and costs.
 #[test]
 fn a_simulated_cluster_gets_the_decisions_of_the_simulation() {
     for (preset, policies, slots) in [
@@ -113,7 +114,7 @@ fn a_simulated_cluster_gets_the_decisions_of_the_simulation() {
         ("fleet-200", &["esdp", "esdp-pooled"], 12),
     ] {
         let scenario = Scenario::preset(preset).unwrap();
-        let setting = scenario.setting(3).unwrap();
+        let setting = scenario.setting(3).unwrap().with_luck(0.1).unwrap();
         for name in policies {
             let spec: PolicySpec = name.parse().unwrap();
             let mut recorded = Decisions::default();
