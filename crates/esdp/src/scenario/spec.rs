@@ -271,6 +271,7 @@ pub struct JobTable {
     /// How far what a held job reports is from how fast it ran, by luck of its own: the coefficient of
     /// variation of a factor (default: 0).
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 5, "default" = 0)))]
     pub luck: f64,
 }
 
