@@ -1,7 +1,8 @@
 //! `esdp scenario`, `esdp presets`, `esdp policies`: what can be written in a scenario, and what comes with
 //! the program.
 //!
-//! The keys come from the types that read a scenario, by way of their JSON Schema ([`esdp::scenario::schema`]).
+//! The keys come from the types that read a scenario, by way of their JSON Schema
+//! ([`esdp::scenario::schema`]).
 
 mod keys;
 mod lists;

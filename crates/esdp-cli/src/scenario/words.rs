@@ -77,8 +77,8 @@ fn number(schema: &Value) -> Option<&Value> {
     }
     let inner = schema["prefixItems"].as_array().into_iter().flatten();
     let inner = inner.chain(schema.get("items")).chain(schema.get("additionalProperties"));
-    let inner = inner.chain(schema["anyOf"].as_array().into_iter().flatten());
-    inner.filter_map(number).next()
+    let mut inner = inner.chain(schema["anyOf"].as_array().into_iter().flatten());
+    inner.find_map(number)
 }
 
 fn limits(number: &Value) -> Option<String> {

@@ -56,7 +56,7 @@ fn ranges_are_those_that_are_enforced() {
             let with = |number: Value| {
                 let mut changed = value.clone();
                 *leaf.find(&mut changed) = number;
-                read(&changed.to_string())
+                read(&toml::to_string(&changed).unwrap())
             };
             for (beyond, limit) in leaf.limits() {
                 let Some(limit) = limit else {
@@ -159,8 +159,8 @@ fn visit<'s>(at: Use<'s>, value: &Value, found: &mut Vec<Use<'s>>) -> Result<(),
         ["oneOf", "anyOf"].iter().filter_map(|key| schema[key].as_array()).flatten().collect();
     if !forms.is_empty() {
         let form = forms.into_iter().find(|form| fits(form, value)).ok_or_else(|| at.path())?;
-        let fixed = form["properties"].as_object().into_iter().flatten();
-        let tag = fixed.into_iter().find(|(_, property)| property.get("const").is_some());
+        let mut fixed = form["properties"].as_object().into_iter().flatten();
+        let tag = fixed.find(|(_, property)| property.get("const").is_some());
         let of = tag.map(|(name, property)| format!("{name} = {}", property["const"])).or(at.of.clone());
         let inner = Use { schema: form, of, ..at };
         if inner.is_number() {
@@ -208,8 +208,8 @@ fn visit<'s>(at: Use<'s>, value: &Value, found: &mut Vec<Use<'s>>) -> Result<(),
 }
 
 fn is_table(schema: &Json) -> bool {
-    let forms = ["oneOf", "anyOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
-    schema["type"] == "object" || forms.into_iter().any(is_table)
+    let mut forms = ["oneOf", "anyOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
+    schema["type"] == "object" || forms.any(is_table)
 }
 
 /// Whether a value has this form, as far as it decides between several.
@@ -233,10 +233,10 @@ fn fits(form: &Json, value: &Value) -> bool {
             items.is_null() || list.iter().all(|value| fits(items, value))
         }
         (Some("object"), Value::Table(table)) => {
-            let required = form["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
+            let mut required = form["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
             let fixed = form["properties"].as_object().into_iter().flatten();
             let mut fixed = fixed.filter_map(|(name, property)| Some((name, property.get("const")?)));
-            required.into_iter().all(|name| table.contains_key(name))
+            required.all(|name| table.contains_key(name))
                 && fixed.all(|(name, fixed)| {
                     table.get(name).is_none_or(|value| named(value).as_ref() == Some(fixed))
                 })

@@ -36,7 +36,15 @@ pub struct CtsSpec {
     pub estimator: Estimator,
     /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5
     /// (default: 0).
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = *super::estimator::SLAB_RANGE.end(), "x-unit" = "share", "x-range" = "0 for `means`")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minimum" = 0,
+            "maximum" = *super::estimator::SLAB_RANGE.end(),
+            "x-unit" = "share",
+            "x-range" = "0 for `means`"
+        ))
+    )]
     pub slab: f64,
 }
 

@@ -45,7 +45,10 @@ pub struct EsdpPooledSpec {
     pub labels: bool,
     /// The share of channels that may be far from others of their kind, as insurance for rare outliers: 0 to
     /// 0.5; 0, none, by default.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = *SLAB_RANGE.end(), "x-unit" = "share")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = *SLAB_RANGE.end(), "x-unit" = "share"))
+    )]
     pub slab: f64,
     /// What is left of an outcome's weight after a slot: above 0, at most 1 (default: 1, nothing fades).
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-3, "maximum" = 1)))]

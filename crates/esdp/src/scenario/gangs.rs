@@ -17,15 +17,37 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct GangTable {
     /// The number of task groups of a job: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 10_000, "default" = crate::sim::RandomGangs::default().groups)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minimum" = 1,
+            "maximum" = 10_000,
+            "default" = crate::sim::RandomGangs::default().groups
+        ))
+    )]
     pub groups: Option<(u32, u32)>,
     /// The number of tasks of a group: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 10_000, "default" = crate::sim::RandomGangs::default().tasks)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minimum" = 1,
+            "maximum" = 10_000,
+            "default" = crate::sim::RandomGangs::default().tasks
+        ))
+    )]
     pub tasks: Option<(u32, u32)>,
     /// The share of its tasks that a job starts with at least.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share", "default" = crate::sim::RandomGangs::default().minimum)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minimum" = 0,
+            "maximum" = 1,
+            "x-unit" = "share",
+            "default" = crate::sim::RandomGangs::default().minimum
+        ))
+    )]
     pub minimum: Option<f64>,
     /// Instead: the gangs themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +70,10 @@ pub struct ListedGang {
     pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices"))
+    )]
     pub requests: Option<Vec<Vec<Amount>>>,
 }
 

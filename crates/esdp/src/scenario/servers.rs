@@ -52,7 +52,10 @@ pub struct ServerKind {
     /// What each of them has, one amount per device. Default: servers have no limits of their own; then no
     /// entry may have a capacity.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices"))
+    )]
     pub capacity: Vec<Amount>,
     /// The name. If several servers share it they are called `name-0`, `name-1` and so on. Default: `kind`,
     /// else `server-0`, `server-1`, ...

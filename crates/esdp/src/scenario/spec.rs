@@ -43,7 +43,10 @@ pub struct Spec {
     /// What it is about, in a sentence.
     pub description: String,
     /// The number of slots, *T*.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SLOTS, "x-unit" = "slots")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SLOTS, "x-unit" = "slots"))
+    )]
     pub slots: u64,
     /// The policies that are compared.
     #[serde(deserialize_with = "policies::later")]
@@ -138,11 +141,17 @@ impl Spec {
 pub struct SeedTable {
     /// The first seed; 0 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = i64::MAX - 100_000, "default" = 0)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = i64::MAX - 100_000, "default" = 0))
+    )]
     pub first: Option<u64>,
     /// How many; 10 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SEEDS, "default" = super::SEEDS)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SEEDS, "default" = super::SEEDS))
+    )]
     pub count: Option<u64>,
     /// Instead: the seeds themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,11 +184,21 @@ pub struct GraphTable {
     pub servers: CountOrNames,
     /// The probability with which a port may use a server; 0.1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = super::EDGE_PROBABILITY)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = 1, "default" = super::EDGE_PROBABILITY))
+    )]
     pub probability: Option<f64>,
     /// Instead: how many channels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::MOST_CHANNELS, "x-range" = "from `ports` to `ports` times `servers`")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minimum" = 1,
+            "maximum" = super::check::MOST_CHANNELS,
+            "x-range" = "from `ports` to `ports` times `servers`"
+        ))
+    )]
     pub count: Option<u64>,
     /// Instead: which channels.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -252,6 +271,7 @@ pub struct JobTable {
     /// How far what a held job reports is from how fast it ran, by luck of its own: the coefficient of
     /// variation of a factor (default: 0).
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 5, "default" = 0)))]
     pub luck: f64,
 }
 
@@ -286,23 +306,43 @@ pub struct DeviceTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
     /// What channels ask for: drawn from this range.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices"))
+    )]
     pub request: (Amount, Amount),
     /// The range that each device's cluster-wide capacity is drawn from; without it servers limit alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices", "default" = super::CAPACITY)))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "minimum" = 1,
+            "maximum" = super::check::LARGEST_CAPACITY,
+            "x-unit" = "devices",
+            "default" = super::CAPACITY
+        ))
+    )]
     pub capacity: Option<(Amount, Amount)>,
     /// Cluster-wide capacities instead of the range, one per device.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices"))
+    )]
     pub amounts: Option<Vec<Amount>>,
     /// The range that each server's capacity is drawn from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 1, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices"))
+    )]
     pub server_capacity: Option<(Amount, Amount)>,
     /// What each server has instead of the range: one list per server, one amount per device.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_CAPACITY, "x-unit" = "devices"))
+    )]
     pub servers: Option<Vec<Vec<Amount>>>,
 }
 
@@ -351,6 +391,9 @@ impl Default for CostTable {
 #[serde(default, deny_unknown_fields)]
 pub struct FeedbackTable {
     /// After how many slots, drawn from a range; at once by default.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = crate::sim::LONGEST_DELAY, "x-unit" = "slots")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = crate::sim::LONGEST_DELAY, "x-unit" = "slots"))
+    )]
     pub delay: Delay,
 }

@@ -21,10 +21,16 @@ pub struct Outage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The first slot in which they are out, at least 1.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = i64::MAX - 1, "x-unit" = "slots")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 1, "maximum" = i64::MAX - 1, "x-unit" = "slots"))
+    )]
     pub from: u64,
     /// The first slot in which they take jobs again, later than `from`.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 2, "x-unit" = "slots", "x-range" = "above `from`")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 2, "x-unit" = "slots", "x-range" = "above `from`"))
+    )]
     pub until: u64,
 }
 

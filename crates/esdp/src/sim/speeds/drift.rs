@@ -61,7 +61,10 @@ pub enum Drift {
         from: u64,
         /// The first slot in which the change is complete; `from` and 1 by default, at once.
         #[serde(default)]
-        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "slots", "x-range" = "above `from`, or 0")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("x-unit" = "slots", "x-range" = "above `from`, or 0"))
+        )]
         to: u64,
     },
     /// Every channel waxes and wanes.

@@ -24,7 +24,10 @@ pub struct MeasuredSpec {
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e12)))]
     pub series: Vec<Vec<f64>>,
     /// The slots of a block, at least 1.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1u64 << 32, "x-unit" = "slots")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 1, "maximum" = 1u64 << 32, "x-unit" = "slots"))
+    )]
     pub block: u64,
 }
 

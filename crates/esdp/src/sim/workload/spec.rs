@@ -18,18 +18,32 @@ pub enum ArrivalSpec {
         /// The probability of a job, one for all ports, a list with one for each, or a table by port
         /// (default: 0.9).
         #[serde(default = "rho")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot"))
+        )]
         rho: Rates,
     },
     /// One job with a probability that goes up and down over a day. See [`Diurnal`].
     Diurnal {
         /// The mean probability (default: 0.5).
         #[serde(default = "half")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot"))
+        )]
         mean: f64,
         /// How far it goes up and down (default: 0.4). `mean` plus and minus this is in [0, 1].
         #[serde(default = "amplitude")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 0.5, "x-unit" = "jobs per slot", "x-range" = "`mean` plus and minus this from 0 to 1")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend(
+                "minimum" = 0,
+                "maximum" = 0.5,
+                "x-unit" = "jobs per slot",
+                "x-range" = "`mean` plus and minus this from 0 to 1"
+            ))
+        )]
         amplitude: f64,
         /// The slots of a day (default: 1000).
         #[serde(default = "period")]
@@ -44,11 +58,25 @@ pub enum ArrivalSpec {
     Bursty {
         /// Mean jobs per port and slot when calm (default: 0.2).
         #[serde(default = "calm")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend(
+                "minimum" = 0,
+                "maximum" = f64::from(MOST_JOBS) / 2.0,
+                "x-unit" = "jobs per slot"
+            ))
+        )]
         calm: f64,
         /// Mean jobs per port and slot in a burst (default: 2).
         #[serde(default = "burst")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend(
+                "minimum" = 0,
+                "maximum" = f64::from(MOST_JOBS) / 2.0,
+                "x-unit" = "jobs per slot"
+            ))
+        )]
         burst: f64,
         /// The probability that a burst starts, a slot (default: 0.02).
         #[serde(default = "enter")]
@@ -63,25 +91,41 @@ pub enum ArrivalSpec {
         together: bool,
         /// The most jobs at a port in a slot (default: 4).
         #[serde(default = "most")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs"))
+        )]
         most: u32,
     },
     /// Several jobs in a slot, their number drawn from a Poisson law. See [`Poisson`].
     Poisson {
         /// Mean jobs per slot, one for all ports, a list with one for each, or a table by port (default: 1).
         #[serde(default = "one")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend(
+                "minimum" = 0,
+                "maximum" = f64::from(MOST_JOBS) / 2.0,
+                "x-unit" = "jobs per slot"
+            ))
+        )]
         rate: Rates,
         /// The most jobs at a port in a slot (default: 4).
         #[serde(default = "most")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs"))
+        )]
         most: u32,
     },
     /// Several users per port, each of whom may submit a job. See [`Binomial`].
     Binomial {
         /// The users of a port (default: 2).
         #[serde(default = "two")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs"))
+        )]
         jobs: u32,
         /// The probability that each submits, one for all ports, a list, or a table by port (default: 0.9).
         #[serde(default = "rho")]
@@ -93,7 +137,10 @@ pub enum ArrivalSpec {
         /// The probability of a job, one for all ports, a list with one for each, or a table by port
         /// (default: 0.9).
         #[serde(default = "rho")]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot"))
+        )]
         rho: Rates,
         /// The slot from which on each port has jobs.
         #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "slots")))]
@@ -102,7 +149,10 @@ pub enum ArrivalSpec {
     /// The jobs themselves, slot by slot. See [`Listed`].
     List {
         /// One row per slot, one number per port.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = 0, "maximum" = MOST_JOBS, "x-unit" = "jobs"))
+        )]
         jobs: Vec<Vec<u32>>,
         /// Whether the list starts again after its end (default: true).
         #[serde(default = "yes")]
