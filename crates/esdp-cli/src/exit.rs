@@ -1,8 +1,10 @@
 //! How the process ends: an exit code and at most one sentence on standard error.
 
 use crate::output;
+use clap::Command;
 use clap::error::ErrorKind;
 use esdp_report::visible;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
@@ -85,15 +87,28 @@ fn say(message: &str, code: u8) -> ExitCode {
 }
 
 /// Help and version are printed; anything else `clap` has to say becomes one sentence.
-pub(crate) fn usage(answer: &clap::Error) -> anyhow::Result<()> {
-    if matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        return output::print_help(answer);
+pub(crate) fn usage(answer: &clap::Error, root: &Command, args: &[OsString]) -> anyhow::Result<()> {
+    match answer.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => return output::print_help(answer),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => anyhow::bail!("{}", missing(root, args)),
+        _ => {}
     }
     let text = answer.render().to_string();
     let said =
         text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
     let said = said.collect::<Vec<_>>().join("; ");
     anyhow::bail!("{}; try `--help`", said.trim_start_matches("error: ").trim_end())
+}
+
+/// What is said where a command needs another one: `clap` has the whole help for it.
+fn missing(root: &Command, args: &[OsString]) -> String {
+    let (mut path, mut command) = ("esdp".to_owned(), root);
+    for arg in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
+        let Some(found) = command.find_subcommand(arg) else { break };
+        (path, command) = (format!("{path} {arg}"), found);
+    }
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    format!("`{path}` needs a command: {}; try `{path} --help`", names.join(", "))
 }
 
 #[cfg(test)]

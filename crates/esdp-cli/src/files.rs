@@ -1,7 +1,9 @@
 //! Result files: whole or not at all.
 
+mod earlier;
 mod growing;
 
+pub(crate) use earlier::keep_earlier;
 pub(crate) use growing::{Growing, is_stdout};
 
 use anyhow::Context;

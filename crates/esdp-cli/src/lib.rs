@@ -12,8 +12,10 @@
 //! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
 //! | [`slurm`] | `esdp slurm`, `esdp report`: learned speeds on a Slurm cluster |
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
+//! | [`shell`] | `esdp completions`, `esdp man` |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; one from many threads; results to resume from; figures |
+//! | [`scenario`] | `esdp scenario`, `esdp presets`, `esdp policies`: what a scenario may say |
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
 //! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |
 //! | `output`, `progress` | standard output, progress on terminals |
@@ -35,7 +37,9 @@ mod progress;
 pub mod replay;
 pub mod reproduce;
 pub mod run;
+pub mod scenario;
 pub mod serve;
+pub mod shell;
 pub mod slurm;
 pub mod solve;
 pub mod source;
@@ -45,7 +49,7 @@ pub mod trace;
 
 pub use output::OutputFormat;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -54,6 +58,8 @@ Examples:
   esdp                                    the default scenario: a table and a report
   esdp run my.toml --policies esdp,cts    a scenario of your own
   esdp sweep --preset rho                 a parameter sweep
+  esdp scenario show default > my.toml    a scenario to start from; `esdp presets` lists more
+  esdp policies                           the policies and their parameters
   esdp reproduce --quick                  the paper's figures and claims, in a minute
   esdp trace describe jobs.swf.gz         what is in a real trace
   esdp replay                             replays a trace with queues and multi-slot jobs
@@ -82,6 +88,11 @@ enum Command {
     Run(run::RunArgs),
     Reproduce(reproduce::ReproduceArgs),
     Sweep(sweep::SweepArgs),
+    Scenario(scenario::ScenarioArgs),
+    /// Lists the scenarios that come with esdp
+    Presets(scenario::ListArgs),
+    /// Lists the policies and their parameters
+    Policies(scenario::ListArgs),
     Trace(trace::TraceArgs),
     Replay(replay::ReplayArgs),
     Solve(solve::SolveArgs),
@@ -93,21 +104,26 @@ enum Command {
     Load(load::LoadArgs),
     Journal(serve::JournalArgs),
     Token(serve::TokenArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 /// Runs the command line and returns what the process exits with.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     exit::guard(|| {
-        let cli = match Cli::try_parse_from(args) {
+        let cli = match Cli::try_parse_from(&args) {
             Ok(cli) => cli,
-            Err(answer) => return exit::usage(&answer),
+            Err(answer) => return exit::usage(&answer, &Cli::command(), &args),
         };
         match cli.command {
             None => run::run(&run::RunArgs::default()),
             Some(Command::Run(args)) => run::run(&args),
             Some(Command::Reproduce(args)) => reproduce::run(&args),
             Some(Command::Sweep(args)) => sweep::run(&args),
+            Some(Command::Scenario(args)) => scenario::run(&args),
+            Some(Command::Presets(args)) => scenario::run_presets(&args),
+            Some(Command::Policies(args)) => scenario::run_policies(&args),
             Some(Command::Trace(args)) => trace::run(&args),
             Some(Command::Replay(args)) => replay::run(&args),
             Some(Command::Solve(args)) => solve::run(&args),
@@ -119,6 +135,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Load(args)) => load::run(&args),
             Some(Command::Journal(args)) => serve::run_journal(&args),
             Some(Command::Token(args)) => serve::run_token(&args),
+            Some(Command::Completions(args)) => shell::run_completions(&args, Cli::command()),
+            Some(Command::Man(args)) => shell::run_man(&args, Cli::command()),
         }
     })
 }

@@ -54,6 +54,26 @@ pub(crate) fn colour() -> bool {
     io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
 }
 
+/// How many columns standard output has; 80 where it is no terminal.
+pub(crate) fn width() -> usize {
+    terminal_size::terminal_size_of(io::stdout()).map_or(80, |(width, _)| usize::from(width.0).max(20))
+}
+
+/// The command that was given, as a line for a shell.
+pub(crate) fn command_line() -> String {
+    let given = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    ["esdp".to_owned()].into_iter().chain(given).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell must have it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// Prints what `clap` wants printed, in colour on a terminal.
 pub(crate) fn print_help(help: &clap::Error) -> anyhow::Result<()> {
     written(help.print())
@@ -83,5 +103,17 @@ pub(crate) fn whole<T: FromStr + PartialOrd + Display + Copy>(
     move |text| {
         let found = text.parse().ok().filter(|number| (from..=to).contains(number));
         found.ok_or_else(|| format!("expected a whole number from {from} to {to}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("--vary=arrivals.rho=0.5,1"), "--vary=arrivals.rho=0.5,1");
+        assert_eq!(quoted("devices.capacity=[1, 2]"), "'devices.capacity=[1, 2]'");
+        assert_eq!(["", "it's"].map(quoted), ["''", r"'it'\''s'"]);
     }
 }

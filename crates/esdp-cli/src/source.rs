@@ -4,15 +4,16 @@ use crate::output::whole;
 use anyhow::{Context, bail};
 use clap::Args;
 use esdp::scenario::{Scenario, ScenarioError, presets};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The flags that choose and change a scenario, shared by the commands that simulate.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SourceArgs {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file; `-` is standard input
     #[arg(value_name = "SCENARIO.toml", conflicts_with = "preset")]
     file: Option<PathBuf>,
-    /// A scenario that comes with esdp
+    /// A scenario that comes with esdp, see `esdp presets` [default: `default`, if no file is given]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The first seed; the others follow it
@@ -33,11 +34,6 @@ impl SourceArgs {
     /// A file or a preset and a seed, for commands that play one run.
     pub(crate) fn one(file: Option<PathBuf>, preset: Option<String>, seed: Option<u64>) -> Self {
         Self { file, preset, seed, ..Self::default() }
-    }
-
-    /// Whether the user named a scenario.
-    pub(crate) fn is_given(&self) -> bool {
-        self.file.is_some() || self.preset.is_some()
     }
 
     /// Reads the scenario and changes it as the flags say.
@@ -107,11 +103,19 @@ pub(crate) fn with_policies(scenario: Scenario, names: &[String]) -> anyhow::Res
     chosen.with_context(|| format!("--policies {}", names.join(",")))
 }
 
-fn from_file(file: &Path) -> anyhow::Result<Scenario> {
-    let text = std::fs::read_to_string(file)
-        .context("cannot be read")
-        .with_context(|| file.display().to_string())?;
-    Scenario::from_toml(&text).map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
+/// Reads and checks a scenario; `-` is standard input.
+///
+/// # Errors
+/// With the file, the line, the key, its value and what is accepted.
+pub(crate) fn from_file(file: &Path) -> anyhow::Result<Scenario> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(file) };
+    let text = text.context("cannot be read").with_context(|| file.display().to_string())?;
+    // What it names is beside it; what comes from the standard input has no place, and is where we are.
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut read = |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
+    Scenario::from_toml_with(&text, &mut read)
+        .map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
 }
 
 fn from_preset(name: &str) -> anyhow::Result<Scenario> {
@@ -167,6 +171,22 @@ mod tests {
         assert!(policy.contains("unknown policy `cst`, expected one of"), "{policy}");
         let preset = refused(SourceArgs { preset: Some("nope".into()), ..SourceArgs::default() });
         assert!(preset.starts_with("--preset nope: unknown, expected one of default, literal"), "{preset}");
+    }
+
+    #[test]
+    fn files_are_beside_the_scenario() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("base.toml", "extends = \"default\"\nslots = 70\n");
+        write("speeds.csv", "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8\n");
+        write("mine.toml", "extends = \"base.toml\"\n[graph]\ncount = 8\n[speeds]\ntable = \"speeds.csv\"\n");
+        let args = SourceArgs { file: Some(folder.path().join("mine.toml")), ..SourceArgs::default() };
+        let scenario = args.scenario().unwrap();
+        assert_eq!((scenario.slots(), scenario.spec().speeds.table.as_ref().unwrap()[0][7]), (70, 0.8));
+        assert_eq!(args.default_out(&scenario), Path::new("out/mine"), "the name of the base is its own");
+        write("mine.toml", "slots = 5\n[speeds]\ntable = \"none.csv\"\n");
+        let refused = format!("{:#}", args.scenario().unwrap_err());
+        assert!(refused.contains("mine.toml: line 3: `speeds.table`: none.csv: "), "{refused}");
     }
 
     #[test]

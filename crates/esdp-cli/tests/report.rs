@@ -171,6 +171,84 @@ fn answers_to_keys_and_paper(browser: &mut Browser) {
     assert_eq!(browser.ask(shown), serde_json::json!([false, true, false, true, false, true, false, true]));
 }
 
+/// Two figures with the same policies, a scatter, and a table to sort.
+fn linked() -> Report {
+    let curve = |level: f64| (1..=50).map(move |at| (f64::from(at), level * f64::from(at), 0.0));
+    let figure = |id: &str, y: Axis| {
+        Figure::new(id, id, Axis::new("slot"), y)
+            .with(Series::line("esdp").points(curve(0.1)))
+            .with(Series::line("cts").points(curve(2.0)))
+    };
+    let scatter = Figure::new("learned", "learned", Axis::new("true"), Axis::new("learned"))
+        .with(Series::scatter("esdp").dot((0.2, 0.3, 0.1), "slow", 0.1).dot((0.8, 0.8, 0.0), "fast", 1.0))
+        .with(Series::guide("same").point(0.0, 0.0, 0.0).point(0.8, 0.8, 0.0));
+    let columns = vec![Column::text("Policy"), Column::number("AOU").about("accumulated overall utility")];
+    let mut table = Table::new("Result", columns);
+    let none = || Cell::text("–");
+    for (name, cell) in [
+        ("b", Cell::mean("9.0", "1", 9.0)),
+        ("a", none()),
+        ("c", Cell::number("1,000", 1000.0)),
+        ("d", Cell::number("80 µs", 80.0)),
+    ] {
+        table.row(vec![Cell::text(name), cell]);
+    }
+    Report::new("esdp run", "")
+        .section(Section::new("Result").table(table))
+        .section(Section::new("Over time").figure(figure("first", Axis::new("y"))))
+        .section(Section::new("Regret").figure(figure("second", Axis::new("y").or_log())))
+        .section(Section::new("Learned").figures(vec![scatter]))
+}
+
+#[test]
+fn tables_are_sorted_legends_are_linked_and_an_axis_is_switched() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("report.html");
+    std::fs::write(&file, linked().render()).expect("the report can be written");
+    let mut browser = Browser::start();
+    browser.open(&file, 1000, false);
+    let order = "[...document.querySelectorAll('tbody th')].map((cell) => cell.textContent).join('')";
+    let sorted = "document.querySelector('thead th.number').getAttribute('aria-sort')";
+    assert_eq!(browser.ask(order), "bacd");
+    // By the keyboard: the heading is a button. What does not apply stays last; the third press undoes it.
+    browser.ask("document.querySelector('th.number .sort').focus()");
+    for (expected, way) in
+        [("cdba", json!("descending")), ("bdca", json!("ascending")), ("bacd", Value::Null)]
+    {
+        browser.key("Enter");
+        assert_eq!((browser.ask(order), browser.ask(sorted)), (json!(expected), way));
+    }
+    assert_eq!(browser.ask("document.querySelector('th abbr').title"), "accumulated overall utility");
+
+    // A policy that is hidden in one figure is hidden in all that show others too.
+    let pressed = "[...document.querySelectorAll('.legend button')].map((button) => \
+                   button.getAttribute('aria-pressed')).join(' ')";
+    assert_eq!(browser.ask(pressed), "true true true true true true");
+    browser.ask("document.querySelectorAll('.legend button')[2].click()");
+    assert_eq!(browser.ask(pressed), "false true false true true true", "a scatter keeps its only policy");
+    browser.ask("document.querySelectorAll('.legend button')[0].click()");
+    assert_eq!(browser.ask(pressed), "true true true true true true");
+
+    // The switch is where it was asked for, and the smallest value is then far from the ground.
+    let switches = "[...document.querySelectorAll('.tools button')].filter((button) => button.textContent \
+                    === 'Log axis')";
+    assert_eq!(browser.ask(&format!("{switches}.length")), 1);
+    browser.ask(&format!("{switches}[0].click()"));
+    assert_eq!(browser.ask(&format!("{switches}[0].getAttribute('aria-pressed')")), "true");
+    browser.ask(&format!("{switches}[0].click()"));
+
+    // Arrow keys go from dot to dot; the box says what each is.
+    browser.ask("document.querySelectorAll('.canvas')[2].focus()");
+    browser.key("End");
+    let tips =
+        "[...document.querySelectorAll('.tip')].map((tip) => tip.hidden ? '' : tip.textContent).join('')";
+    browser.frame();
+    assert_eq!(browser.ask(tips), "fastlearned0.8true0.8");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    browser.screenshot(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("report-linked.png"), true);
+}
+
 /// The page and the static figures place and write their ticks by two programs with one set of rules.
 #[test]
 fn ticks_are_the_same_on_the_page_and_in_files() {

@@ -33,7 +33,7 @@ pub struct PolicyOutcome {
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; 0 where a single seed tells nothing about it.
+    /// Its standard error; 0 where a single seed tells nothing about it (see [`error`](Spread::error)).
     pub stderr: f64,
     /// The number of seeds.
     pub n: usize,
@@ -51,6 +51,11 @@ impl Spread {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let stderr = if n > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
         Self { mean, stderr, n }
+    }
+
+    /// The standard error; none where a single seed tells nothing about it.
+    pub fn error(&self) -> Option<f64> {
+        (self.n > 1).then_some(self.stderr)
     }
 }
 
@@ -99,14 +104,30 @@ impl PolicyOutcome {
         self.spread(|summary| summary.aou)
     }
 
-    /// The AOU as a share of the oracle's.
-    pub fn oracle_ratio(&self) -> Spread {
-        self.spread(|summary| summary.oracle_ratio().unwrap_or(1.0))
+    /// A number of every run, in the order of the seeds; none where a run does not have it.
+    pub fn each(&self, value: impl Fn(&Summary) -> Option<f64>) -> Option<Vec<f64>> {
+        self.runs.iter().map(|run| value(&run.summary)).collect()
     }
 
-    /// What was lost against the oracle.
-    pub fn regret(&self) -> Spread {
-        self.spread(|summary| summary.regret().unwrap_or(0.0))
+    /// The AOU as a share of the oracle's; none where there was no oracle.
+    pub fn oracle_ratio(&self) -> Option<Spread> {
+        self.each(Summary::oracle_ratio).map(Spread::of)
+    }
+
+    /// What was lost against the oracle; none where there was none.
+    pub fn regret(&self) -> Option<Spread> {
+        self.each(Summary::regret).map(Spread::of)
+    }
+
+    /// The share of uses that went to channels with few observations so far; none for policies that learn
+    /// nothing.
+    pub fn exploration(&self) -> Option<Spread> {
+        self.each(|summary| summary.learns.then(|| summary.exploration_share())).map(Spread::of)
+    }
+
+    /// The share of slots whose choice was proved optimal; none for policies that solve no problem.
+    pub fn proved(&self) -> Option<Spread> {
+        self.runs.iter().any(|run| run.summary.solved > 0).then(|| self.spread(Summary::proved_share))
     }
 
     /// The mean share of each device that was used.
@@ -132,12 +153,18 @@ impl PolicyOutcome {
 
     /// A curve over the slots: slot, mean, standard error.
     pub fn curve(&self, value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64, f64)> {
+        let spreads = self.spreads(|point| Some(value(point)));
+        spreads.into_iter().map(|(slot, spread)| (slot as f64, spread.mean, spread.stderr)).collect()
+    }
+
+    /// A number of the curves of all seeds, slot by slot; nothing where a curve does not have it.
+    pub fn spreads(&self, value: impl Fn(&CurvePoint) -> Option<f64>) -> Vec<(u64, Spread)> {
         let points = self.runs.iter().map(|run| run.series.len()).min().unwrap_or(0);
         let at = |point: usize| {
-            let spread = Spread::of(self.runs.iter().map(|run| value(&run.series[point])));
-            (self.runs[0].series[point].slot as f64, spread.mean, spread.stderr)
+            let values: Option<Vec<f64>> = self.runs.iter().map(|run| value(&run.series[point])).collect();
+            Some((self.runs[0].series[point].slot, Spread::of(values?)))
         };
-        (0..points).map(at).collect()
+        (0..points).filter_map(at).collect()
     }
 
     /// The time in microseconds within which this share of all decisions was taken.
@@ -177,5 +204,6 @@ mod tests {
         assert!((spread.stderr - (14.0f64 / 12.0).sqrt()).abs() < 1e-12);
         assert_eq!(Spread::of([5.0]), Spread { mean: 5.0, stderr: 0.0, n: 1 });
         assert_eq!(Spread::of([]).n, 0);
+        assert_eq!([Spread::of([5.0]).error(), Spread::of([5.0, 5.0]).error()], [None, Some(0.0)]);
     }
 }

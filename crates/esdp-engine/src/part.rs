@@ -66,7 +66,12 @@ pub fn decode(key: &str, unit: &Unit<'_>, text: &[u8]) -> Option<Vec<PolicyRun>>
         && labels.eq(unit.policies.iter().map(Contender::label))
         && part.policies.iter().all(|entry| entry.summary.slots == unit.slots)
         && sum(&part.policies).ok()? == part.sum;
-    let run = |entry: Entry| PolicyRun { summary: entry.summary, series: entry.series, insights: Vec::new() };
+    let run = |Entry { summary, series, .. }: Entry| PolicyRun {
+        summary,
+        series,
+        insights: Vec::new(),
+        estimates: Vec::new(),
+    };
     fits.then(|| part.policies.into_iter().map(run).collect())
 }
 
@@ -94,7 +99,7 @@ mod tests {
 
         let text = encode("key", &unit, runs.clone()).unwrap();
         // What policies found out on the way is shown of single runs, and not kept.
-        let kept = |run: &PolicyRun| PolicyRun { insights: Vec::new(), ..run.clone() };
+        let kept = |run: &PolicyRun| PolicyRun { insights: Vec::new(), estimates: Vec::new(), ..run.clone() };
         assert_eq!(decode("key", &unit, text.as_bytes()).unwrap(), runs.iter().map(kept).collect::<Vec<_>>());
         assert!(decode("other", &unit, text.as_bytes()).is_none());
         assert!(decode("key", &Unit { slots: 41, ..unit }, text.as_bytes()).is_none());

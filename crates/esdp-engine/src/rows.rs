@@ -2,8 +2,10 @@
 //!
 //! `aou` is the sum over the slots of the *expected* net utility of what was chosen, `oracle_ratio`
 //! is that divided by the oracle's on the same arrivals, `regret` is their difference; each is a
-//! mean over seeds with its standard error. Times of jobs are in slots, and there are none where jobs
-//! last one slot. The two decision times, which no two runs share, come last.
+//! mean over seeds with its standard error. What does not apply is none: a standard error of one seed, the
+//! oracle where there is none, the exploration of who learns nothing, the proofs of who solves nothing.
+//! Times of jobs are in slots, and there are none where jobs last one slot. The two decision times, which no
+//! two runs share, come last.
 
 use crate::{PolicyOutcome, Spread};
 use esdp::sim::JobCounts;
@@ -17,23 +19,23 @@ pub struct Row {
     /// The AOU.
     pub aou_mean: f64,
     /// Its standard error.
-    pub aou_stderr: f64,
+    pub aou_stderr: Option<f64>,
     /// The AOU as a share of the oracle's.
-    pub oracle_ratio_mean: f64,
+    pub oracle_ratio_mean: Option<f64>,
     /// Its standard error.
-    pub oracle_ratio_stderr: f64,
+    pub oracle_ratio_stderr: Option<f64>,
     /// The oracle's AOU less ours.
-    pub regret_mean: f64,
+    pub regret_mean: Option<f64>,
     /// Its standard error.
-    pub regret_stderr: f64,
+    pub regret_stderr: Option<f64>,
     /// The utility actually obtained, including noise.
     pub realised_aou_mean: f64,
     /// Its standard error.
-    pub realised_aou_stderr: f64,
+    pub realised_aou_stderr: Option<f64>,
     /// The share of uses that went to channels with few observations so far.
-    pub exploration_share: f64,
+    pub exploration_share: Option<f64>,
     /// The share of slots whose choice was proved optimal for the policy's own problem.
-    pub proved_share: f64,
+    pub proved_share: Option<f64>,
     /// The share of the jobs that started.
     pub started_share: f64,
     /// Over all slots, the jobs that were there and did not start.
@@ -91,31 +93,30 @@ const BEFORE_DEVICES: usize = 19;
 impl Row {
     /// The numbers of a policy that ran.
     pub fn new(policy: &PolicyOutcome) -> Self {
-        let pair = |Spread { mean, stderr, .. }: Spread| (mean, stderr);
-        let (aou_mean, aou_stderr) = pair(policy.aou());
-        let (oracle_ratio_mean, oracle_ratio_stderr) = pair(policy.oracle_ratio());
-        let (regret_mean, regret_stderr) = pair(policy.regret());
-        let (realised_aou_mean, realised_aou_stderr) = pair(policy.spread(|summary| summary.realised));
+        let mean = |spread: Option<Spread>| spread.map(|spread| spread.mean);
+        let error = |spread: Option<Spread>| spread.and_then(|spread| spread.error());
+        let (aou, realised) = (policy.aou(), policy.spread(|summary| summary.realised));
+        let (oracle_ratio, regret) = (policy.oracle_ratio(), policy.regret());
         let counted = |value: fn(&JobCounts) -> f64| policy.spread(|summary| value(&summary.jobs)).mean;
         let completion = policy.completion();
         let finished = |value: f64| completion.is_some().then_some(value);
         Self {
             name: policy.label.clone(),
-            aou_mean,
-            aou_stderr,
-            oracle_ratio_mean,
-            oracle_ratio_stderr,
-            regret_mean,
-            regret_stderr,
-            realised_aou_mean,
-            realised_aou_stderr,
-            exploration_share: policy.spread(|summary| summary.exploration_share()).mean,
-            proved_share: policy.spread(|summary| summary.proved_share()).mean,
+            aou_mean: aou.mean,
+            aou_stderr: aou.error(),
+            oracle_ratio_mean: mean(oracle_ratio),
+            oracle_ratio_stderr: error(oracle_ratio),
+            regret_mean: mean(regret),
+            regret_stderr: error(regret),
+            realised_aou_mean: realised.mean,
+            realised_aou_stderr: realised.error(),
+            exploration_share: mean(policy.exploration()),
+            proved_share: mean(policy.proved()),
             started_share: counted(|jobs| jobs.all_started() as f64 / jobs.all_arrived().max(1) as f64),
             deferred_mean: counted(|jobs| jobs.deferred as f64),
             jain_mean: counted(JobCounts::jain),
-            jct_mean: completion.map(|spread| spread.mean),
-            jct_stderr: completion.map(|spread| spread.stderr),
+            jct_mean: mean(completion),
+            jct_stderr: error(completion),
             jct_p50: policy.completion_within(0.5),
             jct_p99: policy.completion_within(0.99),
             wait_mean: finished(counted(|jobs| jobs.mean_wait().unwrap_or(0.0))),
@@ -129,15 +130,15 @@ impl Row {
     fn numbers(&self) -> [Option<f64>; 21] {
         [
             Some(self.aou_mean),
-            Some(self.aou_stderr),
-            Some(self.oracle_ratio_mean),
-            Some(self.oracle_ratio_stderr),
-            Some(self.regret_mean),
-            Some(self.regret_stderr),
+            self.aou_stderr,
+            self.oracle_ratio_mean,
+            self.oracle_ratio_stderr,
+            self.regret_mean,
+            self.regret_stderr,
             Some(self.realised_aou_mean),
-            Some(self.realised_aou_stderr),
-            Some(self.exploration_share),
-            Some(self.proved_share),
+            self.realised_aou_stderr,
+            self.exploration_share,
+            self.proved_share,
             Some(self.started_share),
             Some(self.deferred_mean),
             Some(self.jain_mean),

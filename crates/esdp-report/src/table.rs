@@ -2,6 +2,9 @@
 
 use crate::visible;
 
+/// What stands in a table where a number does not apply.
+pub const NONE: &str = "–";
+
 /// Rows of cells under a header. The first column is aligned to the left.
 #[derive(Debug, Default)]
 pub struct TextTable {
@@ -41,10 +44,29 @@ impl TextTable {
     }
 }
 
+/// A sentence broken at words into lines of at most this width; a longer word stays whole.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let (mut out, mut taken) = (String::new(), 0);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if taken > 0 && taken + 1 + length > width {
+            out.push('\n');
+            taken = 0;
+        }
+        if taken > 0 {
+            out.push(' ');
+            taken += 1;
+        }
+        out.push_str(word);
+        taken += length;
+    }
+    out
+}
+
 /// Microseconds in the unit that reads best, in three digits.
 pub fn duration(micros: f64) -> String {
     let (value, unit) = match micros {
-        us if us < 999.5 => (us, "us"),
+        us if us < 999.5 => (us, "µs"),
         us if us < 999_500.0 => (us / 1e3, "ms"),
         us => (us / 1e6, "s"),
     };
@@ -70,14 +92,21 @@ mod tests {
     #[test]
     fn columns_line_up() {
         let mut table = TextTable::new(&["size", "p50"]);
-        table.row(["32".to_owned(), "1.5 us".to_owned()]);
-        assert_eq!(table.render(), "size     p50\n32    1.5 us\n");
+        table.row(["32".to_owned(), "1.5 µs".to_owned()]);
+        assert_eq!(table.render(), "size     p50\n32    1.5 µs\n");
+    }
+
+    #[test]
+    fn lines_break_at_words() {
+        assert_eq!(wrapped("mean ± standard error", 9), "mean ±\nstandard\nerror");
+        assert_eq!(wrapped("extraordinary", 5), "extraordinary");
+        assert_eq!(wrapped("", 5), "");
     }
 
     #[test]
     fn units_and_shares() {
         let shown = [0.5, 9.996, 99.96, 999.7, 31_254.0, 999_700.0, 5.5e6].map(duration);
-        assert_eq!(shown, ["0.50 us", "10.0 us", "100 us", "1.00 ms", "31.3 ms", "1.00 s", "5.50 s"]);
+        assert_eq!(shown, ["0.50 µs", "10.0 µs", "100 µs", "1.00 ms", "31.3 ms", "1.00 s", "5.50 s"]);
         assert_eq!([0.0, 0.0004, 0.0469, 0.99999].map(percent), ["0.0 %", "< 0.1 %", "4.7 %", "99.9 %"]);
         assert_eq!(percent(1.0), "100 %");
     }

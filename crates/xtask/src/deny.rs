@@ -6,23 +6,23 @@
 //! hosted workflow runs `cargo xtask advisories` besides, which does fail.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Failure;
-use crate::cargo::{cargo, command, run, workspace_root};
+use crate::cargo::{command, run};
+use crate::tool::Tool;
 
-/// The version this project builds. A release may rename keys of `deny.toml`, so raise it on
-/// purpose, together with that file.
-const VERSION: &str = "0.20.2";
+/// A release may rename keys of `deny.toml`.
+const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", flags: &[] };
 
 /// How long to wait for the database of advisories (a few megabytes).
 const FETCH_LIMIT: Duration = Duration::from_secs(30);
 
 /// Runs every check of cargo-deny that can run on this machine; what could not be checked.
 pub(crate) fn check() -> Result<Option<String>, Failure> {
-    let deny = find_or_build()?;
+    let deny = DENY.find_or_build()?;
     let mut offline_checks = command(&deny);
     offline_checks.args(["--locked", "check", "--hide-inclusion-graph"]);
     offline_checks.args(["bans", "licenses", "sources"]);
@@ -38,7 +38,7 @@ pub(crate) fn advisories(args: &[String]) -> Result<(), Failure> {
     if !args.is_empty() {
         return Err(Failure::Usage("usage: cargo xtask advisories".to_owned()));
     }
-    let deny = find_or_build()?;
+    let deny = DENY.find_or_build()?;
     fetch(&deny)
         .map_err(|cause| Failure::Check(format!("the database of advisories cannot be reached: {cause}")))?;
     known_vulnerabilities(&deny)
@@ -57,54 +57,6 @@ fn known_vulnerabilities(deny: &Path) -> Result<(), Failure> {
     // Offline: the database has just been fetched, and cargo gets the crates that are not here yet.
     advisories.args(["--locked", "check", "--disable-fetch", "advisories"]);
     run(advisories)
-}
-
-/// The program to run: one on the search path if it reads our configuration, else our own.
-fn find_or_build() -> Result<PathBuf, Failure> {
-    let installed = PathBuf::from("cargo-deny");
-    if version_of(&installed).is_some_and(|version| reads_our_config(&version)) {
-        return Ok(installed);
-    }
-    // Below `target`, so that nothing outside the checkout changes and `cargo clean` removes it;
-    // the version in the name makes a raised version build anew.
-    let tools = workspace_root().join("target").join("tools");
-    let root = tools.join(format!("cargo-deny-{VERSION}"));
-    let program = root.join("bin").join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
-    if version_of(&program).is_none() {
-        println!(
-            "cargo-deny {VERSION} is not installed: building it once, in target/tools; this takes a minute \
-             or two"
-        );
-        let build = tools.join("build");
-        let mut install = cargo();
-        install.args(["install", "--quiet", "cargo-deny", "--version", VERSION, "--locked"]);
-        // It runs for a second, so compile time is all that counts: neither optimisation nor
-        // debug information, where its release profile asks for full link-time optimisation.
-        install.arg("--debug").env("CARGO_PROFILE_DEV_DEBUG", "0");
-        install.arg("--root").arg(&root);
-        install.arg("--target-dir").arg(&build);
-        run(install)?;
-        // Several hundred megabytes that nobody reads again. Failing to remove them harms nothing.
-        let _ = std::fs::remove_dir_all(build);
-    }
-    Ok(program)
-}
-
-/// What `PROGRAM --version` reports, such as `0.20.2`; nothing if it cannot be run.
-fn version_of(program: &Path) -> Option<String> {
-    let output = Command::new(program).arg("--version").output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    text.split_whitespace().nth(1).map(str::to_owned)
-}
-
-/// Whether a cargo-deny of this version understands `deny.toml` as ours does: before 1.0, only
-/// releases with the same first two numbers promise that.
-fn reads_our_config(version: &str) -> bool {
-    let series = |text: &str| {
-        let mut parts = text.split('.').map(str::to_owned);
-        (parts.next(), parts.next())
-    };
-    series(version) == series(VERSION)
 }
 
 /// Runs a command without showing its output and gives up on it after the limit. The error is
@@ -140,15 +92,6 @@ fn run_within(mut command: Command, limit: Duration) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_the_same_series_reads_our_config() {
-        assert!(reads_our_config(VERSION));
-        assert!(reads_our_config("0.20.99"));
-        assert!(!reads_our_config("0.14.2"));
-        assert!(!reads_our_config("1.20.2"));
-        assert!(!reads_our_config(""));
-    }
 
     #[cfg(unix)]
     #[test]

@@ -9,10 +9,12 @@
 
 mod apt;
 mod axe;
+mod book;
 mod cargo;
 mod chromium;
 mod deny;
 mod highspy;
+mod links;
 mod long;
 mod pip;
 mod real;
@@ -20,6 +22,7 @@ mod schemathesis;
 mod slurm;
 mod strace;
 mod test;
+mod tool;
 mod trixie;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use crate::cargo::{cargo, run, succeeds};
 use crate::chromium::CHROMIUM;
 use crate::slurm::SLURM;
 use crate::strace::STRACE;
-use crate::{Failure, axe, deny, highspy, real, schemathesis};
+use crate::{Failure, axe, book, deny, highspy, real, schemathesis};
 
 /// The profile of a release build that checks for overflow.
 pub(crate) const CHECKED: &str = "checked";
@@ -26,7 +26,9 @@ Steps (all of them when none is named):
   checked  the tests of the arithmetic again, optimised as in a release, with
            overflow checks
   doctest  the examples in the documentation
-  doc      the documentation builds without a warning
+  doc      the documentation of the code builds without a warning
+  book     every link between the documents leads somewhere, and their site
+           builds, in target/book/site, with mdbook, which is built once
   deny     licences, sources and duplicates of the dependencies, and known
            vulnerabilities where the database of advisories can be reached
 
@@ -52,12 +54,21 @@ enum Step {
     Checked,
     Doctest,
     Doc,
+    Book,
     Deny,
 }
 
 impl Step {
-    const ALL: [Self; 7] =
-        [Self::Fmt, Self::Clippy, Self::Test, Self::Checked, Self::Doctest, Self::Doc, Self::Deny];
+    const ALL: [Self; 8] = [
+        Self::Fmt,
+        Self::Clippy,
+        Self::Test,
+        Self::Checked,
+        Self::Doctest,
+        Self::Doc,
+        Self::Book,
+        Self::Deny,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -67,6 +78,7 @@ impl Step {
             Self::Checked => "checked",
             Self::Doctest => "doctest",
             Self::Doc => "doc",
+            Self::Book => "book",
             Self::Deny => "deny",
         }
     }
@@ -126,6 +138,7 @@ impl Step {
                 command.env("RUSTDOCFLAGS", "-D warnings");
                 run(command)?;
             }
+            Self::Book => book::build()?,
             Self::Deny => return deny::check(),
         }
         Ok(None)

@@ -88,8 +88,8 @@ fn setting(size: Size, seed: u64) -> anyhow::Result<Setting> {
         Size::Gangs { ports, servers } => {
             let scenario = Scenario::preset("gang").context("there is no preset `gang`")?;
             let drawn = GraphTable {
-                ports: ports as u64,
-                servers: servers as u64,
+                ports: (ports as u64).into(),
+                servers: (servers as u64).into(),
                 probability: Some(edges(servers)),
                 ..GraphTable::default()
             };

@@ -165,7 +165,7 @@ pub struct BenchArgs {
     #[arg(long, value_parser = output::whole(1, 1_000_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
     /// No progress on standard error
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 }
 

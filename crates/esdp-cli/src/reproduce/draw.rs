@@ -160,7 +160,9 @@ pub(super) fn fleet(evidence: &Evidence) -> Vec<Figure> {
         Figure::new("fleet-ratio", "Fleets: oracle ratio against the number of servers", x.clone(), y);
     let caption = "`esdp` and `esdp-paper` judge each channel alone; `esdp-pooled` lets channels learn from \
                    each other.";
-    let mut figures = swept(evidence, Source::Fleets, figure, caption, PolicyOutcome::oracle_ratio);
+    let mut figures = swept(evidence, Source::Fleets, figure, caption, |policy| {
+        policy.oracle_ratio().unwrap_or(Spread::of([]))
+    });
     figures.extend(aou_against(
         evidence,
         Source::Fleets,

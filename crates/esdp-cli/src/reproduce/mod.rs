@@ -78,16 +78,16 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
     /// How many threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     jobs: Option<u64>,
     /// The directory for the results
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
     /// No progress on standard error
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 }
 

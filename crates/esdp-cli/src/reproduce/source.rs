@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use esdp::policy::{PolicySpec, RoundedSolver};
-use esdp::scenario::{LabelledPolicy, Scenario, Spec};
+use esdp::scenario::{LabelledPolicy, Scenario, Spec, SweepTable};
 use esdp::sim::{ArrivalSpec, Rates};
 use esdp_engine::Contender;
 
@@ -140,7 +140,7 @@ impl Source {
         let changed = match self {
             Source::Overhead | Source::Delta | Source::G => Ok(scenario),
             Source::Fleets => scenario.change(|spec| {
-                if let Some(sweep) = &mut spec.sweep {
+                if let Some(SweepTable::One(sweep)) = &mut spec.sweep {
                     sweep.values = scale.fleet_servers.iter().map(u64::to_string).collect();
                 }
             }),
@@ -171,7 +171,7 @@ impl Source {
             Source::Time | Source::Literal | Source::Delta | Source::DeltaOverhead => Ok(0.0),
             Source::G | Source::Gang => Ok(0.0),
             Source::Overhead => {
-                let pairs = graph.ports as f64 * graph.servers as f64;
+                let pairs = graph.ports.count() as f64 * graph.servers.count() as f64;
                 Ok(pairs * told(graph.probability, "graph.probability")?)
             }
             Source::SolutionSpace => {
@@ -184,8 +184,8 @@ impl Source {
                 _ => told(None, "arrivals.rho"),
             },
             Source::Edges => told(graph.count.map(|count| count as f64), "graph.count"),
-            Source::Ports => Ok(graph.ports as f64),
-            Source::Servers | Source::Fleets => Ok(graph.servers as f64),
+            Source::Ports => Ok(graph.ports.count() as f64),
+            Source::Servers | Source::Fleets => Ok(graph.servers.count() as f64),
         }
     }
 }

@@ -14,7 +14,8 @@ use clap::{Args, ValueEnum};
 use esdp::scenario::Scenario;
 use esdp_engine::results::{RunResults, resolved};
 use esdp_engine::rows::KEYS;
-use esdp_engine::{self as engine, Contender, MakeSink, Options, RunOutcome};
+use esdp_engine::{self as engine, Contender, MakeSink, Options, RunOutcome, seeds_in_words};
+use esdp_report::table::wrapped;
 use slots::Slots;
 use std::path::{Path, PathBuf};
 
@@ -23,9 +24,20 @@ const DETAILS: &str = r#"Without a file or --preset, the scenario is preset `def
 Files in --out (`out/` and the scenario's name, by default):
   summary.json   the document that --format json prints
   summary.csv    one row per policy; the timing columns decision_us_* vary between runs
+  seeds.csv      one row per policy and seed: every number, for tests of your own
+  curves.csv     one row per policy and point in time: what the report draws
+  estimates.csv  one row per policy that learns, seed and channel: port, server, uses, estimate,
+                 low and high (its 95 % interval), true_mean in the last slot, channel, group;
+                 estimates and means are net utilities per slot (speed less supply cost)
+  cluster.json   one entry per seed: ports, servers, devices, channels with requests, costs and
+                 true means in the first slot; channels are in the order of their numbers
   scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
   report.html    figures and tables, complete in one file
   slots.csv      with --per-slot csv: one line per slot, policy and seed (or slots.jsonl)
+estimates.csv and cluster.json hold the first seeds only, as many as have 200,000 channels
+together, and the first in any case. A directory that holds the result of another scenario,
+other slots, seeds or policies keeps it: its files move to the same name with `-1`, or the next
+number that is free.
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
@@ -42,9 +54,11 @@ Output of --format json, one JSON document:
 `aou` is the sum over the slots of the expected net utility of what was chosen,
 `oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
 difference. `notes` are sentences about the result, such as that a policy beats the oracle.
-Completion times (`jct`), waiting and makespan are in slots, and null where jobs
-last one slot. The same scenario and seeds give the same numbers, times aside, on any number
-of threads.
+What does not apply is null: the standard error of one seed, the oracle's numbers with
+`jobs.drain`, the exploration of a policy that learns nothing, the proofs of one that solves
+nothing. Completion times (`jct`), waiting and makespan are in slots, and null where jobs last
+one slot. The same scenario and seeds give the same numbers, times aside, on any number of
+threads.
 
 Ctrl-C stops between slots; the files then cover the seeds that are done, `complete` is
 false and the exit code is 130.
@@ -82,16 +96,16 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
     /// How many threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ResultFormat,
     /// No progress and no notes on standard error
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
@@ -125,6 +139,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         expectation.check(scenario.policies().iter().map(|policy| policy.label.as_str()), &KEYS)?;
     }
     let out = args.common.out.clone().unwrap_or_else(|| args.source.default_out(&scenario));
+    let quiet = args.common.quiet;
     files::directory(&out)?;
     let slots = args.per_slot.map(|form| Slots::new(form, &out)).transpose()?;
     let (policies, seeds) = (scenario.policies(), scenario.seeds());
@@ -141,16 +156,46 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
             return Err(error);
         }
     };
+    keep_other(&out, &scenario, quiet)?;
     // What an earlier run left would not belong to this one.
     for stale in [PerSlot::Csv, PerSlot::Jsonl] {
         let _ = std::fs::remove_file(out.join(stale.file()));
     }
+    let mut written = Vec::new();
     if let Some(slots) = slots {
         slots.join(&outcome.seeds, outcome.policies.len())?;
+        written.extend(args.per_slot.map(PerSlot::file));
     }
     let (format, expect) = (args.common.format, args.expect.as_slice());
-    let quiet = args.common.quiet;
-    report(&RunResults::new(scenario, outcome), &Reporting { format, out: &out, expect, remarks: &[], quiet })
+    report(
+        &RunResults::new(scenario, outcome),
+        &Reporting { format, out: &out, expect, quiet, written: &written },
+    )
+}
+
+/// Moves the result of another scenario out of the way, and says so.
+fn keep_other(out: &Path, scenario: &Scenario, quiet: bool) -> anyhow::Result<()> {
+    let earlier = std::fs::read_to_string(out.join("scenario.toml"));
+    let is_sweep = out.join("sweep.json").exists();
+    let Some(earlier) = earlier.ok().filter(|earlier| is_sweep || *earlier != resolved(scenario)) else {
+        return Ok(());
+    };
+    let what = match Scenario::from_toml(&earlier) {
+        Ok(_) if is_sweep => "a sweep".to_owned(),
+        Ok(other) => {
+            format!("{}, {} slots, seeds {}", other.name(), other.slots(), seeds_in_words(other.seeds()))
+        }
+        Err(_) => "unknown".to_owned(),
+    };
+    let place = files::keep_earlier(out)?;
+    if !quiet {
+        output::note(&format!(
+            "{} held another result ({what}): moved to {}",
+            out.display(),
+            place.display()
+        ));
+    }
+    Ok(())
 }
 
 /// How a result is told.
@@ -161,10 +206,10 @@ pub(crate) struct Reporting<'a> {
     pub(crate) out: &'a Path,
     /// What must be reached.
     pub(crate) expect: &'a [Expectation],
-    /// Sentences to put beside the table.
-    pub(crate) remarks: &'a [String],
     /// No notes on standard error.
     pub(crate) quiet: bool,
+    /// The files that are there already.
+    pub(crate) written: &'a [&'a str],
 }
 
 /// Writes and prints the result of a run; an error where it is not complete or not good enough.
@@ -172,8 +217,8 @@ pub(crate) struct Reporting<'a> {
 /// # Errors
 /// When a file cannot be written, seeds are missing, or a threshold was not met.
 pub(crate) fn report(results: &RunResults, how: &Reporting<'_>) -> anyhow::Result<()> {
-    write(how, results)?;
-    print(how, results)?;
+    let written = write(how.out, results)?;
+    print(how, results, &written)?;
     // Where jobs hold their devices that happens to a sound oracle too: the report says it, no alarm does.
     if !how.quiet && !results.scenario().holds_devices() {
         results.notes().iter().for_each(|note| output::note(note));
@@ -216,30 +261,43 @@ pub(crate) fn simulate(
     Ok(outcome)
 }
 
-fn write(&Reporting { out, remarks, .. }: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
-    files::write(&out.join("summary.json"), results.json()?)?;
-    files::write(&out.join("summary.csv"), results.csv())?;
-    files::write(&out.join("scenario.toml"), resolved(results.scenario()))?;
-    files::write(&out.join("report.html"), results.report(remarks).render())
+const REPORT: &str = "report.html";
+
+/// Writes the files, and says which beside the report.
+fn write(out: &Path, results: &RunResults) -> anyhow::Result<Vec<&'static str>> {
+    let report = results.report(&[]).meta("Command", output::command_line());
+    let files = [
+        ("summary.json", results.json()?),
+        ("summary.csv", results.csv()),
+        ("seeds.csv", results.seeds_csv()),
+        ("curves.csv", results.curves_csv()),
+        ("estimates.csv", results.estimates_csv()),
+        ("cluster.json", results.cluster_json()?),
+        ("scenario.toml", resolved(results.scenario())),
+        (REPORT, report.render()),
+    ];
+    files.iter().try_for_each(|(name, text)| files::write(&out.join(name), text))?;
+    Ok(files.iter().map(|(name, _)| *name).filter(|name| *name != REPORT).collect())
 }
 
-fn print(how: &Reporting<'_>, results: &RunResults) -> anyhow::Result<()> {
+fn print(how: &Reporting<'_>, results: &RunResults, written: &[&str]) -> anyhow::Result<()> {
     match how.format {
         ResultFormat::Json => output::print_json(results),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
-            let report = how.out.join("report.html");
-            let table = results.table(output::colour());
-            let remarks: String = how.remarks.iter().map(|remark| format!("{remark}\n")).collect();
-            let remarks = if remarks.is_empty() { remarks } else { format!("\n{remarks}") };
-            output::print(&format!(
-                "{table}{}{remarks}\nReport: {}\nAlso written: summary.json, summary.csv, scenario.toml\n",
-                results.found(),
-                report.display()
-            ))
+            let (report, width) = (how.out.join(REPORT), output::width());
+            let table = results.table_within(width, output::colour());
+            let found: String =
+                results.found().lines().map(|line| wrapped(line, width.min(WIDEST)) + "\n").collect();
+            let written = [written, how.written].concat().join(", ");
+            let written = wrapped(&format!("Also written: {written}"), width.min(WIDEST));
+            output::print(&format!("{table}{found}\nReport: {}\n{written}\n", report.display()))
         }
     }
 }
+
+/// Sentences are not wider, however wide the terminal is.
+const WIDEST: usize = 80;
 
 /// Compares the thresholds.
 fn check(expectations: &[Expectation], results: &RunResults) -> anyhow::Result<()> {

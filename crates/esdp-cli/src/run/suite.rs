@@ -5,7 +5,8 @@ use crate::exit::End;
 use crate::source::SourceArgs;
 use crate::{files, output};
 use esdp::scenario::SUITE;
-use esdp_engine::{PolicyOutcome, Spread};
+use esdp::sim::Summary;
+use esdp_engine::{PolicyOutcome, Spread, leaders};
 use esdp_report::csv::line;
 use esdp_report::table::TextTable;
 use serde::Serialize;
@@ -23,10 +24,14 @@ struct Score {
     seeds: Vec<u64>,
     policy: String,
     oracle_ratio_mean: f64,
-    oracle_ratio_stderr: f64,
+    /// None of one seed.
+    oracle_ratio_stderr: Option<f64>,
     /// How much better the best policy is here, seed by seed: mean and standard error; 0 for the best.
     behind_mean: f64,
-    behind_stderr: f64,
+    behind_stderr: Option<f64>,
+    /// Whether it is marked: nobody is clearly better.
+    #[serde(skip)]
+    leads: bool,
 }
 
 /// Runs the whole suite and prints one table.
@@ -64,7 +69,8 @@ fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -
     let all: Vec<Vec<f64>> = policies.iter().map(ratios).collect();
     let mean = |ratios: &Vec<f64>| Spread::of(ratios.iter().copied()).mean;
     let best = all.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned().unwrap_or_default();
-    let score = |(policy, own): (&PolicyOutcome, &Vec<f64>)| {
+    let leads = leaders(policies, Summary::oracle_ratio, true);
+    let score = |((policy, own), leads): ((&PolicyOutcome, &Vec<f64>), bool)| {
         let ratio = Spread::of(own.iter().copied());
         let behind = Spread::of(best.iter().zip(own).map(|(best, own)| best - own));
         Score {
@@ -73,12 +79,13 @@ fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -
             seeds: seeds.to_vec(),
             policy: policy.label.clone(),
             oracle_ratio_mean: ratio.mean,
-            oracle_ratio_stderr: ratio.stderr,
+            oracle_ratio_stderr: ratio.error(),
             behind_mean: behind.mean,
-            behind_stderr: behind.stderr,
+            behind_stderr: behind.error(),
+            leads,
         }
     };
-    policies.iter().zip(&all).map(score).collect()
+    policies.iter().zip(&all).zip(leads).map(score).collect()
 }
 
 fn csv(scores: &[Score]) -> String {
@@ -93,15 +100,20 @@ fn csv(scores: &[Score]) -> String {
     ];
     let mut text = line(head);
     for score in scores {
-        let numbers =
-            [score.oracle_ratio_mean, score.oracle_ratio_stderr, score.behind_mean, score.behind_stderr];
+        let numbers = [
+            Some(score.oracle_ratio_mean),
+            score.oracle_ratio_stderr,
+            Some(score.behind_mean),
+            score.behind_stderr,
+        ];
+        let cell = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
         let names = [score.scenario.clone(), score.slots.to_string(), score.policy.clone()];
-        text += &line(names.into_iter().chain(numbers.map(|number| number.to_string())));
+        text += &line(names.into_iter().chain(numbers.map(cell)));
     }
     text
 }
 
-/// One row per scenario, one column per policy; the best is marked.
+/// One row per scenario, one column per policy; the best are marked.
 fn table(scores: &[Score]) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut policies: Vec<&str> = Vec::new();
@@ -118,12 +130,14 @@ fn table(scores: &[Score]) -> String {
     for name in names {
         let row: Vec<&Score> = scores.iter().filter(|score| score.scenario == name).collect();
         let cell = |score: &&Score| {
-            let star = if score.behind_mean == 0.0 { "*" } else { "" };
-            format!("{:.4} ± {:.4}{star}", score.oracle_ratio_mean, score.oracle_ratio_stderr)
+            let star = if score.leads { "*" } else { "" };
+            let error = score.oracle_ratio_stderr.map(|error| format!(" ± {error:.4}")).unwrap_or_default();
+            format!("{:.4}{error}{star}", score.oracle_ratio_mean)
         };
         let slots = row.first().map_or(0, |score| score.slots);
         table.row([name.to_owned(), slots.to_string()].into_iter().chain(row.iter().map(cell)));
     }
     let seeds = scores.first().map_or(0, |score| score.seeds.len());
-    format!("{}{seeds} seeds; mean ± standard error; * best\n", table.render())
+    let what = "mean ± standard error; *: the best, and all that are not clearly worse seed by seed";
+    format!("{}{seeds} seeds; {what}\n", table.render())
 }

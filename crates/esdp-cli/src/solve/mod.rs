@@ -87,7 +87,7 @@ pub struct SolveArgs {
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
     /// Print nothing on standard error but errors (this command never does)
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 }
 

@@ -25,15 +25,18 @@ use esdp_engine::{self as engine, Options, Thinning, Unit};
 use std::path::{Path, PathBuf};
 
 const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
-policies.esdp-index.kappa. Values are written as in TOML. Several --vary give every combination. A
+policies.esdp-index.kappa. Values are written as in TOML, or as a range:
+0.1..1.0:0.1 in steps, 1..1000:*10 by a factor. Several --vary give every combination. A
 scenario or preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   sweep.csv      one line per point and policy; the timing columns decision_us_* vary between runs
   sweep.json     the document that --format json prints
-  report.html    one figure per metric, complete in one file
+  report.html    one figure per metric, heat maps of two keys, complete in one file
   scenario.toml  the scenario before anything is varied
   plan.json, parts/   what is done: the same command resumes where it stopped
+A directory that holds the result of another sweep keeps it: its files move to the same name
+with `-1`, or the next number that is free. Parts stay: each is named by what it was made from.
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
@@ -46,7 +49,7 @@ the work on each, `esdp sweep merge` merges their directories. See docs/cluster.
 
 Examples:
   esdp sweep --preset rho
-  esdp sweep my.toml --vary arrivals.rho=0.3,0.6,0.9 --vary slots=500,2000
+  esdp sweep my.toml --vary arrivals.rho=0.1..0.9:0.2 --vary slots=500,2000
   esdp sweep --preset default --vary policies.esdp-index.kappa=0.1,0.25,0.5 --policies esdp-index
   esdp sweep --preset rho --expect 'rho=0.5:esdp.oracle_ratio_mean>=0.97'
   esdp sweep --preset edges --shard 0/4 --out out/edges-0
@@ -61,7 +64,7 @@ pub struct SweepArgs {
     action: Option<Action>,
     #[command(flatten)]
     source: SourceArgs,
-    /// What to vary: a key of the scenario and its values
+    /// What to vary: a key of the scenario and its values or a range
     #[arg(long, value_name = "KEY=V1,V2,...")]
     vary: Vec<Vary>,
     /// Compute one part of the work: part I, from 0, of N
@@ -108,9 +111,6 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
 }
 
 fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
-    if !args.source.is_given() {
-        bail!("give a scenario: a TOML file or --preset NAME");
-    }
     let plan = saved::plan(args.source.scenario()?, args.vary.clone())?;
     check(&args.expect, &plan)?;
     if args.shard.is_some() && !args.expect.is_empty() {
@@ -118,6 +118,7 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     }
     let out = args.common.out.clone().unwrap_or_else(|| default_out(args, &plan));
     files::directory(&out.join(store::DIRECTORY))?;
+    saved::keep_other(&plan, &out, args.common.quiet)?;
     saved::save(&plan, &out)?;
     let pieces = plan.pieces();
     let mine: Vec<&Piece> = match args.shard {
@@ -166,6 +167,8 @@ fn merge(args: &MergeArgs) -> anyhow::Result<()> {
         );
     }
     files::directory(&args.out)?;
+    saved::keep_other(&plan, &args.out, false)?;
+    saved::save(&plan, &args.out)?;
     let results = collect(plan, &pieces, &args.directories);
     finish(&results, &args.out, args.format)?;
     thresholds(&args.expect, &results)
@@ -222,14 +225,15 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
     files::write(&out.join("sweep.csv"), results.csv())?;
     files::write(&out.join("sweep.json"), results.json()?)?;
     files::write(&out.join("scenario.toml"), resolved(&results.plan().base))?;
-    files::write(&out.join("report.html"), results.report().render())?;
+    let report = results.report().meta("Command", output::command_line());
+    files::write(&out.join("report.html"), report.render())?;
     match format {
         ResultFormat::Json => output::print_json(results),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table(), out.join("report.html"));
             output::print(&format!(
-                "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json\n",
+                "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json, scenario.toml\n",
                 report.display()
             ))
         }

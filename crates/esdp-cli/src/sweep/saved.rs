@@ -1,6 +1,6 @@
 //! `plan.json`: what a sweep computes, as a file that shards and merges agree on.
 
-use crate::files;
+use crate::{files, output};
 use anyhow::{Context, anyhow, bail};
 use esdp::scenario::Scenario;
 use esdp_engine::SweepError;
@@ -36,6 +36,23 @@ pub(super) fn save(plan: &SweepPlan, out: &Path) -> anyhow::Result<()> {
     let version = esdp::BUILD.to_owned();
     let saved = Saved { version, scenario: plan.base.to_toml(), vary: plan.vary.clone() };
     files::write(&out.join(FILE), serde_json::to_string_pretty(&saved)? + "\n")
+}
+
+/// Moves the result of another sweep, or of a run, out of the way, and says so. What another build made of
+/// the same plan is no other result: the same command goes on with it.
+pub(super) fn keep_other(plan: &SweepPlan, out: &Path, quiet: bool) -> anyhow::Result<()> {
+    let what = match read(&out.join(FILE)) {
+        Ok(saved) if saved.scenario == plan.base.to_toml() && saved.vary == plan.vary => return Ok(()),
+        Ok(saved) => saved.vary.iter().map(|vary| vary.key.as_str()).collect::<Vec<_>>().join(" and "),
+        Err(_) if out.join("summary.json").exists() => "of a run".to_owned(),
+        Err(_) => return Ok(()),
+    };
+    let place = files::keep_earlier(out)?;
+    if !quiet {
+        let (out, place) = (out.display(), place.display());
+        output::note(&format!("{out} held another result ({what}): moved to {place}"));
+    }
+    Ok(())
 }
 
 /// Reads the plan that all of the directories share.

@@ -37,7 +37,7 @@ pub(super) struct DescribeArgs {
     #[command(flatten)]
     input: InputArgs,
     /// A directory for a page with figures
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]

@@ -46,8 +46,9 @@ pub(super) struct GenerateArgs {
     #[arg(long, value_name = "FILE", requires = "accounting")]
     speeds: Option<PathBuf>,
     /// The file of tasks to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    // Its name of old stays, for scripts.
+    #[arg(short, long, alias = "output", value_name = "FILE")]
+    out: PathBuf,
     /// Also a machine table: 400 machines in the layout of `machine_meta`, or the nodes as `sinfo` has them
     #[arg(long, value_name = "FILE")]
     machines: Option<PathBuf>,
@@ -67,8 +68,8 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         return accounting(args, seconds);
     }
     let generator = Generator { seconds, ..Generator::new(args.seed) };
-    let tasks = write(&args.output, generator, TaskWriter::new, TaskWriter::finish)?;
-    let mut text = format!("{}: {tasks} tasks in {seconds} s, seed {}\n", args.output.display(), args.seed);
+    let tasks = write(&args.out, generator, TaskWriter::new, TaskWriter::finish)?;
+    let mut text = format!("{}: {tasks} tasks in {seconds} s, seed {}\n", args.out.display(), args.seed);
     if let Some(path) = &args.machines {
         let machines =
             write(path, Generator { seconds: 0, ..generator }, MachineWriter::new, MachineWriter::finish)?;
@@ -79,7 +80,7 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         let instances = write(path, generator, InstanceWriter::new, InstanceWriter::finish)?;
         text += &format!("{}: {instances} instances\n", path.display());
     }
-    let files = [Some(&args.output), args.machines.as_ref(), args.instances.as_ref()];
+    let files = [Some(&args.out), args.machines.as_ref(), args.instances.as_ref()];
     output::print_about(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>(), &text)
 }
 
@@ -87,12 +88,9 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<()> {
 fn accounting(args: &GenerateArgs, seconds: u64) -> anyhow::Result<()> {
     let week = Week { seconds, nodes: args.nodes, ..Week::new(args.seed) }.make();
     let (jobs, nodes) = (week.jobs.len(), week.nodes.len());
-    let mut text = format!(
-        "{}: {jobs} jobs in {seconds} s on {nodes} nodes, seed {}\n",
-        args.output.display(),
-        args.seed
-    );
-    files::write(&args.output, week.accounting())?;
+    let mut text =
+        format!("{}: {jobs} jobs in {seconds} s on {nodes} nodes, seed {}\n", args.out.display(), args.seed);
+    files::write(&args.out, week.accounting())?;
     for (path, content, what) in
         [(&args.machines, week.machines(), "nodes"), (&args.speeds, week.speeds(), "hidden speeds")]
     {
@@ -101,7 +99,7 @@ fn accounting(args: &GenerateArgs, seconds: u64) -> anyhow::Result<()> {
             text += &format!("{}: {nodes} {what}\n", path.display());
         }
     }
-    let files = [Some(&args.output), args.machines.as_ref(), args.speeds.as_ref()];
+    let files = [Some(&args.out), args.machines.as_ref(), args.speeds.as_ref()];
     output::print_about(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>(), &text)
 }
 

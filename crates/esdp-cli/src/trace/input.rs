@@ -6,13 +6,14 @@ use clap::Args;
 use esdp_trace::{BUFFER, Fate, Format, Import, Ledger, Sink, Source};
 use serde::Serialize;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The flags of every command that reads traces.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// The files, plain or gzip
+    /// The files, plain or gzip; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The format of all files [default: recognised by their content]
@@ -22,8 +23,11 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     strict: bool,
     /// No progress on standard error
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// What came by standard input, kept since files are read more than once.
+    #[arg(skip)]
+    spooled: OnceLock<File>,
 }
 
 fn format(text: &str) -> Result<Format, String> {
@@ -66,7 +70,7 @@ pub(crate) struct Cause {
 impl InputArgs {
     /// Files whose formats are found by their content.
     pub(crate) fn of(files: &[PathBuf], strict: bool, quiet: bool) -> Self {
-        Self { files: files.to_vec(), from: None, strict, quiet }
+        Self { files: files.to_vec(), from: None, strict, quiet, spooled: OnceLock::new() }
     }
 
     /// The files without their folders, for a title.
@@ -85,6 +89,9 @@ impl InputArgs {
     /// # Errors
     /// With the file, the line and the column, the value and what is accepted.
     pub(crate) fn read(&self, sink: &mut dyn Sink) -> anyhow::Result<Vec<Account>> {
+        if self.files.iter().filter(|file| file.as_path() == Path::new("-")).count() > 1 {
+            bail!("`-` is given twice, but standard input can be read once");
+        }
         let sizes = self.files.iter().map(|file| file.metadata().map_or(0, |about| about.len()));
         let progress = Progress::new(sizes.sum(), self.quiet);
         let accounts = self.files.iter().map(|file| {
@@ -96,8 +103,21 @@ impl InputArgs {
         accounts
     }
 
+    /// Standard input from its start, however often it is asked for.
+    fn spooled(&self) -> io::Result<File> {
+        if self.spooled.get().is_none() {
+            let mut kept = tempfile::tempfile()?;
+            io::copy(&mut io::stdin().lock(), &mut kept)?;
+            let _ = self.spooled.set(kept);
+        }
+        let mut file = self.spooled.get().expect("it was set").try_clone()?;
+        file.rewind()?;
+        Ok(file)
+    }
+
     fn read_one(&self, path: &PathBuf, progress: &Progress, sink: &mut dyn Sink) -> anyhow::Result<Account> {
-        let file = File::open(path).context("cannot be read")?;
+        let file = if path == Path::new("-") { self.spooled() } else { File::open(path) };
+        let file = file.context("cannot be read")?;
         if file.metadata().is_ok_and(|about| about.is_dir()) {
             bail!("it is a directory, expected a file");
         }

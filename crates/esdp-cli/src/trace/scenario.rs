@@ -38,8 +38,9 @@ pub(super) struct ScenarioArgs {
     #[command(flatten)]
     input: InputArgs,
     /// The scenario to write; `-` is standard output
-    #[arg(short, long, value_name = "SCENARIO.toml")]
-    output: PathBuf,
+    // Its name of old stays, for scripts.
+    #[arg(short, long, alias = "output", value_name = "SCENARIO.toml")]
+    out: PathBuf,
     /// How many job types: the most frequent request vectors
     #[arg(long, value_name = "N", default_value_t = 8)]
     ports: usize,
@@ -125,17 +126,17 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
             last - first
         );
     }
-    if args.output.is_dir() {
-        bail!("{}: it is a directory, expected a file", args.output.display());
+    if args.out.is_dir() {
+        bail!("{}: it is a directory, expected a file", args.out.display());
     }
-    files::write(&args.output, &built.toml)?;
+    files::write(&args.out, &built.toml)?;
     let capacities =
         built.capacities.iter().map(|(name, units)| format!("{name} {units}")).collect::<Vec<_>>();
     let busy = built.busy.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
     let text = format!(
         "{}: {} slots of {slot} s with {} jobs, {} ports ({} of the tasks), {} servers, {} channels\n\
          capacities in units: {}\nslots with a job, by port: {}\nRun it: esdp run {}\n",
-        args.output.display(),
+        args.out.display(),
         built.slots,
         built.jobs,
         built.ports,
@@ -144,13 +145,13 @@ pub(super) fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
         built.channels,
         capacities.join(", "),
         busy.join(" "),
-        args.output.display()
+        args.out.display()
     );
-    output::print_about(&[&args.output], &text)
+    output::print_about(&[&args.out], &text)
 }
 
 fn plan(args: &ScenarioArgs, slot: f64) -> Plan {
-    let stem = args.output.file_stem().filter(|_| !files::is_stdout(&args.output));
+    let stem = args.out.file_stem().filter(|_| !files::is_stdout(&args.out));
     let name = stem.map_or_else(|| "trace".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let edges = match args.edges {
         Rule::Probability => Edges::Probability(args.probability),

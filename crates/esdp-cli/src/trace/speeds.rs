@@ -33,8 +33,9 @@ pub(super) struct SpeedsArgs {
     #[command(flatten)]
     input: InputArgs,
     /// A speed table to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    // Its name of old stays, for scripts.
+    #[arg(short, long, alias = "output", value_name = "FILE")]
+    out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -51,7 +52,7 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
             args.input.names()
         );
     };
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.out {
         files::write(path, table(&speeds)).with_context(|| files::cannot(path))?;
         if files::is_stdout(path) {
             return Ok(());
@@ -60,7 +61,7 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
     match args.format {
         OutputFormat::Json => output::print_json(&document(&speeds)),
         OutputFormat::Table => {
-            let wrote = args.output.as_ref().map(|path| format!("\nSpeed table: {}\n", path.display()));
+            let wrote = args.out.as_ref().map(|path| format!("\nSpeed table: {}\n", path.display()));
             output::print(&(text(&speeds) + &wrote.unwrap_or_default()))
         }
     }

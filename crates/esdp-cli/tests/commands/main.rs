@@ -3,10 +3,13 @@
 //! tests of one.
 
 mod bench;
+mod first_scenario;
 mod oracle;
 mod replay;
 mod reproduce;
 mod run;
+mod scenario;
+mod scenario_keys;
 mod solve;
 mod solve_extremes;
 mod sweep;

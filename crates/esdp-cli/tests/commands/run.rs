@@ -24,6 +24,18 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+/// The files of every run.
+const FILES: [&str; 8] = [
+    "cluster.json",
+    "curves.csv",
+    "estimates.csv",
+    "report.html",
+    "scenario.toml",
+    "seeds.csv",
+    "summary.csv",
+    "summary.json",
+];
+
 const SMALL: [&str; 6] = ["--slots", "120", "--seeds", "3", "--policies", "oracle,esdp,lcf"];
 
 /// What the README promises of its first command: the whole default scenario, not a smaller one.
@@ -39,7 +51,7 @@ fn without_arguments_the_default_scenario_runs_and_its_table_is_the_one_of_the_r
         (names(dir.path()), names(out.parent().unwrap())),
         (vec!["out".into()], vec!["default".into()])
     );
-    assert_eq!(names(&out), ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
+    assert_eq!(names(&out), FILES);
     let (report, csv) = (read(&out, "report.html"), read(&out, "summary.csv"));
     assert!(report.starts_with("<!DOCTYPE html>") && report.ends_with("</html>\n"));
     let summary: Value = serde_json::from_str(&read(&out, "summary.json")).unwrap();
@@ -108,7 +120,7 @@ fn the_files_are_complete_and_the_scenario_repeats_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let (first, again) = (dir.path().join("a"), dir.path().join("b"));
     let table = run(&first, &SMALL).fine();
-    assert_eq!(names(&first), ["report.html", "scenario.toml", "summary.csv", "summary.json"]);
+    assert_eq!(names(&first), FILES);
     assert!(
         table.contains("report.html")
             && table.lines().all(|line| line.chars().count() <= 80 || line.contains('/'))
@@ -151,6 +163,75 @@ fn threads_do_not_change_a_byte() {
         "seed,policy,slot,jobs,channels,expected,realised,oracle,exploring,proved\n0,oracle,1,"
     ));
     assert_eq!(results[0][3].lines().count(), 120 * 3 * 3);
+}
+
+#[test]
+fn all_files_are_named_and_the_report_says_which_command_made_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = run(dir.path(), &[&SMALL[..], &["--per-slot", "csv"]].concat()).fine();
+    let told = table.split("\nAlso written: ").nth(1).expect("a list").replace('\n', " ");
+    let mut told: Vec<&str> = told.split([' ', ',']).filter(|name| !name.is_empty()).collect();
+    told.push("report.html");
+    told.sort();
+    assert_eq!(names(dir.path()), told);
+    let command = format!("esdp run --out {} --slots 120 --seeds 3", dir.path().display());
+    assert!(read(dir.path(), "report.html").contains(&format!("<dt>Command</dt><dd>{command}")));
+}
+
+#[test]
+fn another_result_is_kept_and_the_same_is_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = |args: &[&str]| util::esdp_in(dir.path(), &[&["run"], &SMALL[..], args].concat(), b"");
+    here(&["--per-slot", "csv"]).fine();
+    // The same scenario, seeds, slots and policies: the same numbers.
+    here(&[]).fine();
+    assert_eq!(names(&dir.path().join("out")), ["default"]);
+    let first = read(&dir.path().join("out/default"), "summary.csv");
+    let shorter = ["run", "--slots", "20", "--seeds", "2", "--policies", "lcf"];
+    let other = util::esdp_in(dir.path(), &shorter, b"");
+    let note = "note: out/default held another result (default, 120 slots, seeds 0 to 2): moved to \
+                out/default-1\n";
+    assert_eq!((other.code, other.stderr.as_str()), (0, note));
+    assert_eq!(names(&dir.path().join("out")), ["default", "default-1"]);
+    assert_eq!(read(&dir.path().join("out/default-1"), "summary.csv"), first);
+    assert!(read(&dir.path().join("out/default"), "summary.csv").contains("\nlcf,20,2,"));
+    // A sweep into the directory of a run, and back; `--quiet` moves too and says nothing.
+    let sweep = ["sweep", "--preset", "default", "--slots", "5", "--seeds", "1", "--policies", "lcf"];
+    let sweep = [&sweep[..], &["--vary", "arrivals.rho=0.5,1", "--out", "out/default"]].concat();
+    let swept = util::esdp_in(dir.path(), &sweep, b"");
+    assert!(
+        swept.stderr.ends_with("another result (of a run): moved to out/default-2\n"),
+        "{}",
+        swept.stderr
+    );
+    here(&["--quiet"]).fine();
+    assert_eq!(names(&dir.path().join("out")), ["default", "default-1", "default-2", "default-3"]);
+    assert!(dir.path().join("out/default-3/sweep.csv").exists());
+}
+
+#[test]
+fn what_does_not_apply_is_null() {
+    let dir = tempfile::tempdir().unwrap();
+    let drained = dir.path().join("drained.toml");
+    let text =
+        "slots = 40\npolicies = [\"esdp\", \"lcf\"]\n[seeds]\ncount = 1\n[jobs]\nheld = true\ndrain = true\n";
+    std::fs::write(&drained, text).unwrap();
+    let json = run(&dir.path().join("out"), &[drained.to_str().unwrap(), "--format", "json"]).fine();
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let [esdp, lcf] = [0, 1].map(|at| &document["policies"][at]);
+    for key in [
+        "oracle_ratio_mean",
+        "oracle_ratio_stderr",
+        "regret_mean",
+        "regret_stderr",
+        "aou_stderr",
+        "jct_stderr",
+    ] {
+        assert!(esdp[key].is_null() && esdp.get(key).is_some(), "{key} in {esdp}");
+    }
+    assert!(esdp["exploration_share"].is_number() && lcf["exploration_share"].is_null());
+    assert!(esdp["proved_share"].is_number() && lcf["proved_share"].is_null());
+    assert!(esdp["jct_mean"].is_number() && lcf["aou_mean"].is_number());
 }
 
 #[test]
@@ -293,9 +374,9 @@ fn ctrl_c_leaves_complete_files_of_what_is_done() {
     // Whole seeds, whole lines, and nothing temporary.
     assert_eq!(read(dir.path(), "slots.csv").lines().count(), 1 + done * 2 * 3000);
     assert!(read(dir.path(), "report.html").contains("interrupted"));
-    let mut names: Vec<_> = dir.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["report.html", "scenario.toml", "slots.csv", "summary.csv", "summary.json"]);
+    let mut expected = [&FILES[..], &["slots.csv"]].concat();
+    expected.sort();
+    assert_eq!(names(dir.path()), expected);
     // What is done is what an undisturbed run would have.
     let seeds = document["seeds"].as_array().unwrap();
     if seeds.iter().enumerate().all(|(at, seed)| *seed == at) {

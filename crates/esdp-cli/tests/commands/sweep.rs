@@ -46,7 +46,10 @@ fn one_row_a_point_and_policy() {
     let dir = tempfile::tempdir().unwrap();
     let table = sweep(dir.path(), &SMALL).fine();
     assert!(
-        table.contains("arrivals.rho=0.5") && table.contains('*') && table.contains("report.html"),
+        table.contains("\nrho ")
+            && table.contains(" ± ")
+            && table.contains('*')
+            && table.contains("report.html"),
         "{table}"
     );
     assert!(table.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{table}");
@@ -88,6 +91,31 @@ fn combinations_presets_and_categories() {
     let document: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(document["rows"].as_array().unwrap().len(), 6 * 2);
     assert_eq!(document["rows"][0]["at"]["devices.capacity"], serde_json::json!([1, 2]));
+}
+
+#[test]
+fn two_keys_have_a_column_each_and_a_heat_map() {
+    let dir = tempfile::tempdir().unwrap();
+    let two = ["--vary", "speeds.deviation=0.1,0.2"];
+    let table = sweep(dir.path(), &[&SMALL[..], &two].concat()).fine();
+    let head = table.lines().find(|line| line.starts_with("rho ")).expect("a heading");
+    assert_eq!(head.split_whitespace().collect::<Vec<_>>(), ["rho", "deviation", "esdp", "lcf"]);
+    let row = table.lines().find(|line| line.starts_with("0.5 ")).expect("a row");
+    assert_eq!(row.split_whitespace().nth(1), Some("0.1"), "{table}");
+    assert!(read(dir.path(), "sweep.csv").starts_with("arrivals.rho,speeds.deviation,policy,"));
+    let report = read(dir.path(), "report.html");
+    assert!(report.contains("<h2>Heat maps</h2>") && report.contains("esdp: oracle ratio"));
+    assert!(report.contains("esdp less lcf: oracle ratio, ± standard error seed by seed"));
+    assert!(report.contains("style=\"--heat: 60%\"") && report.contains("deviation = 0.2"));
+    // Another sweep in the same directory keeps the result of this one, and its parts.
+    let before = parts(dir.path());
+    let other = sweep(dir.path(), &SMALL);
+    let kept = format!("{}-1", dir.path().display());
+    let note = format!("held another result (arrivals.rho and speeds.deviation): moved to {kept}\n");
+    assert!(other.stderr.ends_with(&note), "{}", other.stderr);
+    let after = parts(dir.path());
+    assert!(Path::new(&kept).join("sweep.csv").exists() && before.iter().all(|part| after.contains(part)));
+    std::fs::remove_dir_all(kept).unwrap();
 }
 
 #[test]
@@ -237,7 +265,7 @@ fn bad_sweeps_get_one_sentence_and_write_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let cases: [(&[&str], &str); 8] = [
-        (&[], "give a scenario"),
+        (&[], "nothing to vary"),
         (&["--preset", "default"], "nothing to vary"),
         (&["--preset", "default", "--vary", "rho"], "expected KEY=VALUE"),
         (

@@ -10,7 +10,8 @@ mod cancel;
 mod task;
 
 pub use cancel::Cancel;
-pub use task::{PolicyRun, SlotSink};
+pub(crate) use task::keeps_estimates;
+pub use task::{MOST_ESTIMATES, PolicyRun, SlotSink};
 
 use crate::{Contender, Failure, RunError, RunOutcome};
 use esdp::scenario::Scenario;

@@ -3,7 +3,8 @@
 use super::{Options, Unit};
 use crate::{Failure, RunError};
 use esdp::sim::{
-    Curve, CurvePoint, InsightPoint, Insights, OracleTrack, Recorder, Setting, SlotRecord, Summary,
+    ChannelEstimate, Curve, CurvePoint, InsightPoint, Insights, OracleTrack, Recorder, Setting, SlotRecord,
+    Summary,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -20,6 +21,9 @@ const LONGEST_DRAIN: u64 = 20;
 /// At most so many times during a run it is noted what a policy has found out.
 const INSIGHTS: usize = 24;
 
+/// What was learned is kept of the first seeds only, until they have so many channels; of one at least.
+pub const MOST_ESTIMATES: usize = 200_000;
+
 /// Progress is told, at most, after so many slots.
 const BATCH: u64 = 64;
 
@@ -33,6 +37,10 @@ pub struct PolicyRun {
     /// What it found out beside the speeds, over time.
     #[serde(default)]
     pub insights: Vec<InsightPoint>,
+    /// What it has learned of every channel by the end, in their order. Nothing for policies that learn
+    /// nothing, where no curve is kept, and of seeds beyond the first [`MOST_ESTIMATES`] channels.
+    #[serde(default)]
+    pub estimates: Vec<ChannelEstimate>,
 }
 
 /// A per-slot record that is streamed somewhere.
@@ -72,7 +80,7 @@ impl UnitState {
     ) -> Result<(), RunError> {
         let Some(world) = self.world(unit, stopped)? else { return Ok(()) };
         let sink = options.record.map(|make| make(index, policy)).transpose()?;
-        let Some(run) = simulate(unit, &world, policy, options, stopped, sink)? else {
+        let Some(run) = simulate(unit, &world, (index, policy), options, stopped, sink)? else {
             return Ok(());
         };
         drop(world);
@@ -113,7 +121,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn simulate(
     unit: &Unit<'_>,
     world: &World,
-    policy: usize,
+    (index, policy): (usize, usize),
     options: &Options<'_>,
     stopped: &dyn Fn() -> bool,
     mut sink: Option<Box<dyn SlotSink>>,
@@ -152,11 +160,15 @@ fn simulate(
     {
         sink.finish()?;
     }
-    Ok(complete.then(|| PolicyRun {
-        summary,
-        series: series.into_points(),
-        insights: insights.into_points(),
-    }))
+    let series = series.into_points();
+    let kept = !series.is_empty() && keeps_estimates(index, world.setting.cluster().channels().len());
+    let estimates = if kept { simulation.estimates() } else { Vec::new() };
+    Ok(complete.then(|| PolicyRun { summary, series, insights: insights.into_points(), estimates }))
+}
+
+/// Whether what was learned under the seed at this position is kept.
+pub(crate) fn keeps_estimates(position: usize, channels: usize) -> bool {
+    position == 0 || (position + 1).saturating_mul(channels) <= MOST_ESTIMATES
 }
 
 /// Tells how far the run is and breaks it off when asked to.

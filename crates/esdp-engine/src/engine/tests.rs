@@ -34,7 +34,7 @@ fn any_number_of_threads_gives_the_same() {
 #[test]
 fn the_oracle_is_the_yardstick() {
     let outcome = outcome(2, &[0, 1]);
-    let ratio = |policy: usize| outcome.policies[policy].oracle_ratio().mean;
+    let ratio = |policy: usize| outcome.policies[policy].oracle_ratio().unwrap().mean;
     assert_eq!(ratio(0), 1.0);
     assert!(ratio(1) < 1.0 && ratio(1) > ratio(2), "{} {}", ratio(1), ratio(2));
     let curve = outcome.policies[0].curve(|point| point.average());

@@ -1,24 +1,23 @@
 //! What a policy has found out: how far back it looks, how much channels share, and which servers are slow.
 
 use crate::{PolicyOutcome, RunOutcome, Spread};
+use esdp::model::Cluster;
 use esdp::sim::InsightPoint;
 use esdp::stats::{Insight, ServerInsight};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Section, Table};
 
-const TERMS: &str = "Memory is the number of slots over which outcomes count: it grows with the run where \
-                     speeds stay \
-     as they are, and stays short where they drift. Shared is the part of an estimate that comes from other \
-     channels \
-     of the same port, label or server. The factor of a server is its speed as a multiple of others of its \
-     kind, over \
-     all ports; servers are those of the first seed.";
+const TERMS: &str = "Memory is the number of slots over which outcomes count: it grows with the run where speeds stay \
+                     as they are, and stays short where they drift. Shared is the part of an estimate that \
+                     comes from other channels of the same port, label or server. The factor of a server is \
+                     its speed as a multiple of others of its kind, over all ports; servers are those of the \
+                     first seed.";
 
 /// How many of the slowest and of the fastest servers are shown.
 const SHOWN: usize = 5;
 
 /// The part of the report; none if no policy finds out anything beside speeds.
-pub(super) fn section(outcome: &RunOutcome, bands: &str) -> Option<Section> {
+pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster, bands: &str) -> Option<Section> {
     let policies: Vec<&PolicyOutcome> =
         outcome.policies.iter().filter(|policy| last(policy).is_some()).collect();
     let first = *policies.first()?;
@@ -36,15 +35,15 @@ pub(super) fn section(outcome: &RunOutcome, bands: &str) -> Option<Section> {
         }));
     let extremes = extremes(first);
     if !extremes.is_empty() {
-        section = section.figure(factors(first, &extremes)).table(servers(first, &extremes));
+        section =
+            section.figure(factors(first, cluster, &extremes)).table(servers(first, cluster, &extremes));
     }
     Some(section)
 }
 
-/// The same in two lines, for a terminal; empty if there is nothing to tell.
-pub(super) fn sentences(outcome: &RunOutcome) -> String {
-    let Some((policy, insight)) = outcome.policies.iter().find_map(|policy| Some((policy, last(policy)?)))
-    else {
+/// The same in a line, for a terminal; empty if there is nothing to tell.
+pub(super) fn sentence(outcome: &RunOutcome) -> String {
+    let Some(policy) = outcome.policies.iter().find(|policy| last(policy).is_some()) else {
         return String::new();
     };
     let mean = |value: fn(&Insight) -> f64| {
@@ -53,27 +52,13 @@ pub(super) fn sentences(outcome: &RunOutcome) -> String {
         )
         .mean
     };
-    let mut text = format!(
+    format!(
         "{}: remembers {:.0} of {} slots; {:.0} % of an estimate is shared\n",
         policy.label,
         mean(|insight| insight.memory),
         outcome.slots,
         100.0 * mean(|insight| insight.shared)
-    );
-    let extremes = extremes(policy);
-    if let (Some(&slow), Some(&fast)) = (extremes.first(), extremes.last()) {
-        let said = |server: usize| {
-            let ServerInsight { factor, .. } = insight.servers[server];
-            format!("server-{server} {factor:.2}")
-        };
-        text += &format!(
-            "slowest of its kind: {}, fastest: {} (seed {})\n",
-            said(slow),
-            said(fast),
-            outcome.seeds[0]
-        );
-    }
-    text
+    )
 }
 
 /// What a policy knew at the end, under the first seed.
@@ -103,7 +88,7 @@ fn extremes(policy: &PolicyOutcome) -> Vec<usize> {
     order
 }
 
-fn factors(policy: &PolicyOutcome, servers: &[usize]) -> Figure {
+fn factors(policy: &PolicyOutcome, cluster: &Cluster, servers: &[usize]) -> Figure {
     let y = Axis::new("factor").including(1.0);
     let figure = Figure::new("factors", "Learned factors of servers", Axis::new("slot"), y)
         .caption(format!("{}, first seed: the slowest and the fastest servers by the end.", policy.label));
@@ -112,17 +97,17 @@ fn factors(policy: &PolicyOutcome, servers: &[usize]) -> Figure {
         points.map(move |InsightPoint { slot, insight }| (*slot as f64, insight.servers[server].factor, 0.0))
     };
     servers.iter().fold(figure, |figure, &server| {
-        figure.with(Series::line(format!("server-{server}")).points(of(server).collect::<Vec<_>>()))
+        figure.with(Series::line(&cluster.servers()[server]).points(of(server).collect::<Vec<_>>()))
     })
 }
 
-fn servers(policy: &PolicyOutcome, servers: &[usize]) -> Table {
+fn servers(policy: &PolicyOutcome, cluster: &Cluster, servers: &[usize]) -> Table {
     let columns = vec![Column::text("Server"), Column::number("Factor"), Column::number("Memory")];
     let mut table = Table::new(format!("{}, first seed, at the end", policy.label), columns);
     for &server in servers {
         if let Some(ServerInsight { factor, memory }) = last(policy).map(|insight| insight.servers[server]) {
             table.row(vec![
-                Cell::text(format!("server-{server}")),
+                Cell::text(&cluster.servers()[server]),
                 Cell::number(format!("{factor:.3}"), factor),
                 Cell::number(format!("{memory:.0}"), memory),
             ]);

@@ -1,19 +1,29 @@
-//! The results of a run, in every form: `summary.json`, `summary.csv`, `scenario.toml`, a table, a report.
+//! The results of a run, in every form: `summary.json`, `summary.csv`, `scenario.toml`, a table, a report;
+//! `seeds.csv`, `curves.csv`, `cluster.json` and `estimates.csv` for statistics and figures of one's own.
 
 mod beaten;
+mod clusters;
+mod curves;
 mod found;
+mod learned;
 mod page;
+mod seeds;
 mod spark;
 mod table;
+mod tables;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use table::shortened;
 
 use crate::rows::Row;
 use crate::{RunOutcome, seeds_in_words};
+use esdp::model::Cluster;
 use esdp::scenario::Scenario;
 use esdp_report::csv;
 use esdp_report::report::Report;
 use serde::{Serialize, Serializer};
+use std::sync::Arc;
 
 /// What policies did on a scenario. Serialises as the JSON document of `esdp run`.
 #[derive(Debug, Clone)]
@@ -22,6 +32,8 @@ pub struct RunResults {
     outcome: RunOutcome,
     rows: Vec<Row>,
     notes: Vec<String>,
+    /// That of the first seed, whose names the report and the terminal use.
+    cluster: Option<Arc<Cluster>>,
 }
 
 #[derive(Serialize)]
@@ -41,7 +53,7 @@ struct Document<'a> {
 
 impl Serialize for RunResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { scenario, outcome, rows, notes } = self;
+        let Self { scenario, outcome, rows, notes, .. } = self;
         let document = Document {
             version: env!("CARGO_PKG_VERSION"),
             scenario,
@@ -61,7 +73,9 @@ impl RunResults {
     pub fn new(scenario: Scenario, outcome: RunOutcome) -> Self {
         let rows = outcome.policies.iter().map(Row::new).collect();
         let notes = beaten::notes(&scenario, &outcome);
-        Self { scenario, outcome, rows, notes }
+        let setting = outcome.seeds.first().and_then(|&seed| scenario.setting(seed).ok());
+        let cluster = setting.map(|setting| Arc::clone(setting.cluster()));
+        Self { scenario, outcome, rows, notes, cluster }
     }
 
     /// The scenario.
@@ -74,9 +88,11 @@ impl RunResults {
         &self.outcome
     }
 
-    /// What the policy that knows most has found out, in two lines; empty if there is nothing to tell.
+    /// What the first policy that learns has learned and found out, in two lines; empty if there is nothing
+    /// to tell.
     pub fn found(&self) -> String {
-        found::sentences(&self.outcome)
+        let learned = self.cluster.as_ref().map(|cluster| learned::sentence(&self.outcome, cluster));
+        found::sentence(&self.outcome) + &learned.unwrap_or_default()
     }
 
     /// The numbers, one row per policy.
@@ -109,15 +125,43 @@ impl RunResults {
         text
     }
 
+    /// Every number of every policy under every seed.
+    pub fn seeds_csv(&self) -> String {
+        seeds::csv(&self.outcome)
+    }
+
+    /// What the report draws over time, as means and standard errors.
+    pub fn curves_csv(&self) -> String {
+        curves::csv(&self.outcome)
+    }
+
+    /// What policies have learned of every channel, beside the truth.
+    pub fn estimates_csv(&self) -> String {
+        learned::csv(&self.scenario, &self.outcome)
+    }
+
+    /// The clusters that the seeds drew, with the true means.
+    ///
+    /// # Errors
+    /// When a number has no JSON; there is none such.
+    pub fn cluster_json(&self) -> serde_json::Result<String> {
+        clusters::json(&self.scenario, &self.outcome.seeds)
+    }
+
     /// A table within 80 columns, for a terminal.
     pub fn table(&self, colour: bool) -> String {
-        table::render(&self.scenario, &self.outcome, colour)
+        self.table_within(table::WIDTH, colour)
+    }
+
+    /// The same on a terminal that may be narrower: columns that matter less go first.
+    pub fn table_within(&self, width: usize, colour: bool) -> String {
+        table::render(&self.scenario, &self.outcome, width, colour)
     }
 
     /// A page with figures and tables, and these remarks beside them.
     pub fn report(&self, remarks: &[String]) -> Report {
         let remarks = [remarks, self.notes()].concat();
-        page::report(&self.scenario, &self.outcome, &self.rows, &remarks)
+        page::report(&self.scenario, &self.outcome, &self.rows, self.cluster.as_deref(), &remarks)
     }
 }
 

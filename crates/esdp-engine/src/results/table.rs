@@ -1,12 +1,15 @@
-//! The result on a terminal: a table within 80 columns, with a curve a policy.
+//! The result on a terminal: a table as wide as it may be, with a curve per policy.
 
 use super::spark;
-use crate::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
+use super::tables::paired_aou;
+use crate::{PolicyOutcome, RunOutcome, Spread, leaders, seeds_in_words};
 use esdp::scenario::Scenario;
-use esdp_report::table::duration;
+use esdp::sim::Summary;
+use esdp_report::table::{NONE, duration, wrapped};
 use esdp_report::visible::{self, BEST, FAINT, RESET};
 
-const WIDTH: usize = 80;
+/// Nothing is wider, however wide the terminal is; files and pipes get this.
+pub(super) const WIDTH: usize = 80;
 const GAP: usize = 2;
 /// A longer label is cut: the numbers matter more.
 const LONGEST_LABEL: usize = 16;
@@ -15,28 +18,34 @@ const SHORTEST_CURVE: usize = CURVE.len();
 const CURVE: &str = "AOU / slot";
 const LONGEST_CURVE: usize = 16;
 
-/// A column: one text a policy, and which of them is the best.
+const AOU: &str = "AOU: accumulated overall utility";
+const PAIRED: &str = "; its ± is that of the difference to the oracle";
+const STAR: &str = "*: the best, and all that are not clearly worse seed by seed (95 %)";
+
+/// A column: one text per policy, and which of them are marked.
 struct Column {
     head: &'static str,
     cells: Vec<String>,
-    best: Option<usize>,
+    marked: Vec<bool>,
+    /// Where room is short, the column with the highest goes first; 0 stays.
+    spare: u8,
 }
 
-/// The whole text: what was run, the table, and what is not done.
-pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, colour: bool) -> String {
-    let mut text = title(scenario, outcome);
+/// The whole text: what was run, the table, and what its words mean.
+pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, width: usize, colour: bool) -> String {
+    let width = width.min(WIDTH);
+    let mut text = title(scenario, outcome, width);
     text.push('\n');
-    let columns = columns(outcome);
+    let columns = fitting(columns(outcome), width);
     let widths: Vec<usize> = columns.iter().map(Column::width).collect();
-    let taken = widths.iter().sum::<usize>() + GAP * widths.len();
-    let room = WIDTH.saturating_sub(taken).min(LONGEST_CURVE);
+    let room = width.saturating_sub(taken(&columns)).min(LONGEST_CURVE);
     let curves = if room >= SHORTEST_CURVE { curves(&outcome.policies, room) } else { Vec::new() };
     for row in 0..=outcome.policies.len() {
         let mut line = String::new();
         for (position, (column, &width)) in columns.iter().zip(&widths).enumerate() {
-            let (cell, best) = column.at(row);
+            let (cell, marked) = column.at(row);
             let pad = " ".repeat(width - cell.chars().count());
-            let cell = if best && colour { format!("{BEST}{cell}{RESET}") } else { cell };
+            let cell = if marked && colour { format!("{BEST}{cell}{RESET}") } else { cell };
             line += &if position == 0 { format!("{cell}{pad}") } else { format!("{:GAP$}{pad}{cell}", "") };
         }
         if !curves.is_empty() {
@@ -46,61 +55,98 @@ pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, colour: bool) ->
         let line = line.trim_end();
         text += &if row == 0 && colour { format!("{FAINT}{line}{RESET}\n") } else { format!("{line}\n") };
     }
-    text
+    text + &legend(&columns, outcome, width)
 }
 
-fn title(scenario: &Scenario, outcome: &RunOutcome) -> String {
+/// Drops columns until the rest fits.
+fn fitting(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
+    while taken(&columns) > width + GAP {
+        let Some(spare) = columns.iter().map(|column| column.spare).max().filter(|&spare| spare > 0) else {
+            break;
+        };
+        columns.retain(|column| column.spare != spare);
+    }
+    columns
+}
+
+/// The width of columns, each with a gap.
+fn taken(columns: &[Column]) -> usize {
+    columns.iter().map(|column| column.width() + GAP).sum()
+}
+
+/// What the words and the star mean.
+fn legend(columns: &[Column], outcome: &RunOutcome, width: usize) -> String {
+    let mut said = Vec::new();
+    if columns.iter().any(|column| column.head.starts_with("AOU")) {
+        let paired =
+            outcome.seeds.len() > 1 && outcome.policies.iter().all(|policy| policy.regret().is_some());
+        said.push(format!("{AOU}{}", if paired { PAIRED } else { "" }));
+    }
+    if columns.iter().any(|column| column.marked.contains(&true)) {
+        said.push(STAR.to_owned());
+    }
+    said.iter().map(|line| format!("{}\n", wrapped(line, width))).collect()
+}
+
+fn title(scenario: &Scenario, outcome: &RunOutcome, width: usize) -> String {
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
     let of = if done < asked { format!("{done} of {asked}") } else { done.to_string() };
     let seeds = match outcome.seeds.as_slice() {
         [seed] if asked == 1 => format!("seed {seed}"),
         seeds => format!("{of} seeds ({})", shortened(&seeds_in_words(seeds), 24)),
     };
-    let rivals = outcome.policies.iter().filter(|policy| !policy.is_oracle()).count();
     let error = if done > 1 { "; mean ± standard error" } else { "" };
-    let star = if rivals > 1 { "; * best" } else { "" };
     let name = match scenario.description() {
         "" => scenario.name().to_owned(),
         description => format!("{}: {description}", scenario.name()),
     };
-    format!("{}\n{} slots, {seeds}{error}{star}\n", shortened(&name, WIDTH), outcome.slots)
+    let run = wrapped(&format!("{} slots, {seeds}{error}", outcome.slots), width);
+    format!("{}\n{run}\n", shortened(&name, width))
 }
 
 fn columns(outcome: &RunOutcome) -> Vec<Column> {
+    type Each = fn(&Summary) -> Option<f64>;
     let policies = &outcome.policies;
-    let label = |policy: &PolicyOutcome| shortened(&policy.label, LONGEST_LABEL);
-    let time = |policy: &PolicyOutcome| duration(policy.decision_us(0.5));
-    let column = |head, spread: fn(&PolicyOutcome) -> Spread, digits: Option<usize>, highest: bool| {
-        let spreads: Vec<Spread> = policies.iter().map(spread).collect();
-        let best = best(policies, &spreads, highest);
-        let digits = digits.unwrap_or_else(|| digits_for(&spreads));
+    let plain =
+        |head, cells: Vec<String>, spare| Column { head, marked: vec![false; cells.len()], cells, spare };
+    let column = |head, spreads: Vec<Option<Spread>>, each: Each, highest: bool, spare: u8| {
+        let digits = if head == RATIO { 3 } else { digits_for(spreads.iter().flatten()) };
+        let marked = leaders(policies, each, highest);
         // Every cell of the column keeps a place for the star, so that digits line up.
-        let cell = |(row, spread): (usize, &Spread)| {
-            let star = if best == Some(row) { '*' } else { ' ' };
-            format!("{}{star}", shown(spread, digits))
+        let cell = |(spread, &marked): (&Option<Spread>, &bool)| {
+            let star = if marked { '*' } else { ' ' };
+            format!("{}{star}", spread.map_or_else(|| NONE.to_owned(), |spread| shown(&spread, digits)))
         };
-        Column { head, cells: spreads.iter().enumerate().map(cell).collect(), best }
+        let cells = spreads.iter().zip(&marked).map(cell).collect();
+        spreads.iter().any(Option::is_some).then_some(Column { head, cells, marked, spare })
     };
-    let mut columns =
-        vec![Column { head: "policy", cells: policies.iter().map(label).collect(), best: None }];
-    columns.push(column("oracle ratio ", PolicyOutcome::oracle_ratio, Some(3), true));
-    if policies.iter().all(|policy| policy.completion().is_some()) {
+    let all = |spread: fn(&PolicyOutcome) -> Option<Spread>| policies.iter().map(spread).collect::<Vec<_>>();
+    let label = |policy: &PolicyOutcome| shortened(&policy.label, LONGEST_LABEL);
+    let mut columns = vec![plain("policy", policies.iter().map(label).collect(), 0)];
+    if policies.iter().any(|policy| policy.completion().is_some()) {
         // Where jobs wait and hold their devices, how soon they are done is what matters.
-        let waited =
-            |policy: &PolicyOutcome| policy.spread(|summary| summary.jobs.mean_wait().unwrap_or(0.0));
         let p99 = |policy: &PolicyOutcome| {
-            policy.completion_within(0.99).map_or_else(String::new, |p| format!("{p:.0}"))
+            policy.completion_within(0.99).map_or_else(|| NONE.to_owned(), |p| format!("{p:.0}"))
         };
-        columns.push(column("JCT, slots ", |policy| policy.completion().expect("all have one"), None, false));
-        columns.push(Column { head: "p99", cells: policies.iter().map(p99).collect(), best: None });
-        columns.push(column("waiting ", waited, None, false));
+        let waits: Each = |summary| summary.jobs.mean_wait();
+        let waited = |policy: &PolicyOutcome| policy.each(|summary| summary.jobs.mean_wait()).map(Spread::of);
+        columns.extend(column(RATIO, all(PolicyOutcome::oracle_ratio), Summary::oracle_ratio, true, 2));
+        let completion: Each = |summary| summary.jobs.mean_completion();
+        columns.extend(column("JCT, slots ", all(PolicyOutcome::completion), completion, false, 0));
+        columns.push(plain("p99", policies.iter().map(p99).collect(), 4));
+        columns.extend(column("waiting ", all(waited), waits, false, 3));
     } else {
-        columns.push(column("AOU ", PolicyOutcome::aou, None, true));
-        columns.push(column("regret ", PolicyOutcome::regret, None, false));
+        columns.extend(column(RATIO, all(PolicyOutcome::oracle_ratio), Summary::oracle_ratio, true, 0));
+        let aou: Each = |summary| Some(summary.aou);
+        columns.extend(column("AOU ", all(|policy| Some(paired_aou(policy))), aou, true, 3));
+        columns.extend(column("regret ", all(PolicyOutcome::regret), Summary::regret, false, 2));
     }
-    columns.push(Column { head: "decision", cells: policies.iter().map(time).collect(), best: None });
+    let time = |policy: &PolicyOutcome| duration(policy.decision_us(0.5));
+    columns.push(plain("decision", policies.iter().map(time).collect(), 5));
     columns
 }
+
+const RATIO: &str = "oracle ratio ";
 
 impl Column {
     fn width(&self) -> usize {
@@ -113,35 +159,25 @@ impl Column {
             .unwrap_or(0)
     }
 
-    /// A cell and whether it is the best; row 0 is the head.
+    /// A cell and whether it is marked; row 0 is the head.
     fn at(&self, row: usize) -> (String, bool) {
         match row.checked_sub(1) {
             None => (self.head.to_owned(), false),
-            Some(row) => (self.cells[row].clone(), self.best == Some(row)),
+            Some(row) => (self.cells[row].clone(), self.marked[row]),
         }
     }
 }
 
-/// The best policy of a column; the oracle is no rival, and a single policy beats nobody.
-fn best(policies: &[PolicyOutcome], spreads: &[Spread], highest: bool) -> Option<usize> {
-    let rivals = || (0..policies.len()).filter(|&at| !policies[at].is_oracle());
-    if rivals().count() < 2 {
-        return None;
-    }
-    let worth = |at: usize| if highest { spreads[at].mean } else { -spreads[at].mean };
-    rivals().reduce(|best, at| if worth(at) > worth(best) { at } else { best })
-}
-
 fn shown(spread: &Spread, digits: usize) -> String {
-    match spread.n {
-        0 | 1 => format!("{:.digits$}", spread.mean),
-        _ => format!("{:.digits$} ± {:.digits$}", spread.mean, spread.stderr),
+    match spread.error() {
+        None => format!("{:.digits$}", spread.mean),
+        Some(error) => format!("{:.digits$} ± {error:.digits$}", spread.mean),
     }
 }
 
 /// Fewer digits for larger numbers: a column stays narrow.
-fn digits_for(spreads: &[Spread]) -> usize {
-    match spreads.iter().map(|spread| spread.mean.abs()).fold(0.0, f64::max) {
+fn digits_for<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> usize {
+    match spreads.into_iter().map(|spread| spread.mean.abs()).fold(0.0, f64::max) {
         large if large >= 1000.0 => 0,
         middle if middle >= 10.0 => 1,
         _ => 3,
@@ -171,18 +207,29 @@ mod tests {
     use super::*;
     use crate::{Contender, Options, simulate};
 
-    fn rendered(seeds: &[u64], policies: &str, slots: u64) -> String {
+    fn rendered(seeds: &[u64], policies: &str, slots: u64, width: usize) -> String {
         let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();
         let outcome =
             simulate(&scenario, &Contender::of(&scenario), slots, seeds, &Options::default()).unwrap();
-        render(&scenario, &outcome, false)
+        render(&scenario, &outcome, width, false)
     }
 
     #[test]
     fn it_fits_a_terminal() {
-        for text in [rendered(&[0, 1, 2], "oracle,esdp,epsilon-greedy,lcf", 120), rendered(&[3], "esdp", 5)] {
-            for line in text.lines() {
-                assert!(line.chars().count() <= WIDTH && line == line.trim_end(), "{line}");
+        let few = ["oracle,esdp,epsilon-greedy,lcf", "esdp"];
+        for width in [30, 42, 60, 80, 200] {
+            for (seeds, policies, slots) in [(&[0, 1, 2][..], few[0], 120), (&[3], few[1], 5)] {
+                let text = rendered(seeds, policies, slots, width);
+                for line in text.lines() {
+                    assert!(line.chars().count() <= width.min(WIDTH) && line == line.trim_end(), "{text}");
+                }
+                assert!(text.contains("oracle ratio"), "{text}");
+                // The time goes first, then the AOU; what is left is whole.
+                assert_eq!(
+                    text.contains("decision"),
+                    width >= 80 || seeds.len() == 1 && width > 42,
+                    "{text}"
+                );
             }
         }
         // Millions of slots make wide numbers.
@@ -192,11 +239,26 @@ mod tests {
 
     #[test]
     fn the_best_is_marked_and_it_is_not_the_oracle() {
-        let text = rendered(&[0, 1], "oracle,esdp,lcf", 200);
+        let text = rendered(&[0, 1, 2, 3], "oracle,esdp,lcf", 200, WIDTH);
         let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
         assert_eq!(line("esdp").matches('*').count(), 3, "{text}");
         assert!(!line("oracle").contains('*') && !line("lcf").contains('*'), "{text}");
         assert!(line("oracle").contains("1.000 ± 0.000") && line("esdp").contains('▇'), "{text}");
+        assert!(text.contains("\n*: the best") && text.contains("\nAOU: accumulated overall utility; its ±"));
+        // One seed has no standard error and decides nothing.
+        let one = rendered(&[0], "oracle,esdp,lcf", 200, WIDTH);
+        assert!(!one.contains('±') && !one.contains('*'), "{one}");
+    }
+
+    #[test]
+    fn what_does_not_apply_is_not_a_number() {
+        let scenario = Scenario::preset("default").unwrap().set("policies", "esdp,lcf").unwrap();
+        let scenario = scenario.set("jobs.held", "true").unwrap().set("jobs.drain", "true").unwrap();
+        let outcome =
+            simulate(&scenario, &Contender::of(&scenario), 60, &[0, 1], &Options::default()).unwrap();
+        let text = render(&scenario, &outcome, WIDTH, false);
+        assert!(text.contains("JCT, slots") && !text.contains("oracle ratio"), "{text}");
+        assert!(outcome.policies.iter().all(|policy| policy.oracle_ratio().is_none()));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The report of a sweep: one figure per metric, over the first varied key.
 
-use super::{SweepPlan, SweepResults, SweepRow};
+use super::{SweepPlan, SweepResults, SweepRow, heat, short_names};
 use crate::results::resolved;
 use crate::seeds_in_words;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
-use esdp_report::table::duration;
+use esdp_report::table::{NONE, duration};
 use std::collections::HashMap;
 
 /// With more combinations of the other keys than this, the table has to do.
@@ -20,8 +20,8 @@ struct Measure {
     id: &'static str,
     title: &'static str,
     axis: fn() -> Axis,
-    /// Its mean and standard error in a line.
-    value: fn(&SweepRow) -> (f64, f64),
+    /// Its mean and standard error in a line; none where it does not apply.
+    value: fn(&SweepRow) -> Option<(f64, Option<f64>)>,
     /// Whether the oracle's tells anything: its ratio is always 1, its regret 0.
     oracle: bool,
     caption: &'static str,
@@ -29,12 +29,20 @@ struct Measure {
 
 const BANDS: &str = "Means over the seeds; bands show one standard error.";
 
+const PAIRED: &str = "Accumulated overall utility: means over the seeds; bands show one standard error of the difference to \
+                      the oracle under the same seed, where there is an oracle.";
+
+/// The standard error of the AOU's difference to the oracle, or of the AOU where there is none.
+fn paired(line: &SweepRow) -> Option<f64> {
+    line.row.regret_stderr.or(line.row.aou_stderr)
+}
+
 const MEASURES: [Measure; 4] = [
     Measure {
         id: "oracle-ratio",
         title: "Oracle ratio",
         axis: || Axis::new("AOU / oracle's AOU"),
-        value: |line| (line.row.oracle_ratio_mean, line.row.oracle_ratio_stderr),
+        value: |line| Some((line.row.oracle_ratio_mean?, line.row.oracle_ratio_stderr)),
         oracle: false,
         caption: BANDS,
     },
@@ -42,23 +50,23 @@ const MEASURES: [Measure; 4] = [
         id: "aou",
         title: "AOU",
         axis: || Axis::new("AOU").including(0.0),
-        value: |line| (line.row.aou_mean, line.row.aou_stderr),
+        value: |line| Some((line.row.aou_mean, paired(line))),
         oracle: true,
-        caption: BANDS,
+        caption: PAIRED,
     },
     Measure {
         id: "regret",
         title: "Regret",
-        axis: || Axis::new("regret").including(0.0),
-        value: |line| (line.row.regret_mean, line.row.regret_stderr),
+        axis: || Axis::new("regret").including(0.0).or_log(),
+        value: |line| Some((line.row.regret_mean?, line.row.regret_stderr)),
         oracle: false,
         caption: BANDS,
     },
     Measure {
         id: "decision-time",
         title: "Decision time",
-        axis: || Axis::new("median decision").unit("us").log(),
-        value: |line| (line.row.decision_us_p50, 0.0),
+        axis: || Axis::new("median decision").unit("µs").log(),
+        value: |line| Some((line.row.decision_us_p50, None)),
         oracle: true,
         caption: "The median over all decisions, on this machine; it differs from run to run.",
     },
@@ -77,8 +85,10 @@ pub(super) fn report(results: &SweepResults) -> Report {
         let text = "The sweep is not complete: only what is done is shown. The same command goes on with it.";
         report = report.section(Section::new("Incomplete").text(text));
     }
+    report = report.sections(heat::section(results));
     let groups = groups(results);
-    for measure in &MEASURES {
+    let applies = |measure: &&Measure| results.rows().iter().any(|line| (measure.value)(line).is_some());
+    for measure in MEASURES.iter().filter(applies) {
         let mut section = Section::new(measure.title);
         for (position, group) in groups.iter().take(MOST_FIGURES).enumerate() {
             section = section.figure(figure(plan, results, measure, position, group));
@@ -103,8 +113,10 @@ pub(super) fn report(results: &SweepResults) -> Report {
 fn groups(results: &SweepResults) -> Vec<(String, Vec<&SweepRow>)> {
     let mut groups: Vec<(String, Vec<&SweepRow>)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
+    let names = short_names(&results.plan().vary);
     for line in results.rows() {
-        let rest = results.point(line).at.iter().skip(1).map(|(key, value)| format!("{key} = {value}"));
+        let at = results.point(line).at.iter().zip(&names).skip(1);
+        let rest = at.map(|((_, value), name)| format!("{name} = {value}"));
         let name = rest.collect::<Vec<_>>().join(", ");
         let at = *known.entry(name.clone()).or_insert(groups.len());
         if at == groups.len() {
@@ -148,8 +160,8 @@ fn figure(
             .filter_map(|line| {
                 let (_, at) = results.point(line).at.first()?;
                 let place = places[vary.values.iter().position(|value| value == at)?];
-                let (mean, stderr) = (measure.value)(line);
-                Some((place, mean, stderr))
+                let (mean, stderr) = (measure.value)(line)?;
+                Some((place, mean, stderr.unwrap_or(0.0)))
             })
             .collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -165,22 +177,43 @@ fn numeric(key: &str, values: &[f64]) -> Axis {
 }
 
 fn table(results: &SweepResults) -> Table {
-    let columns = ["Oracle ratio", "AOU", "Regret", "Decision p50"].map(Column::number);
-    let columns = [Column::text("Point"), Column::text("Policy")].into_iter().chain(columns).collect();
-    let mut table = Table::new("Mean and standard error over the seeds", columns);
+    let vary = &results.plan().vary;
+    let keys =
+        short_names(vary).into_iter().zip(vary).map(|(name, vary)| Column::text(name).about(&vary.key));
+    let numbers = [
+        Column::number("Oracle ratio").about("The AOU as a share of the oracle's on the same arrivals."),
+        Column::number("AOU").about(
+            "Accumulated overall utility: the sum over the slots of the expected net utility of what was \
+             chosen. Its ± is that of the difference to the oracle, where there is one.",
+        ),
+        Column::number("Regret").about("The oracle's AOU less the policy's."),
+        Column::number("Decision p50").about("The median time of a decision, on this machine."),
+    ];
+    let columns = keys.chain([Column::text("Policy")]).chain(numbers).collect();
+    let errors = results.rows().iter().any(|line| line.row.aou_stderr.is_some());
+    let caption = match errors {
+        true => {
+            "Mean ± standard error over the seeds. Marked: the best of each point, and all that are not clearly \
+             worse seed by seed (95 %)"
+        }
+        false => "One seed: no standard errors, and nothing is marked",
+    };
+    let mut table = Table::new(caption, columns);
     for line in results.rows() {
         let row = &line.row;
-        let mean = |value: f64, error: f64, digits: usize| {
-            Cell::mean(format!("{value:.digits$}"), format!("{error:.digits$}"), value)
+        let mean = |value: Option<f64>, error: Option<f64>, digits: usize| {
+            let Some(value) = value else { return Cell::text(NONE) };
+            let error = error.map(|error| format!("{error:.digits$}")).unwrap_or_default();
+            Cell::mean(format!("{value:.digits$}"), error, value)
         };
-        table.row(vec![
-            Cell::text(results.place(line)),
-            Cell::text(&row.name),
-            mean(row.oracle_ratio_mean, row.oracle_ratio_stderr, 4),
-            mean(row.aou_mean, row.aou_stderr, 1),
+        let at = results.point(line).at.iter().map(|(_, value)| Cell::text(value));
+        let numbers = [
+            mean(row.oracle_ratio_mean, row.oracle_ratio_stderr, 4).best(line.leads),
+            mean(Some(row.aou_mean), paired(line), 1),
             mean(row.regret_mean, row.regret_stderr, 1),
-            Cell::text(duration(row.decision_us_p50)),
-        ]);
+            Cell::number(duration(row.decision_us_p50), row.decision_us_p50),
+        ];
+        table.row(at.chain([Cell::text(&row.name)]).chain(numbers).collect());
     }
     table
 }

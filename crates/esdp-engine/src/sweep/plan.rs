@@ -2,7 +2,7 @@
 
 use super::vary::{SweepPoint, Vary, points};
 use crate::{SweepError, Unit, part};
-use esdp::scenario::Scenario;
+use esdp::scenario::{Scenario, Sweep};
 
 /// The most (point, seed) pairs.
 const MOST_UNITS: usize = 1_000_000;
@@ -35,12 +35,19 @@ impl SweepPlan {
     /// # Errors
     /// When there is nothing to vary, too much of it, or a value is not accepted.
     pub fn new(base: Scenario, vary: Vec<Vary>) -> Result<Self, SweepError> {
-        let vary = match (base.sweep(), vary.is_empty()) {
-            (Some(sweep), true) => vec![Vary { key: sweep.key.clone(), values: sweep.values.clone() }],
-            (None, true) => return Err(SweepError::Nothing),
-            _ => vary,
+        let of = |sweep: &Sweep| Vary { key: sweep.key.clone(), values: sweep.values.clone() };
+        let (vary, points) = match (base.sweeps(), vary.is_empty()) {
+            ([], true) => return Err(SweepError::Nothing),
+            (own, true) => {
+                let own: Vec<Vary> = own.iter().map(of).collect();
+                let points = points(&base.without_sweep(), &own)?;
+                (own, points)
+            }
+            _ => {
+                let points = points(&base, &vary)?;
+                (vary, points)
+            }
         };
-        let points = points(&base, &vary)?;
         let plan = Self { base, vary, points };
         let units: usize = plan.points.iter().map(|point| point.scenario.seeds().len()).sum();
         if units > MOST_UNITS {
@@ -91,5 +98,14 @@ mod tests {
         let alone = SweepPlan::new(Scenario::preset("default").unwrap(), Vec::new());
         assert!(alone.err().unwrap().to_string().starts_with("nothing to vary"));
         assert_eq!(SweepPlan::new(Scenario::preset("rho").unwrap(), Vec::new()).unwrap().points.len(), 10);
+        let text = "[[sweep]]\nkey = \"arrivals.rho\"\nvalues = \"0.2..0.8:0.2\"\n\
+                    [[sweep]]\nkey = \"slots\"\nvalues = [10, 20]";
+        let own = SweepPlan::new(Scenario::from_toml(text).unwrap(), Vec::new()).unwrap();
+        let flags = ["arrivals.rho=0.2..0.8:0.2", "slots=10,20"].map(|text| text.parse().unwrap()).to_vec();
+        let told = SweepPlan::new(Scenario::from_toml("").unwrap(), flags).unwrap();
+        let names = |plan: &SweepPlan| plan.points.iter().map(SweepPoint::name).collect::<Vec<_>>();
+        assert_eq!(names(&own), names(&told));
+        assert_eq!((own.points.len(), names(&own)[5].as_str()), (8, "arrivals.rho=0.6,slots=20"));
+        assert!(own.pieces().iter().zip(told.pieces()).all(|(own, told)| own.key == told.key));
     }
 }

@@ -4,8 +4,9 @@ use super::plan::SweepPlan;
 use super::vary::{SweepPoint, Vary};
 use super::{page, table};
 use crate::rows::Row;
-use crate::{PolicyRun, RunOutcome};
+use crate::{PolicyRun, RunOutcome, leaders};
 use esdp::scenario::Scenario;
+use esdp::sim::Summary;
 use esdp_report::csv;
 use esdp_report::report::Report;
 use serde::{Serialize, Serializer};
@@ -28,6 +29,12 @@ pub struct SweepRow {
     /// Whether it is the oracle, which is no rival.
     #[serde(skip)]
     pub(super) oracle: bool,
+    /// Whether it is among the best of the point: nobody is clearly better, seed by seed.
+    #[serde(skip)]
+    pub(super) leads: bool,
+    /// What it was worth under each seed: the oracle ratio, or the AOU where there is no oracle.
+    #[serde(skip)]
+    pub(super) each: Vec<f64>,
 }
 
 /// What policies did at the points of a sweep. Serialises as the JSON document of `esdp sweep`.
@@ -71,7 +78,10 @@ impl SweepResults {
             return;
         }
         let at: Map<String, Value> = at.iter().map(|(key, value)| (key.clone(), typed(value))).collect();
-        for policy in &outcome.policies {
+        let measured = outcome.policies.iter().all(|policy| policy.oracle_ratio().is_some());
+        let worth = |summary: &Summary| if measured { summary.oracle_ratio() } else { Some(summary.aou) };
+        let leads = leaders(&outcome.policies, worth, true);
+        for (policy, leads) in outcome.policies.iter().zip(leads) {
             self.rows.push(SweepRow {
                 at: at.clone(),
                 slots: outcome.slots,
@@ -79,6 +89,8 @@ impl SweepResults {
                 row: Row::new(policy),
                 point: position,
                 oracle: policy.is_oracle(),
+                leads,
+                each: policy.each(worth).unwrap_or_default(),
             });
         }
     }

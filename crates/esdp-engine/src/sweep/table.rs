@@ -1,51 +1,87 @@
-//! The result of a sweep on a terminal: the oracle ratio, one line per point, one column per policy.
+//! The result of a sweep on a terminal: one line per point, a column per key and per policy.
 
-use super::{SweepResults, SweepRow};
+use super::{SweepResults, SweepRow, short_names};
 use crate::results::shortened;
-use esdp_report::table::TextTable;
+use esdp_report::table::{NONE, TextTable, wrapped};
 
 const WIDTH: usize = 80;
-const LONGEST_POINT: usize = 36;
+const LONGEST_VALUE: usize = 24;
 
 /// The table; policies that do not fit beside each other go below.
 pub(super) fn render(results: &SweepResults) -> String {
     let rivals: Vec<&SweepRow> = results.rows().iter().filter(|line| !line.oracle).collect();
-    let mut policies: Vec<&str> = Vec::new();
-    for line in &rivals {
-        if !policies.contains(&line.row.name.as_str()) {
-            policies.push(&line.row.name);
-        }
-    }
+    let policies = policies(&rivals);
     let points: Vec<&[&SweepRow]> = rivals.chunk_by(|one, next| one.point == next.point).collect();
-    let names: Vec<String> =
-        points.iter().map(|lines| shortened(&results.place(lines[0]), LONGEST_POINT)).collect();
-    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
-    let mut text = String::from("oracle ratio, mean over the seeds; * best of the point\n");
-    for policies in blocks(&policies, WIDTH - widest) {
-        let header: Vec<&str> = ["point"].into_iter().chain(policies.iter().copied()).collect();
+    let keys = short_names(&results.plan().vary);
+    let values: Vec<Vec<String>> = points.iter().map(|lines| values(results, lines[0])).collect();
+    let wide = |at: usize| values.iter().map(|values| values[at].chars().count()).max().unwrap_or(0);
+    let taken: usize = keys.iter().enumerate().map(|(at, key)| wide(at).max(key.chars().count()) + 2).sum();
+    let measured = rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some());
+    let mut text = wrapped(&headline(measured, &rivals), WIDTH) + "\n";
+    let cells = |policy: &str| -> Vec<String> {
+        let of = |lines: &&[&SweepRow]| {
+            let line = lines.iter().find(|line| line.row.name == policy);
+            line.map_or_else(|| NONE.to_owned(), |line| cell(line, measured))
+        };
+        points.iter().map(of).collect()
+    };
+    let columns: Vec<(&str, Vec<String>)> = policies.iter().map(|&policy| (policy, cells(policy))).collect();
+    for block in blocks(&columns, WIDTH.saturating_sub(taken)) {
+        let header: Vec<&str> =
+            keys.iter().map(String::as_str).chain(block.iter().map(|column| column.0)).collect();
         let mut table = TextTable::new(&header);
-        for (lines, name) in points.iter().zip(&names) {
-            let cells = policies.iter().map(|policy| cell(lines, policy));
-            table.row([name.clone()].into_iter().chain(cells));
+        for (at, values) in values.iter().enumerate() {
+            table.row(values.iter().cloned().chain(block.iter().map(|column| column.1[at].clone())));
         }
         text += &format!("\n{}", table.render());
     }
     text
 }
 
+fn headline(measured: bool, rivals: &[&SweepRow]) -> String {
+    let what = if measured { "oracle ratio" } else { "AOU (accumulated overall utility)" };
+    let errors = rivals.iter().any(|line| line.row.aou_stderr.is_some());
+    let how = if errors { ", mean ± standard error over the seeds" } else { ", one seed" };
+    let star = match rivals.iter().any(|line| line.leads) {
+        true => "; *: the best of the point, and all that are not clearly worse seed by seed",
+        false => "",
+    };
+    format!("{what}{how}{star}")
+}
+
+/// The policies of some lines, in the order in which they come.
+pub(super) fn policies<'a>(lines: &[&'a SweepRow]) -> Vec<&'a str> {
+    let mut policies: Vec<&str> = Vec::new();
+    for line in lines {
+        if !policies.contains(&line.row.name.as_str()) {
+            policies.push(&line.row.name);
+        }
+    }
+    policies
+}
+
+/// The values of the keys at a line's point.
+fn values(results: &SweepResults, line: &SweepRow) -> Vec<String> {
+    results.point(line).at.iter().map(|(_, value)| shortened(value, LONGEST_VALUE)).collect()
+}
+
 /// As many policies side by side as fit.
-fn blocks<'a>(policies: &[&'a str], width: usize) -> Vec<Vec<&'a str>> {
-    let mut blocks: Vec<Vec<&str>> = Vec::new();
+fn blocks<'a, 'b>(
+    columns: &'a [(&'b str, Vec<String>)],
+    width: usize,
+) -> Vec<Vec<&'a (&'b str, Vec<String>)>> {
+    let mut blocks: Vec<Vec<&(&str, Vec<String>)>> = Vec::new();
     let mut taken = usize::MAX;
-    for policy in policies {
-        let needed = policy.chars().count().max(6) + 2;
+    for column in columns {
+        let cells = column.1.iter().map(String::as_str).chain([column.0]);
+        let needed = cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + 2;
         match blocks.last_mut() {
             Some(block) if taken.saturating_add(needed) <= width => {
-                block.push(policy);
+                block.push(column);
                 taken += needed;
             }
             _ => {
-                blocks.push(vec![policy]);
+                blocks.push(vec![column]);
                 taken = needed;
             }
         }
@@ -53,13 +89,16 @@ fn blocks<'a>(policies: &[&'a str], width: usize) -> Vec<Vec<&'a str>> {
     blocks
 }
 
-/// The number of a policy among the lines of a point.
-fn cell(lines: &[&SweepRow], policy: &str) -> String {
-    let ratio = |line: &&SweepRow| line.row.oracle_ratio_mean;
-    let Some(line) = lines.iter().find(|line| line.row.name == policy) else { return "-".to_owned() };
-    let best = lines.iter().map(ratio).fold(f64::NEG_INFINITY, f64::max);
-    let star = if lines.len() > 1 && ratio(line) == best { '*' } else { ' ' };
-    format!("{:.3}{star}", ratio(line))
+/// The number of a policy at a point.
+fn cell(line: &SweepRow, measured: bool) -> String {
+    let row = &line.row;
+    let (mean, error, digits) = match measured {
+        true => (row.oracle_ratio_mean, row.oracle_ratio_stderr, 3),
+        false => (Some(row.aou_mean), row.aou_stderr, 1),
+    };
+    let Some(mean) = mean else { return NONE.to_owned() };
+    let error = error.map(|error| format!(" ± {error:.digits$}")).unwrap_or_default();
+    format!("{mean:.digits$}{error}{}", if line.leads { '*' } else { ' ' })
 }
 
 #[cfg(test)]
@@ -68,8 +107,14 @@ mod tests {
 
     #[test]
     fn policies_go_below_each_other_when_they_must() {
-        assert_eq!(blocks(&["esdp", "cts", "esdp-paper"], 20), [vec!["esdp", "cts"], vec!["esdp-paper"]]);
-        assert_eq!(blocks(&["a-name-that-is-too-long"], 5).len(), 1);
-        assert!(blocks(&[], 20).is_empty());
+        let column = |name: &'static str| (name, vec!["0.9".to_owned()]);
+        let names = |width: usize, columns: &[(&str, Vec<String>)]| -> Vec<Vec<String>> {
+            let blocks = blocks(columns, width);
+            blocks.iter().map(|block| block.iter().map(|column| column.0.to_owned()).collect()).collect()
+        };
+        let columns = ["esdp", "cts", "esdp-paper"].map(column);
+        assert_eq!(names(20, &columns), [vec!["esdp", "cts"], vec!["esdp-paper"]]);
+        assert_eq!(names(5, &[column("a-name-that-is-too-long")]).len(), 1);
+        assert!(names(20, &[]).is_empty());
     }
 }

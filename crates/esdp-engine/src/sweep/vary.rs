@@ -1,7 +1,7 @@
-//! What a sweep varies: `--vary key=v1,v2,...`, and the points that gives.
+//! What a sweep varies: `--vary key=v1,v2,...` or `--vary key=0.1..1.0:0.1`, and the points that gives.
 
 use crate::{Contender, SweepError};
-use esdp::scenario::Scenario;
+use esdp::scenario::{Scenario, expand_range};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -23,9 +23,16 @@ impl FromStr for Vary {
     fn from_str(text: &str) -> Result<Self, String> {
         const FORM: &str = "expected KEY=VALUE,VALUE,..., such as arrivals.rho=0.5,0.9";
         let (key, values) = text.split_once('=').ok_or(FORM)?;
-        let (key, values) = (key.trim().to_owned(), split(values));
-        if key.is_empty() || values.iter().any(String::is_empty) {
+        let (key, written) = (key.trim().to_owned(), split(values));
+        if key.is_empty() || written.iter().any(String::is_empty) {
             return Err(FORM.to_owned());
+        }
+        let mut values = Vec::with_capacity(written.len());
+        for value in written {
+            match expand_range(&value)? {
+                Some(range) => values.extend(range),
+                None => values.push(value),
+            }
         }
         if let Some((at, value)) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))
         {
@@ -138,6 +145,11 @@ mod tests {
         let tables: Vary = "graph={ ports = 4, servers = 20 },{ports=8}".parse().unwrap();
         assert_eq!(tables.values, ["{ ports = 4, servers = 20 }", "{ports=8}"]);
         assert_eq!(split(r#""a,b",c"#), [r#""a,b""#, "c"]);
+        let mixed: Vary = "arrivals.rho=0.05,0.1..0.3:0.1,0.9".parse().unwrap();
+        assert_eq!(mixed.values, ["0.05", "0.1", "0.2", "0.3", "0.9"]);
+        let factor: Vary = "slots=1..1000:*10".parse().unwrap();
+        assert_eq!(factor.values, ["1", "10", "100", "1000"]);
+        assert!("slots=1..5".parse::<Vary>().unwrap_err().starts_with("the range 1..5 has no step"));
         for bad in ["", "slots", "slots=", "=1", "slots=1,,2"] {
             assert!(bad.parse::<Vary>().unwrap_err().starts_with("expected KEY="), "{bad}");
         }

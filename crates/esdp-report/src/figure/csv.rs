@@ -4,9 +4,11 @@ use super::{Figure, Scale};
 use crate::csv::field;
 
 pub(super) fn table(figure: &Figure) -> String {
-    let mut out = "series,x,y,stderr\n".to_owned();
+    // What the dots of a scatter are stands in two more columns.
+    let scatter = figure.series.iter().any(|series| !series.dots.is_empty());
+    let mut out = format!("series,x,y,stderr{}\n", if scatter { ",name,weight" } else { "" });
     for series in &figure.series {
-        for point in &series.points {
+        for (at, point) in series.points.iter().enumerate() {
             let x = match &figure.x.scale {
                 Scale::Categories(names) => {
                     names.get(point.x as usize).map_or_else(|| number(point.x), |name| field(name))
@@ -14,10 +16,15 @@ pub(super) fn table(figure: &Figure) -> String {
                 Scale::Linear | Scale::Log => number(point.x),
             };
             out.push_str(&format!(
-                "{},{x},{},{}\n",
+                "{},{x},{},{}{}\n",
                 field(&series.name),
                 number(point.y),
-                number(point.stderr)
+                number(point.stderr),
+                match series.dots.get(at) {
+                    Some(dot) => format!(",{},{}", field(&dot.name), number(dot.weight)),
+                    None if scatter => ",,".to_owned(),
+                    None => String::new(),
+                }
             ));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::font::{Font, shortened};
 use super::layout::Layout;
-use super::palette::{Look, Marker, looks};
+use super::palette::{self, Look, Marker};
 use super::scene::{Anchor, Color, Fill, Place, Scene, Shape, Stroke};
 use super::{Figure, Point, Series, Style};
 use super::{bars, simplify};
@@ -24,7 +24,7 @@ const BAND: f64 = 0.35;
 /// Draws the figure.
 pub(super) fn scene(figure: &Figure) -> Scene {
     let layout = Layout::of(figure, &Font::new());
-    let looks = looks(figure.series.iter().map(|series| series.name.as_str()));
+    let looks = palette::of(figure);
     let mut scene = Scene { width: layout.width, height: layout.height, shapes: Vec::new() };
     let shapes = &mut scene.shapes;
     grid(shapes, &layout);
@@ -36,8 +36,11 @@ pub(super) fn scene(figure: &Figure) -> Scene {
     bars::draw(shapes, figure, &layout, &looks);
     for (at, (series, look)) in drawn() {
         match series.style {
-            Style::Line => line(shapes, series, look, &layout, at as f64 / figure.series.len() as f64),
+            Style::Line | Style::Guide => {
+                line(shapes, series, look, &layout, at as f64 / figure.series.len() as f64)
+            }
             Style::Markers => markers(shapes, series, look, &layout),
+            Style::Scatter => dots(shapes, series, look, &layout),
             Style::Bars => {}
         }
     }
@@ -129,6 +132,9 @@ fn line(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layout, 
     for stretch in stretches(series, layout) {
         let places: Vec<Place> = stretch.iter().filter_map(|point| layout.place(point.x, point.y)).collect();
         for &place in &places {
+            if series.style == Style::Guide {
+                break;
+            }
             if !sparse || place.0 >= next || places.len() == 1 {
                 marks.push(place);
                 next = place.0 + pace;
@@ -152,6 +158,17 @@ fn markers(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layou
         if let Some(place) = layout.place(point.x, point.y) {
             whisker(shapes, layout, (place.0, point.y, point.error()), Stroke::solid(look.color, 1.2));
             marker(shapes, look, place);
+        }
+    }
+}
+
+/// The dots of a scatter; those that weigh more are larger and stronger. `figure.js` has the same rule.
+fn dots(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layout) {
+    for (point, dot) in series.points.iter().zip(&series.dots) {
+        if let Some(center) = layout.place(point.x, point.y) {
+            let fill = Fill { color: look.color, opacity: 0.2 + 0.6 * dot.weight };
+            let radius = 2.0 + 3.5 * dot.weight.sqrt();
+            shapes.push(Shape::Circle { center, radius, fill: Some(fill), stroke: None });
         }
     }
 }

@@ -112,12 +112,11 @@ fn y_span(figure: &Figure) -> Span {
     if figure.series.iter().any(|series| series.style == Style::Bars) {
         axis.include.push(0.0);
     }
+    // A dot of a scatter has no whisker.
     let reach = |series: &super::Series| {
-        series
-            .points
-            .clone()
-            .into_iter()
-            .flat_map(|point| [point.y - point.error(), point.y, point.y + point.error()])
+        let error = |point: &super::Point| if series.style == Style::Scatter { 0.0 } else { point.error() };
+        let ends = |point: &super::Point| [point.y - error(point), point.y, point.y + error(point)];
+        series.points.iter().flat_map(ends).collect::<Vec<_>>()
     };
     Span::of(&axis, figure.series.iter().flat_map(reach), 0.05)
 }

@@ -99,12 +99,14 @@ impl Legend {
 
 fn sample(shapes: &mut Vec<Shape>, style: Style, at: usize, look: &Look, (x, y): Place) {
     match style {
-        Style::Line => {
+        Style::Line | Style::Guide => {
             let stroke = Stroke { color: look.color, width: look.width, dash: look.dash };
             shapes.push(Shape::line(vec![(x, y), (x + SAMPLE, y)], stroke));
-            draw::marker(shapes, look, (x + SAMPLE / 2.0, y));
+            if style == Style::Line {
+                draw::marker(shapes, look, (x + SAMPLE / 2.0, y));
+            }
         }
-        Style::Markers => draw::marker(shapes, look, (x + SAMPLE / 2.0, y)),
+        Style::Markers | Style::Scatter => draw::marker(shapes, look, (x + SAMPLE / 2.0, y)),
         Style::Bars => {
             let patch = Rect { left: x + 6.0, top: y - 6.0, right: x + SAMPLE - 4.0, bottom: y + 6.0 };
             shapes.push(Shape::rect(patch, Fill::solid(look.color)));
@@ -121,6 +123,7 @@ pub(super) fn said_by_axis(figure: &Figure) -> bool {
     figure.series.iter().all(|series| {
         let named =
             |x: f64| names.iter().enumerate().any(|(at, name)| at as f64 == x && *name == series.name);
-        series.style != Style::Line && series.points.iter().all(|point| named(point.x))
+        !matches!(series.style, Style::Line | Style::Guide)
+            && series.points.iter().all(|point| named(point.x))
     })
 }

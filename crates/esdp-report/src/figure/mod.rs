@@ -71,6 +71,8 @@ pub struct Axis {
     pub scale: Scale,
     /// Values the axis must reach, whatever the data.
     pub include: Vec<f64>,
+    /// Whether the reader of a page may switch it between linear and logarithmic.
+    pub or_log: bool,
 }
 
 /// How values become places on an axis.
@@ -94,6 +96,17 @@ pub struct Series {
     pub style: Style,
     /// Its values, in ascending order of `x` for lines.
     pub points: Vec<Point>,
+    /// For a scatter, what each value is and its weight from 0 to 1: how much there is to see of its dot.
+    pub dots: Vec<Dot>,
+}
+
+/// A value of a scatter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dot {
+    /// What it is, for whoever points at it.
+    pub name: String,
+    /// How much it weighs, from 0 to 1.
+    pub weight: f64,
 }
 
 /// How a series is drawn.
@@ -106,6 +119,10 @@ pub enum Style {
     Bars,
     /// Markers alone, with whiskers of one standard error.
     Markers,
+    /// One dot per value, anywhere in the frame, the stronger the more it weighs.
+    Scatter,
+    /// A thin grey line to compare the others with.
+    Guide,
 }
 
 /// One value. A `y` that is not a number leaves a gap.
@@ -122,7 +139,8 @@ pub struct Point {
 impl Axis {
     /// A linear axis.
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), unit: String::new(), scale: Scale::Linear, include: Vec::new() }
+        let (unit, scale, include) = (String::new(), Scale::Linear, Vec::new());
+        Self { label: label.into(), unit, scale, include, or_log: false }
     }
 
     /// An axis with names in place of numbers.
@@ -143,6 +161,12 @@ impl Axis {
         Self { scale: Scale::Log, ..self }
     }
 
+    /// Lets the reader of a page switch the axis to a logarithmic one and back.
+    #[must_use]
+    pub fn or_log(self) -> Self {
+        Self { or_log: true, ..self }
+    }
+
     /// Makes the axis reach a value, such as 0.
     #[must_use]
     pub fn including(mut self, value: f64) -> Self {
@@ -158,7 +182,7 @@ impl Axis {
 
 impl Series {
     fn new(name: impl Into<String>, style: Style) -> Self {
-        Self { name: name.into(), style, points: Vec::new() }
+        Self { name: name.into(), style, points: Vec::new(), dots: Vec::new() }
     }
 
     /// An empty line.
@@ -174,6 +198,24 @@ impl Series {
     /// An empty set of markers.
     pub fn markers(name: impl Into<String>) -> Self {
         Self::new(name, Style::Markers)
+    }
+
+    /// An empty line to compare others with.
+    pub fn guide(name: impl Into<String>) -> Self {
+        Self::new(name, Style::Guide)
+    }
+
+    /// An empty scatter.
+    pub fn scatter(name: impl Into<String>) -> Self {
+        Self::new(name, Style::Scatter)
+    }
+
+    /// Adds a value of a scatter: its place and standard error, what it is, its weight from 0 to 1.
+    #[must_use]
+    pub fn dot(mut self, (x, y, stderr): (f64, f64, f64), name: impl Into<String>, weight: f64) -> Self {
+        self.points.push(Point { x, y, stderr });
+        self.dots.push(Dot { name: name.into(), weight: weight.clamp(0.0, 1.0) });
+        self
     }
 
     /// Adds a value.

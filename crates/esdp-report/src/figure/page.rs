@@ -1,25 +1,32 @@
 //! A figure for the script of a report (`report/figure.js` reads what is made here).
 
-use super::palette::looks;
-use super::{Figure, Scale, Style, legend};
+use super::{Dot, Figure, Point, Scale, Style, legend, palette};
 use serde_json::{Value, json};
 
 /// A series of more points is thinned: a screen has no room for them, and the CSV has them all.
 const MOST: usize = 2000;
 
 pub(super) fn data(figure: &Figure) -> Value {
-    let looks = looks(figure.series.iter().map(|series| series.name.as_str()));
+    let looks = palette::of(figure);
     let series = figure.series.iter().zip(looks).map(|(series, look)| {
         let last = series.points.len().saturating_sub(1);
         let every = series.points.len().div_ceil(MOST).max(1);
-        let points = series.points.iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last);
-        let points: Vec<_> = points.map(|(_, point)| point).filter(|point| point.x.is_finite()).collect();
+        let shown = series
+            .points
+            .iter()
+            .enumerate()
+            .filter(|(at, point)| (at % every == 0 || *at == last) && point.x.is_finite());
+        let shown: Vec<(usize, &Point)> = shown.collect();
+        let points: Vec<&Point> = shown.iter().map(|(_, point)| *point).collect();
+        let dots: Vec<&Dot> = shown.iter().filter_map(|(at, _)| series.dots.get(*at)).collect();
         json!({
             "name": series.name,
             "style": match series.style {
                 Style::Line => "line",
+                Style::Guide => "guide",
                 Style::Bars => "bars",
                 Style::Markers => "markers",
+                Style::Scatter => "scatter",
             },
             "light": look.color.hex(),
             "dark": look.dark.hex(),
@@ -28,6 +35,7 @@ pub(super) fn data(figure: &Figure) -> Value {
             "x": points.iter().map(|point| short(point.x)).collect::<Vec<_>>(),
             "y": points.iter().map(|point| short(point.y)).collect::<Vec<_>>(),
             "e": points.iter().map(|point| short(point.error())).collect::<Vec<_>>(),
+            "dots": dots.iter().map(|dot| json!([dot.name, short(dot.weight)])).collect::<Vec<_>>(),
         })
     });
     json!({
@@ -49,6 +57,7 @@ fn axis(axis: &super::Axis) -> Value {
         "label": axis.full_label(),
         "scale": scale,
         "names": names,
+        "switch": axis.or_log,
         "include": axis.include.iter().filter(|value| value.is_finite()).collect::<Vec<_>>(),
     })
 }

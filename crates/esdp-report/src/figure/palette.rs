@@ -5,6 +5,7 @@
 //! printed in black and white, so each has its own dash and marker too.
 
 use super::scene::Color;
+use super::{Figure, Series, Style};
 
 /// The shape that marks the points of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,13 +75,25 @@ const KNOWN: [(&str, Look); 15] = [
     ("first-fit", look(0x555566, 0x9a9ab0, SHORT, Marker::HollowLeft)),
 ];
 
+/// A line to compare others with.
+const GUIDE: Look = Look { width: 1.2, ..look(0x777777, 0x9a9a9a, SHORT, Marker::Circle) };
+
+/// The looks of the series of a figure; guides take no place from the others.
+pub(super) fn of(figure: &Figure) -> Vec<Look> {
+    let is_guide = |series: &&Series| series.style == Style::Guide;
+    let others = figure.series.iter().filter(|series| !is_guide(series));
+    let mut others = looks(others.map(|series| series.name.as_str())).into_iter();
+    let mut of = |series: &Series| if is_guide(&series) { GUIDE } else { others.next().unwrap_or(GUIDE) };
+    figure.series.iter().map(&mut of).collect()
+}
+
 /// Which places a stranger takes: those whose colours differ most come first.
 const OTHERS: [usize; 10] = [0, 1, 3, 5, 4, 8, 6, 2, 10, 9];
 const OTHER_DASHES: [&[f64]; 5] = [SOLID, DASHED, SHORT, DASH_DOT, LONG];
 
 /// The looks of the series of one figure. A policy has a place of its own. Other names are given
 /// the places that are left, in their order; where those run out, the dash changes.
-pub(super) fn looks<'a>(names: impl IntoIterator<Item = &'a str> + Clone) -> Vec<Look> {
+fn looks<'a>(names: impl IntoIterator<Item = &'a str> + Clone) -> Vec<Look> {
     let known = |name: &str| KNOWN.iter().position(|(policy, _)| *policy == name);
     let taken: Vec<usize> = names.clone().into_iter().filter_map(known).collect();
     let mut free: Vec<usize> = OTHERS.into_iter().filter(|place| !taken.contains(place)).collect();

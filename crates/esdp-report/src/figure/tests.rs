@@ -191,3 +191,26 @@ fn a_figure_is_three_files() {
     let names = over_time().files().unwrap().map(|(name, _)| name);
     assert_eq!(names, ["id.svg", "id.png", "id.csv"]);
 }
+
+#[test]
+fn a_scatter_has_a_dot_for_every_value_and_a_guide_takes_no_colour() {
+    let dots = Series::scatter("esdp").dot((0.2, 0.3, 0.1), "a, b", 0.0).dot((0.2, 0.5, 0.0), "c", 1.0);
+    let figure = Figure::new("f", "t", Axis::new("true"), Axis::new("learned"))
+        .with(Series::guide("same").point(0.0, 0.0, 0.0).point(1.0, 1.0, 0.0))
+        .with(dots)
+        .with(Series::line("other").point(0.0, 0.1, 0.0).point(1.0, 0.1, 0.0));
+    // Two values at one place across are two dots; the legend has a third.
+    assert_eq!(figure.svg().matches("fill-opacity=\"0.2\"").count(), 1);
+    assert_eq!(figure.svg().matches("fill-opacity=\"0.8\"").count(), 1);
+    assert!(figure.png().is_ok_and(|png| png.starts_with(b"\x89PNG")));
+    assert_eq!(
+        figure.csv().lines().take(4).collect::<Vec<_>>(),
+        ["series,x,y,stderr,name,weight", "same,0,0,0,,", "same,1,1,0,,", "esdp,0.2,0.3,0.1,\"a, b\",0"]
+    );
+    let page = figure.page_data();
+    assert_eq!(page["series"][1]["dots"], serde_json::json!([["a, b", 0], ["c", 1]]));
+    assert_eq!(page["series"][1]["style"], "scatter");
+    let alone = Figure::new("f", "t", Axis::new("x"), Axis::new("y")).with(Series::line("other"));
+    assert_ne!(page["series"][0]["light"], alone.page_data()["series"][0]["light"]);
+    assert!(figure.description().contains("esdp: 2 values"), "{}", figure.description());
+}

@@ -10,7 +10,8 @@ pub(super) fn describe(figure: &Figure) -> String {
     let kind = match figure.series.first().map(|series| series.style) {
         Some(Style::Bars) => "Bar chart",
         Some(Style::Markers) => "Chart of points",
-        Some(Style::Line) | None => "Line chart",
+        Some(Style::Scatter) => "Scatter plot",
+        Some(Style::Line | Style::Guide) | None => "Line chart",
     };
     let mut out = format!("{kind}: {} against {}.", figure.y.full_label(), figure.x.full_label());
     if figure.series.len() > LISTED {
@@ -24,8 +25,12 @@ pub(super) fn describe(figure: &Figure) -> String {
     out
 }
 
-/// A series by its last value.
+/// A series by its last value; a scatter, which has none, by how many there are.
 fn end(figure: &Figure, series: &Series) -> String {
+    if series.style == Style::Scatter {
+        let count = series.points.iter().filter(|point| point.y.is_finite()).count();
+        return format!("{}: {count} values", series.name);
+    }
     let Some(Point { x, y, stderr }) = series.points.iter().rev().find(|point| point.y.is_finite()) else {
         return format!("{}: no value", series.name);
     };

@@ -22,6 +22,15 @@ pub enum Block {
     Figure(Box<Figure>),
     /// A table.
     Table(Table),
+    /// Figures of one kind, side by side where there is room.
+    Figures(Vec<Figure>),
+    /// Words and what they mean, folded away below a name.
+    Terms {
+        /// What they have in common.
+        name: String,
+        /// Each word with its meaning.
+        terms: Vec<(String, String)>,
+    },
     /// Something to copy, folded away below its name.
     Code {
         /// What it is.
@@ -49,6 +58,23 @@ impl Section {
         self.block(Block::Figure(Box::new(figure)))
     }
 
+    /// Adds figures of one kind, side by side where there is room.
+    #[must_use]
+    pub fn figures(self, figures: Vec<Figure>) -> Self {
+        self.block(Block::Figures(figures))
+    }
+
+    /// Adds words and what they mean, folded away below a name: those of a table's columns.
+    #[must_use]
+    pub fn terms<S: Into<String>>(
+        self,
+        name: impl Into<String>,
+        terms: impl IntoIterator<Item = (S, S)>,
+    ) -> Self {
+        let terms = terms.into_iter().map(|(word, about)| (word.into(), about.into())).collect();
+        self.block(Block::Terms { name: name.into(), terms })
+    }
+
     /// Adds a table.
     #[must_use]
     pub fn table(self, table: Table) -> Self {
@@ -69,7 +95,11 @@ impl Section {
     }
 
     pub(super) fn has_figure(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block, Block::Figure(_)))
+        self.blocks.iter().any(|block| matches!(block, Block::Figure(_) | Block::Figures(_)))
+    }
+
+    pub(super) fn has_table(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, Block::Table(_)))
     }
 
     pub(super) fn render(&self, out: &mut String, number: usize) {
@@ -78,6 +108,21 @@ impl Section {
             match block {
                 Block::Text(text) => paragraphs(out, text),
                 Block::Figure(figure) => draw(out, figure, &self.heading, &format!("f{number}-{at}")),
+                Block::Figures(figures) => {
+                    out.push_str("<div class=\"plots\">\n");
+                    for (place, figure) in figures.iter().enumerate() {
+                        draw(out, figure, &self.heading, &format!("f{number}-{at}-{place}"));
+                    }
+                    out.push_str("</div>\n");
+                }
+                Block::Terms { name, terms } => {
+                    let _ =
+                        writeln!(out, "<details><summary>{}</summary>\n<dl class=\"terms\">", escape(name));
+                    for (word, about) in terms {
+                        let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(word), escape(about));
+                    }
+                    out.push_str("</dl>\n</details>\n");
+                }
                 Block::Table(table) => table.render(out, &format!("t{number}-{at}")),
                 Block::Code { name, text } => {
                     let _ = writeln!(

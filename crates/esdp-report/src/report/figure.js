@@ -19,13 +19,16 @@ const textWidth = (() => {
   return (text) => context.measureText(text).width;
 })();
 
+// All figures of the page: a series that is hidden in one is hidden in all that have it.
+const plots = [];
+
 // A line in the look of its series, for the legend and the box of values.
 function sample(series) {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 26 10");
   svg.setAttribute("aria-hidden", "true");
-  const bars = series.style !== "line";
+  const bars = series.style !== "line" && series.style !== "guide";
   const shape = document.createElementNS(space, bars ? "rect" : "line");
   const place = bars ? { x: 8, y: 0, width: 10, height: 10, rx: 2 } : { x1: 0, y1: 5, x2: 26, y2: 5 };
   for (const [name, value] of Object.entries(place)) shape.setAttribute(name, value);
@@ -47,11 +50,13 @@ class Plot {
     this.logX = this.spec.x.scale === "log";
     this.logY = this.spec.y.scale === "log";
     this.names = this.spec.x.names;
+    this.scattered = this.spec.series.some((series) => series.style === "scatter");
     this.align();
     this.view = { x: this.wholeX(), y: null };
     this.furnish();
     this.build();
     new ResizeObserver(() => this.resize()).observe(this.live);
+    plots.push(this);
     darkness.addEventListener("change", () => this.build());
   }
 
@@ -103,7 +108,7 @@ class Plot {
       if (series.style === "bars") reach(0);
       this.ys[s].forEach((y, at) => {
         if (y == null || this.xs[at] < this.view.x[0] || this.xs[at] > this.view.x[1]) return;
-        const error = this.errors[s][at] ?? 0;
+        const error = series.style === "scatter" ? 0 : (this.errors[s][at] ?? 0);
         reach(y - error), reach(y), reach(y + error);
       });
     });
@@ -120,7 +125,10 @@ class Plot {
     };
     this.reset = button("Reset zoom", "Show everything again", () => this.zoomTo(this.wholeX(), null));
     this.reset.classList.add("reset");
+    this.scale = button("Log axis", "Logarithmic vertical axis", () => this.switchScale());
+    this.scale.setAttribute("aria-pressed", "false");
     const tools = element("div", { class: "tools" },
+      ...(this.spec.y.switch ? [this.scale] : []),
       button("+", "Zoom in", () => this.zoomBy(0.6)),
       button(MINUS, "Zoom out", () => this.zoomBy(1 / 0.6)),
       this.reset,
@@ -135,6 +143,14 @@ class Plot {
     this.spoken = element("p", { class: "unseen", "aria-live": "polite" });
     this.legend = element("div", { class: "legend", role: "group", "aria-label": "Series" });
     this.live.replaceChildren(tools, this.canvas, this.spoken, this.legend);
+  }
+
+  switchScale() {
+    this.logY = !this.logY;
+    this.scale.setAttribute("aria-pressed", String(this.logY));
+    this.align();
+    this.view = { x: this.wholeX(), y: null };
+    this.build();
   }
 
   height(width) {
@@ -180,7 +196,7 @@ class Plot {
       focus: { alpha: 0.25 },
       cursor: {
         drag: { x: true, y: true, uni: 40, setScale: false },
-        points: { show: this.spec.series.every((series) => series.style !== "bars"), size: 8 },
+        points: { show: this.spec.series.every((series) => series.style !== "bars" && series.style !== "scatter"), size: 8 },
         bind: { dblclick: () => () => (this.zoomTo(this.wholeX(), null), null) },
       },
       scales: {
@@ -191,8 +207,8 @@ class Plot {
       series: [{}, ...this.spec.series.map((series, s) => this.drawn(series, s, few)).toReversed()],
       hooks: {
         drawAxes: [() => this.bands()],
-        draw: [() => this.whiskers()],
-        setCursor: [(plot) => this.point(plot.cursor.idx)],
+        draw: [() => this.whiskers(), () => drawDots(this)],
+        setCursor: [(plot) => (this.scattered ? pointAtDot(this) : this.point(plot.cursor.idx))],
         setSelect: [(plot) => this.selected(plot)],
       },
     };
@@ -202,6 +218,8 @@ class Plot {
     const color = this.color(series);
     const base = { label: series.name, stroke: color, width: series.width, dash: series.dash, show: !this.hidden.has(s) };
     if (series.style === "bars") return { ...base, fill: color, width: 0, dash: [], points: { show: false }, paths: (plot) => this.barPaths(plot, s) };
+    if (series.style === "scatter") return { ...base, points: { show: false }, paths: () => null };
+    if (series.style === "guide") return { ...base, points: { show: false } };
     const points = { show: few || series.style === "markers", size: 7, width: 1, fill: color, stroke: color };
     return series.style === "markers" ? { ...base, points, paths: () => null } : { ...base, points };
   }
@@ -308,7 +326,7 @@ class Plot {
   }
 
   whiskers() {
-    this.each((style) => style !== "line", (ctx, series, s) => {
+    this.each((style) => style === "bars" || style === "markers", (ctx, series, s) => {
       const cap = 3 * devicePixelRatio;
       const style = getComputedStyle(document.documentElement);
       const paper = style.getPropertyValue("--card");
@@ -370,8 +388,9 @@ class Plot {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in moves && last >= 0) {
       const next = Math.min(Math.max(moves[event.key], 0), last);
-      this.plot.setCursor({ left: this.plot.valToPos(this.xs[next], "x"), top: this.plot.over.clientHeight / 3 });
-      this.spoken.textContent = this.tip.textContent;
+      const dot = this.scattered ? dotAt(this, this.xs[next]) : null;
+      this.plot.setCursor({ left: this.plot.valToPos(this.xs[next], "x"), top: dot === null ? this.plot.over.clientHeight / 3 : this.plot.valToPos(dot, "y") });
+      this.spoken.textContent = this.tip.hidden ? "" : this.tip.textContent;
     } else if (event.key in acts) acts[event.key]();
     else return;
     event.preventDefault();
@@ -411,21 +430,41 @@ class Plot {
   label() {
     if (!this.spec.legend) return;
     const buttons = this.spec.series.map((series, s) => {
-      const made = element("button", { type: "button", "aria-pressed": String(!this.hidden.has(s)), title: "Click: hide or show. Shift + click: show only this" }, sample(series), element("span", {}, series.name));
+      const made = element("button", { type: "button", "aria-pressed": String(!this.hidden.has(s)), title: "Click: hide or show in all figures. Shift + click: show only this" }, sample(series), element("span", {}, series.name));
       made.addEventListener("click", (event) => this.toggle(s, event.shiftKey));
-      made.addEventListener("mouseenter", () => this.plot.setSeries(this.number(s), { focus: true }));
+      // What is hidden cannot stand out: the others would only fade.
+      made.addEventListener("mouseenter", () => this.hidden.has(s) || this.plot.setSeries(this.number(s), { focus: true }));
       made.addEventListener("mouseleave", () => this.plot.setSeries(null, { focus: true }));
       return made;
     });
     this.legend.replaceChildren(...buttons);
   }
 
+  // Hides or shows a series here and, by its name, in every other figure.
   toggle(s, alone) {
     const others = this.spec.series.map((_, other) => other).filter((other) => other !== s);
     if (alone) this.hidden = others.every((other) => this.hidden.has(other)) ? new Set() : new Set(others);
     else if (!this.hidden.delete(s)) this.hidden.add(s);
-    this.spec.series.forEach((_, other) => this.legend.children[other].setAttribute("aria-pressed", String(!this.hidden.has(other))));
-    this.plot.batch(() => this.spec.series.forEach((_, other) => this.plot.setSeries(this.number(other), { show: !this.hidden.has(other) })));
+    const shown = new Map(this.spec.series.map((series, other) => [series.name, !this.hidden.has(other)]));
+    for (const plot of plots) {
+      if (plot !== this) plot.follow(shown);
+      plot.show();
+    }
+  }
+
+  // Takes over what another figure shows. A series of its own stays as it is, and one at least stays to be seen.
+  follow(shown) {
+    const hidden = new Set(this.hidden);
+    this.spec.series.forEach((series, s) => shown.has(series.name) && (shown.get(series.name) ? hidden.delete(s) : hidden.add(s)));
+    const data = this.spec.series.flatMap((series, s) => (shown.has(series.name) ? [s] : []));
+    if (!this.spec.legend || (data.length > 0 && data.every((s) => hidden.has(s)))) return;
+    this.hidden = hidden;
+  }
+
+  show() {
+    this.spec.series.forEach((_, s) => this.legend.children[s]?.setAttribute("aria-pressed", String(!this.hidden.has(s))));
+    this.plot.setSeries(null, { focus: true });
+    this.plot.batch(() => this.spec.series.forEach((_, s) => this.plot.setSeries(this.number(s), { show: !this.hidden.has(s) })));
     this.plot.redraw(true, true);
   }
 
@@ -436,8 +475,8 @@ class Plot {
 
   csv() {
     const cell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const rows = this.spec.series.flatMap((series) => series.x.map((x, at) => [cell(series.name), cell(String(this.names ? (this.names[x] ?? x) : x)), series.y[at] ?? "", series.e[at] ?? ""].join(",")));
-    return ["series,x,y,stderr", ...rows, ""].join("\n");
+    const rows = this.spec.series.flatMap((series) => series.x.map((x, at) => [cell(series.name), cell(String(this.names ? (this.names[x] ?? x) : x)), series.y[at] ?? "", series.e[at] ?? "", ...(this.scattered ? [cell(series.dots[at]?.[0] ?? ""), series.dots[at]?.[1] ?? ""] : [])].join(",")));
+    return [`series,x,y,stderr${this.scattered ? ",name,weight" : ""}`, ...rows, ""].join("\n");
   }
 
   save(kind, type, text) {

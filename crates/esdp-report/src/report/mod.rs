@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `block` | the parts of a section: text, figures, tables, code |
 //! | `table` | tables that mark their best values |
-//! | `page.css`, `figure.js`, `ticks.js` | how it looks, how its figures move |
+//! | `page.css`, `figure.js`, `scatter.js`, `ticks.js`, `table.js` | how it looks, how figures move, how tables are sorted |
 //! | `uplot/` | the library that draws the figures (MIT, its licence beside it) |
 //!
 //! The page forbids itself every request (its content security policy), and everything that is
@@ -37,6 +37,8 @@ const CSS: &str = include_str!("page.css");
 /// The rules of `figure::ticks`, for the page; public so that a browser can hold the two against each other.
 pub const TICKS: &str = include_str!("ticks.js");
 const SCRIPT: &str = include_str!("figure.js");
+const SCATTER: &str = include_str!("scatter.js");
+const SORT: &str = include_str!("table.js");
 
 /// What the page may load: nothing but itself.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src \
@@ -96,8 +98,12 @@ impl Report {
         let script = match has_figures {
             true => format!(
                 "<script>/*!\n{UPLOT_LICENSE}\n*/\n{UPLOT}</script>\n<script>\"use strict\";(() => \
-                 {{\n{TICKS}\n{SCRIPT}}})();</script>\n"
+                 {{\n{TICKS}\n{SCATTER}\n{SCRIPT}}})();</script>\n"
             ),
+            false => String::new(),
+        };
+        let sort = match self.sections.iter().any(Section::has_table) {
+            true => format!("<script>\"use strict\";(() => {{\n{SORT}}})();</script>\n"),
             false => String::new(),
         };
         let library_css = if has_figures { UPLOT_CSS } else { "" };
@@ -109,7 +115,7 @@ impl Report {
              <title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
              <style>{library_css}\n{CSS}</style>\n</head>\n<body>\n{body}\
              <footer>Made by esdp {}. This file is complete: it works offline and loads nothing.</footer>\n\
-             {script}</body>\n</html>\n",
+             {script}{sort}</body>\n</html>\n",
             escape(&self.heading()),
             env!("CARGO_PKG_VERSION"),
         )

@@ -1,4 +1,4 @@
-//! Tables that mark their best values.
+//! Tables that mark their best values and say what their columns mean; `table.js` sorts them.
 
 use super::escape;
 use std::fmt::Write;
@@ -19,6 +19,8 @@ pub struct Table {
 pub struct Column {
     /// Its heading.
     pub name: String,
+    /// What it means, for whoever points at the heading; may be empty.
+    pub about: String,
     /// Numbers stand to the right.
     pub number: bool,
     /// Which of its values is marked.
@@ -40,20 +42,32 @@ pub struct Cell {
     text: String,
     /// A second text, smaller: the standard error.
     aside: String,
-    /// What takes part in the contest for the best.
+    /// What tables are sorted by, and what takes part in the contest for the best.
     value: Option<f64>,
+    /// Whether it takes part in that contest.
+    is_ranked: bool,
+    /// Marked as one of the best, whatever the contest says.
+    is_best: bool,
+    /// How strongly it is coloured, from 0 to 1: a cell of a heat map.
+    heat: Option<f64>,
     badge: Option<&'static str>,
 }
 
 impl Column {
     /// A column of words.
     pub fn text(name: impl Into<String>) -> Self {
-        Self { name: name.into(), number: false, best: None }
+        Self { name: name.into(), about: String::new(), number: false, best: None }
     }
 
     /// A column of numbers.
     pub fn number(name: impl Into<String>) -> Self {
-        Self { name: name.into(), number: true, best: None }
+        Self { number: true, ..Self::text(name) }
+    }
+
+    /// Says what it means.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
     }
 
     /// Marks the largest value.
@@ -72,7 +86,15 @@ impl Column {
 impl Cell {
     /// Words.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), aside: String::new(), value: None, badge: None }
+        Self {
+            text: text.into(),
+            aside: String::new(),
+            value: None,
+            is_ranked: true,
+            is_best: false,
+            heat: None,
+            badge: None,
+        }
     }
 
     /// A number, written as the caller likes it.
@@ -88,7 +110,19 @@ impl Cell {
     /// Takes no part in the contest for the best: the oracle's values.
     #[must_use]
     pub fn unranked(self) -> Self {
-        Self { value: None, ..self }
+        Self { is_ranked: false, ..self }
+    }
+
+    /// Is marked, or not, by the caller's own rule.
+    #[must_use]
+    pub fn best(self, is_best: bool) -> Self {
+        Self { is_best, ..self }
+    }
+
+    /// A cell of a heat map: coloured, from 0 (not at all) to 1.
+    #[must_use]
+    pub fn heat(self, share: f64) -> Self {
+        Self { heat: Some(share.clamp(0.0, 1.0)), ..self }
     }
 
     /// A verdict that pleases.
@@ -118,18 +152,24 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The best value of a column, if it has one. Equal values are all marked.
+    /// The best value of a column, if it has one. Equal values are all marked; where all are equal, none is.
     fn best(&self, column: usize) -> Option<f64> {
-        let values =
-            self.rows.iter().filter_map(|row| row.get(column)?.value).filter(|value| value.is_finite());
+        let ranked = |row: &Vec<Cell>| row.get(column).filter(|cell| cell.is_ranked)?.value;
+        let values = self.rows.iter().filter_map(ranked).filter(|value| value.is_finite());
+        let (low, high) = (values.clone().min_by(f64::total_cmp)?, values.clone().max_by(f64::total_cmp)?);
         match self.columns.get(column)?.best? {
-            Best::Highest => values.max_by(f64::total_cmp),
-            Best::Lowest => values.min_by(f64::total_cmp),
+            _ if low == high && values.count() > 1 => None,
+            Best::Highest => Some(high),
+            Best::Lowest => Some(low),
         }
     }
 
     pub(super) fn render(&self, out: &mut String, id: &str) {
-        let kind = if self.columns.iter().any(|column| column.number) { "numbers" } else { "words" };
+        let kind = match () {
+            () if self.rows.iter().flatten().any(|cell| cell.heat.is_some()) => "numbers heat",
+            () if self.columns.iter().any(|column| column.number) => "numbers",
+            () => "words",
+        };
         // The caption stands outside what scrolls, and the keyboard must be able to scroll it.
         let _ = writeln!(
             out,
@@ -139,17 +179,21 @@ impl Table {
             escape(&self.caption)
         );
         for column in &self.columns {
-            let _ =
-                write!(out, "<th scope=\"col\"{}>{}</th>", class(column.number, false), escape(&column.name));
+            let name = match column.about.as_str() {
+                "" => escape(&column.name),
+                about => format!("<abbr title=\"{}\">{}</abbr>", escape(about), escape(&column.name)),
+            };
+            let _ = write!(out, "<th scope=\"col\"{}>{name}</th>", class(column.number, false));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         let best: Vec<Option<f64>> = (0..self.columns.len()).map(|column| self.best(column)).collect();
         for row in &self.rows {
             out.push_str("<tr>");
             for (at, (cell, column)) in row.iter().zip(&self.columns).enumerate() {
-                let wins = cell.value.is_some() && cell.value == best[at];
+                let wins = cell.is_best || cell.is_ranked && cell.value.is_some() && cell.value == best[at];
                 let (open, close) = if at == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
-                let _ = write!(out, "<{open}{}>{}</{close}>", class(column.number, wins), cell.render(wins));
+                let class = class(column.number, wins);
+                let _ = write!(out, "<{open}{class}{}>{}</{close}>", cell.attributes(), cell.render(wins));
             }
             out.push_str("</tr>\n");
         }
@@ -167,6 +211,18 @@ fn class(number: bool, best: bool) -> &'static str {
 }
 
 impl Cell {
+    /// The number behind the text, to sort by, and the colour of a heat map.
+    fn attributes(&self) -> String {
+        let mut out = String::new();
+        if let Some(value) = self.value.filter(|value| value.is_finite()) {
+            let _ = write!(out, " data-v=\"{value}\"");
+        }
+        if let Some(share) = self.heat {
+            let _ = write!(out, " style=\"--heat: {:.0}%\"", 100.0 * share);
+        }
+        out
+    }
+
     /// Bold alone says nothing to a screen reader, so the best is also said in words.
     fn render(&self, wins: bool) -> String {
         let mut out = match self.badge {

@@ -19,8 +19,8 @@ fn everything_is_escaped() {
     let section = Section::new(HOSTILE).text(HOSTILE).figure(figure()).table(table).code(HOSTILE, HOSTILE);
     let page = Report::new(HOSTILE, HOSTILE).meta(HOSTILE, HOSTILE).section(section).render();
     assert!(!page.contains("<script>alert"));
-    assert_eq!(page.matches("<script").count(), 3, "the numbers of a figure, uPlot, and ours");
-    assert_eq!(page.matches("</script>").count(), 3);
+    assert_eq!(page.matches("<script").count(), 4, "the numbers of a figure, uPlot, figures, tables");
+    assert_eq!(page.matches("</script>").count(), 4);
 }
 
 #[test]
@@ -56,9 +56,32 @@ fn the_best_of_each_column_is_marked_and_the_oracle_is_not() {
     let best: Vec<&str> = page.lines().filter(|line| line.contains("(best)")).collect();
     assert_eq!(best.len(), 2);
     assert!(
-        best[0].contains("<td class=\"number best\">1<span")
-            && best[1].contains("<td class=\"number best\">2<span")
+        best[0].contains("<td class=\"number best\" data-v=\"1\">1<span")
+            && best[1].contains("<td class=\"number best\" data-v=\"2\">2<span")
     );
+}
+
+#[test]
+fn where_all_are_equal_none_is_marked_and_a_caller_may_mark_by_its_own_rule() {
+    let mut table = Table::new("c", vec![Column::text("p"), Column::number("x").highest()]);
+    table.row(vec![Cell::text("a"), Cell::number("1", 1.0)]);
+    table.row(vec![Cell::text("b"), Cell::number("1", 1.0)]);
+    let page = |table: &Table| Report::new("t", "").section(Section::new("h").table(table.clone())).render();
+    assert!(!page(&table).contains("(best)"));
+    table.rows[1][1] = Cell::number("1", 1.0).best(true);
+    assert_eq!(page(&table).matches("(best)").count(), 1);
+}
+
+#[test]
+fn headings_say_what_they_mean_and_cells_may_be_coloured() {
+    let columns = vec![Column::text("p"), Column::number("AOU").about("accumulated <overall> utility")];
+    let mut table = Table::new("c", columns);
+    table.row(vec![Cell::text("a"), Cell::number("1", 1.0).heat(0.25)]);
+    let section = Section::new("h").table(table).terms("Words", [("AOU", "a <sum>")]);
+    let page = Report::new("t", "").section(section).render();
+    assert!(page.contains("<abbr title=\"accumulated &lt;overall&gt; utility\">AOU</abbr>"));
+    assert!(page.contains("<td class=\"number\" data-v=\"1\" style=\"--heat: 25%\">1</td>"));
+    assert!(page.contains("<summary>Words</summary>") && page.contains("<dt>AOU</dt><dd>a &lt;sum&gt;</dd>"));
 }
 
 #[test]

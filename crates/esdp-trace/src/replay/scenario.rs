@@ -123,14 +123,14 @@ impl Played {
             .policies(policies);
         let pairs = || (0..types).flat_map(|kind| self.types[kind].servers.iter().map(move |at| (kind, *at)));
         let channel = |(kind, server): (usize, u32)| NumberedChannel {
-            port: kind as u32,
-            server,
+            port: (kind as u32).into(),
+            server: server.into(),
             task: 0,
             request: Some(self.requests[kind].clone()),
         };
         spec.graph = GraphTable {
-            ports: types as u64,
-            servers: self.servers.len() as u64,
+            ports: (types as u64).into(),
+            servers: (self.servers.len() as u64).into(),
             channels: Some(pairs().map(channel).collect()),
             ..GraphTable::default()
         };
@@ -143,7 +143,7 @@ impl Played {
             ..DeviceTable::default()
         };
         let gang = |(port, kind): (u32, &JobType)| ListedGang {
-            port,
+            port: port.into(),
             minimum: kind.tasks,
             tasks: vec![ListedTasks { count: kind.tasks, min: 0 }],
             requests: None,

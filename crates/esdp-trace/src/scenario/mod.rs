@@ -275,14 +275,14 @@ impl Draft {
             .description(format!("{slots} slots of {} s of a trace", plan.window.slot))
             .slots(slots as u64);
         let channel = |&(port, server): &(usize, usize)| NumberedChannel {
-            port: port as u32,
-            server: server as u32,
+            port: (port as u32).into(),
+            server: (server as u32).into(),
             task: 0,
             request: Some(units.request(port).to_vec()),
         };
         spec.graph = GraphTable {
-            ports: self.ports.len() as u64,
-            servers: self.servers.count() as u64,
+            ports: (self.ports.len() as u64).into(),
+            servers: (self.servers.count() as u64).into(),
             channels: Some(self.channels.iter().map(channel).collect()),
             ..GraphTable::default()
         };

@@ -14,12 +14,9 @@
 
 use super::{Live, REMEMBERED_NAMES, Start};
 use crate::model::{ChannelId, ChannelKey, Cluster};
-use crate::stats::Statistics;
+use crate::stats::{Z95, estimate_variance};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The half width of a 95 % interval in standard deviations.
-pub(super) const Z95: f64 = 1.96;
 
 /// What was advised and not compared yet, and all comparisons.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -98,20 +95,6 @@ impl Advice {
     }
 }
 
-/// The variance of a channel's estimate: from what was seen of its scatter, or else the largest that outcomes
-/// from 0 to 1 with this mean can have.
-pub(super) fn variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
-    let (record, estimate) = (learned.record(channel), learned.estimate(channel).clamp(0.0, 1.0));
-    let scatter = match record.freedom >= 4.0 {
-        true => record.residuals / record.freedom,
-        false => estimate * (1.0 - estimate),
-    };
-    match record.count > 0.0 {
-        true => scatter.max(1e-6) / record.count,
-        false => 0.25,
-    }
-}
-
 impl Live {
     /// What the advice given so far would have been worth by today's estimates. Channels that have left the
     /// cluster are not counted.
@@ -129,7 +112,7 @@ impl Live {
             let (estimate, advised, done) = (learned.estimate(channel), *advised as f64, *done as f64);
             worth.advised += advised * estimate;
             worth.done += done * estimate;
-            variances += (advised - done).powi(2) * variance(learned, channel);
+            variances += (advised - done).powi(2) * estimate_variance(learned, channel);
         }
         worth.gain = worth.advised - worth.done;
         let half = Z95 * variances.sqrt();

@@ -16,33 +16,41 @@ use thiserror::Error;
 /// assert_eq!(stepped.at(5), 0.2); // two started racks of four
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SupplyCost {
     /// `fixed + rate * a`, nothing for no device.
     Linear {
         /// The cost of using the device at all.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-unit" = "utility")))]
         fixed: f64,
         /// The cost of each unit.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-unit" = "utility per device")))]
         rate: f64,
     },
     /// `rate * a^exponent`.
     Power {
         /// The cost of the first unit.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-unit" = "utility")))]
         rate: f64,
         /// Above 1: each further unit costs more; below 1: less.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
         exponent: f64,
     },
     /// `cost` for every started block of `per` units.
     Step {
         /// Units in a block.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "devices")))]
         per: Amount,
         /// The cost of a block.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-unit" = "utility")))]
         cost: f64,
     },
     /// The cost of 1, 2, 3, ... units; the last entry serves beyond the end.
     Table {
         /// One entry an amount, from 1 on.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-unit" = "utility")))]
         costs: Vec<f64>,
     },
 }

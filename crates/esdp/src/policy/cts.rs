@@ -24,21 +24,25 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `cts`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CtsSpec {
     /// What is believed of a channel: `"gaussian"` (default) or `"beta"`.
     pub belief: Belief,
     /// The standard deviation of one observation, for `gaussian`. At least 0 (default: 0.25).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e6)))]
     pub sigma: f64,
     /// What the belief stands on: `"means"` (default), or, for `gaussian`, `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
     /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5
     /// (default: 0).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = *super::estimator::SLAB_RANGE.end(), "x-unit" = "share", "x-range" = "0 for `means`")))]
     pub slab: f64,
 }
 
 /// What is believed of a channel's mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Belief {
     /// Normal around the estimate.

@@ -13,14 +13,17 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `cucb`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CucbSpec {
     /// How much it explores: the bonus is `sqrt(kappa ln(t+1) / n)`. At least 0 (default: 0.1).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e6)))]
     pub kappa: f64,
     /// What the index stands on: `"means"` (default), `"pooled"` or `"pooled-by-port"`.
     pub estimator: Estimator,
     /// The share of channels that may be far from others of their kind, for the pooled estimators: 0 to 0.5
     /// (default: 0).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = *super::estimator::SLAB_RANGE.end(), "x-unit" = "share", "x-range" = "0 for `means`")))]
     pub slab: f64,
 }
 

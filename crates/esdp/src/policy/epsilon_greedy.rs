@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `epsilon-greedy`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EpsilonGreedySpec {
     /// The probability of a random slot, 0 to 1 (default: 0.05).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
     pub epsilon: f64,
 }
 

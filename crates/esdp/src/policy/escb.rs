@@ -13,12 +13,15 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `escb`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EscbSpec {
     /// *m* as a share of all channels, 0 to 1 (default: 0.5).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
     pub alpha: f64,
     /// *m* itself, where it is known; then `alpha` is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9, "x-unit" = "channels")))]
     pub most: Option<f64>,
     /// *g(t)*: `"printed"` (default), `"log-log"` or `{ log = { kappa = 1.0 } }`.
     pub exploration: Exploration,

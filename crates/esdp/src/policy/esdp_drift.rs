@@ -29,9 +29,11 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `esdp-drift`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpDriftSpec {
     /// How much it explores: `g(t) = kappa ln(t+1)`. At least 0 (default: 0.005).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e6)))]
     pub kappa: f64,
     /// How it forgets: `{ discounted = { gamma = 0.99 } }` (default).
     pub memory: Memory,
@@ -39,16 +41,19 @@ pub struct EsdpDriftSpec {
 
 /// How statistics forget.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Memory {
     /// Every observation fades by `gamma` a slot.
     Discounted {
         /// What is left of a weight after a slot: above 0, at most 1.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-3, "maximum" = 1)))]
         gamma: f64,
     },
     /// Observations older than a number of slots are dropped.
     Windowed {
         /// The window in slots, at least 1.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "slots")))]
         slots: u64,
     },
 }

@@ -32,9 +32,11 @@ const PAPER_BYTES: u128 = 2 << 30;
 
 /// The parameters of `esdp-paper`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPaperSpec {
     /// *m* as a share of all channels, above 0, at most 1 (default: 0.5).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-6, "maximum" = 1, "x-unit" = "share")))]
     pub alpha: f64,
     /// *g(t)*: `"printed"` (default), `"log-log"` or `{ log = { kappa = 1.0 } }`.
     pub exploration: Exploration,
@@ -46,6 +48,7 @@ pub struct EsdpPaperSpec {
 
 /// What solves the rounded problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundedSolver {
     /// The fast exact solver.

@@ -31,19 +31,24 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `esdp-pooled`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EsdpPooledSpec {
     /// How much it explores. At least 0 (default: 0.045).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e6)))]
     pub kappa: f64,
     /// How far draws scatter around the bonus, in standard deviations of what is believed of a channel. At
     /// least 0; 0.3 by default. Where old outcomes fade, 0 is better: fading keeps the search open by itself.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e6)))]
     pub scatter: f64,
     /// Whether it looks at the labels of the servers (default: yes).
     pub labels: bool,
     /// The share of channels that may be far from others of their kind, as insurance for rare outliers: 0 to
     /// 0.5; 0, none, by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = *SLAB_RANGE.end(), "x-unit" = "share")))]
     pub slab: f64,
     /// What is left of an outcome's weight after a slot: above 0, at most 1 (default: 1, nothing fades).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1e-3, "maximum" = 1)))]
     pub gamma: f64,
 }
 

@@ -11,6 +11,7 @@ pub(super) const SLAB_RANGE: RangeInclusive<f64> = 0.0..=0.5;
 
 /// How a policy estimates its channels. See `docs/policies/pooled.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
     /// The average of each channel by itself, as in the paper; what was never tried is tried first.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of `hauf`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct HaufSpec {
     /// What is ranked: `"port"` (default) or `"channel"`.
@@ -23,6 +24,7 @@ pub struct HaufSpec {
 
 /// What a policy ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Rank {
     /// Whole ports.

@@ -6,7 +6,9 @@
 use super::cluster::{cluster, parameter, recipe};
 use super::error::ScenarioError;
 use super::gangs::check_gangs;
+use super::names::Index;
 use super::spec::{GraphTable, Spec};
+use super::{names, out, servers};
 use crate::model::Amount;
 use crate::sim::check_luck;
 
@@ -14,14 +16,14 @@ use crate::sim::check_luck;
 pub const MOST_SLOTS: u64 = 1_000_000_000;
 /// The most seeds.
 pub const MOST_SEEDS: u64 = 100_000;
-const MOST_PORTS: u64 = 100_000;
-const MOST_SERVERS: u64 = 1_000_000;
+pub(super) const MOST_PORTS: u64 = 100_000;
+pub(super) const MOST_SERVERS: u64 = 1_000_000;
 const MOST_PAIRS: u64 = 20_000_000;
 pub(super) const MOST_CHANNELS: u64 = 1_000_000;
-const MOST_DEVICES: u64 = 64;
+pub(super) const MOST_DEVICES: u64 = 64;
 pub(super) const LARGEST_REQUEST: u64 = 100_000;
 /// Sums of this many capacities and requests stay far from overflowing.
-const LARGEST_CAPACITY: u64 = 1_000_000_000_000;
+pub(super) const LARGEST_CAPACITY: u64 = 1_000_000_000_000;
 
 pub(super) fn whole(key: &str, value: u64, from: u64, to: u64) -> Result<(), ScenarioError> {
     if (from..=to).contains(&value) {
@@ -40,9 +42,11 @@ fn range(key: &str, (from, to): (Amount, Amount), least: Amount, most: Amount) -
 
 /// Checks everything but the policies and the sweep.
 pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
+    whole("version", spec.version.unwrap_or(1), 1, 1)?;
     whole("slots", spec.slots, 1, MOST_SLOTS)?;
     check_seeds(spec)?;
     check_graph(&spec.graph)?;
+    names::check(spec)?;
     let devices = &spec.devices;
     whole("devices.count", devices.count, 1, MOST_DEVICES)?;
     range("devices.request", devices.request, 0, LARGEST_REQUEST)?;
@@ -56,7 +60,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
         if devices.server_capacity.is_some() {
             return Err(ScenarioError::other("devices", "give `server_capacity` or `servers`, not both"));
         }
-        check_length("devices.servers", servers.len(), spec.graph.servers, "server")?;
+        check_length("devices.servers", servers.len(), spec.graph.servers.count(), "server")?;
         for (server, amounts) in servers.iter().enumerate() {
             check_length(&format!("devices.servers[{server}]"), amounts.len(), devices.count, "device")?;
             for (device, &amount) in amounts.iter().enumerate() {
@@ -64,7 +68,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
             }
         }
     }
-    check_kinds(spec)?;
+    servers::check(spec)?;
     if let Some(amounts) = &devices.amounts {
         check_length("devices.amounts", amounts.len(), devices.count, "device")?;
         for (device, &amount) in amounts.iter().enumerate() {
@@ -78,54 +82,29 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
         }
     }
     recipe(spec).check().map_err(|error| parameter("", error))?;
-    spec.arrivals.check(spec.graph.ports as usize).map_err(|error| parameter("arrivals.", error))?;
-    spec.speeds.check().map_err(|error| parameter("speeds.", error))?;
+    let ports = names::ports(spec);
+    let arrivals = spec.arrivals.check(ports.len()).and_then(|()| spec.arrivals.by_port(&ports));
+    arrivals.map_err(|error| parameter("arrivals.", error))?;
+    let weights = spec.graph.weights.as_ref().map_or(Ok(()), |own| own.weights("weights", &ports).map(drop));
+    weights.map_err(|error| parameter("graph.", error))?;
+    let speeds = spec.speeds.check().and_then(|()| spec.speeds.check_ports(&ports));
+    speeds.map_err(|error| parameter("speeds.", error))?;
     spec.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
     spec.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
     check_luck(spec.jobs.luck).map_err(|error| parameter("jobs.", error))?;
     if let Some(list) = &spec.jobs.list {
-        check_length("jobs.list", list.len(), spec.graph.ports, "port")?;
+        check_length("jobs.list", list.len(), spec.graph.ports.count(), "port")?;
     }
     check_gangs(spec)?;
     check_table(spec)?;
     super::labels::check(spec)?;
+    servers::kind_of_server(spec)?;
+    out::check(spec)?;
     if spec.graph.channels.is_some() {
+        check_reached(spec)?;
         cluster(spec, 0)?;
     }
     Ok(())
-}
-
-/// Servers told kind by kind: they must be as many as there are, and nothing else may tell of their devices.
-fn check_kinds(spec: &Spec) -> Result<(), ScenarioError> {
-    let Some(kinds) = &spec.servers.kinds else { return Ok(()) };
-    if spec.devices.server_capacity.is_some() || spec.devices.servers.is_some() {
-        let message = "give `servers.kinds`, or `server_capacity` or `servers`, not both";
-        return Err(ScenarioError::other("devices", message));
-    }
-    for (kind, of) in kinds.iter().enumerate() {
-        whole(&format!("servers.kinds[{kind}].count"), of.count, 1, MOST_SERVERS)?;
-        check_length(
-            &format!("servers.kinds[{kind}].capacity"),
-            of.capacity.len(),
-            spec.devices.count,
-            "device",
-        )?;
-        for (device, &amount) in of.capacity.iter().enumerate() {
-            whole(&format!("servers.kinds[{kind}].capacity[{device}]"), amount, 0, LARGEST_CAPACITY)?;
-        }
-    }
-    let all: u64 = kinds.iter().map(|kind| kind.count).sum();
-    if all != spec.graph.servers {
-        let accepted = format!("{} in all, the number of servers", spec.graph.servers);
-        return Err(ScenarioError::value("servers.kinds", format!("a list of {all} servers"), accepted));
-    }
-    match &spec.speeds.kinds {
-        Some(speeds) if speeds.count() != kinds.len() => {
-            let accepted = format!("{}, as many as `servers.kinds`", kinds.len());
-            Err(ScenarioError::value("speeds.kinds", format!("{} kinds", speeds.count()), accepted))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn check_seeds(spec: &Spec) -> Result<(), ScenarioError> {
@@ -160,8 +139,9 @@ fn check_seeds(spec: &Spec) -> Result<(), ScenarioError> {
 }
 
 fn check_graph(graph: &GraphTable) -> Result<(), ScenarioError> {
-    whole("graph.ports", graph.ports, 1, MOST_PORTS)?;
-    whole("graph.servers", graph.servers, 1, MOST_SERVERS)?;
+    let (ports, servers) = (graph.ports.count(), graph.servers.count());
+    whole("graph.ports", ports, 1, MOST_PORTS)?;
+    whole("graph.servers", servers, 1, MOST_SERVERS)?;
     let given = [graph.probability.is_some(), graph.count.is_some(), graph.channels.is_some()];
     if given.into_iter().filter(|given| *given).count() > 1 {
         return Err(ScenarioError::other("graph", "give one of `probability`, `count` and `channels`"));
@@ -170,23 +150,12 @@ fn check_graph(graph: &GraphTable) -> Result<(), ScenarioError> {
         if channels.is_empty() {
             return Err(ScenarioError::value("graph.channels", "empty", "at least one channel"));
         }
-        let mut reached = vec![false; graph.ports as usize];
-        for channel in channels {
-            // A port that does not exist is told later, with the channel that names it.
-            if let Some(reached) = reached.get_mut(channel.port as usize) {
-                *reached = true;
-            }
-        }
-        if let Some(port) = reached.iter().position(|reached| !reached) {
-            return Err(ScenarioError::other("graph.channels", format!("port {port} has no channel")));
-        }
         return Ok(());
     }
-    let pairs = graph.ports * graph.servers;
+    let pairs = ports * servers;
     if pairs > MOST_PAIRS {
         let message = format!(
-            "{} ports times {} servers are {pairs} pairs, at most {MOST_PAIRS} are accepted",
-            graph.ports, graph.servers
+            "{ports} ports times {servers} servers are {pairs} pairs, at most {MOST_PAIRS} are accepted"
         );
         return Err(ScenarioError::other("graph", message));
     }
@@ -201,12 +170,29 @@ fn check_graph(graph: &GraphTable) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// Every port of an explicit list has a channel.
+fn check_reached(spec: &Spec) -> Result<(), ScenarioError> {
+    let ports = Index::ports(spec);
+    let mut reached = vec![false; spec.graph.ports.count() as usize];
+    for (position, channel) in spec.graph.channels.iter().flatten().enumerate() {
+        let port = ports.find(&format!("graph.channels[{position}].port"), &channel.port)?;
+        reached[port as usize] = true;
+    }
+    match reached.iter().position(|reached| !reached) {
+        Some(port) => {
+            Err(ScenarioError::other("graph.channels", format!("{} has no channel", ports.words(port))))
+        }
+        None => Ok(()),
+    }
+}
+
 /// About how many channels are drawn.
 pub(super) fn expected_channels(graph: &GraphTable) -> f64 {
     match (graph.probability, graph.count) {
         (_, Some(count)) => count as f64,
         (probability, None) => {
-            probability.unwrap_or(super::EDGE_PROBABILITY) * graph.ports as f64 * graph.servers as f64
+            let pairs = graph.ports.count() as f64 * graph.servers.count() as f64;
+            probability.unwrap_or(super::EDGE_PROBABILITY) * pairs
         }
     }
 }

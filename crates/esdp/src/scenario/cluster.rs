@@ -2,14 +2,17 @@
 
 use super::check::LARGEST_REQUEST;
 use super::error::ScenarioError;
-use super::gangs::{ListedGang, reach};
+use super::gangs::{positions, reach};
+use super::names::{self, Index};
 use super::spec::{NumberedChannel, Spec};
 use crate::model::{Amount, Capacity, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangError, ServerId};
 use crate::sim::{ChannelCount, ParameterError, RandomCluster};
 
-/// Renames a parameter of the simulation to its key in a scenario.
+/// Renames a parameter of the simulation to its key in a scenario; without a prefix it is one of the drawn
+/// cluster.
 pub(super) fn parameter(prefix: &str, error: ParameterError) -> ScenarioError {
     let key = match error.key.as_str() {
+        key if !prefix.is_empty() => format!("{prefix}{key}"),
         "ports" => "graph.ports".to_owned(),
         "servers" => "graph.servers".to_owned(),
         "devices" => "devices.count".to_owned(),
@@ -19,7 +22,7 @@ pub(super) fn parameter(prefix: &str, error: ParameterError) -> ScenarioError {
         "cost_mean" => "costs.mean".to_owned(),
         "cost_deviation" => "costs.deviation".to_owned(),
         "cost_scale" => "costs.scale".to_owned(),
-        key => format!("{prefix}{key}"),
+        key => key.to_owned(),
     };
     ScenarioError::value(key, error.value, error.accepted)
 }
@@ -33,8 +36,8 @@ pub(super) fn recipe(spec: &Spec) -> RandomCluster {
         (None, None) => ChannelCount::Probability(graph.probability.unwrap_or(super::EDGE_PROBABILITY)),
     };
     RandomCluster {
-        ports: graph.ports as usize,
-        servers: graph.servers as usize,
+        ports: graph.ports.count() as usize,
+        servers: graph.servers.count() as usize,
         channels,
         devices: devices.count as usize,
         request: devices.request,
@@ -51,6 +54,9 @@ pub(super) fn recipe(spec: &Spec) -> RandomCluster {
 pub(super) fn cluster(told: &Spec, seed: u64) -> Result<Cluster, ScenarioError> {
     let recipe = recipe(told);
     let mut spec = recipe.draw(seed).map_err(|error| parameter("", error))?;
+    spec.devices = names::devices(told);
+    spec.servers = names::servers(told);
+    spec.ports = names::ports(told);
     let own = told.devices.servers.clone().or_else(|| told.servers.capacities()).or_else(|| {
         let own = (0..spec.servers.len()).map(|server| spec.capacity.server(ServerId::at(server)));
         own.map(|amounts| amounts.map(<[Amount]>::to_vec)).collect()
@@ -72,19 +78,24 @@ pub(super) fn cluster(told: &Spec, seed: u64) -> Result<Cluster, ScenarioError> 
     }
     if let Some(channels) = &told.graph.channels {
         let mut drawn = recipe.requests(seed);
-        let channel = |channel: &NumberedChannel| {
+        let (ports, servers) = (Index::ports(told), Index::servers(told));
+        let channel = |(position, channel): (usize, &NumberedChannel)| {
             let request = drawn();
             let request = channel.request.clone().unwrap_or(request);
-            ChannelSpec { port: channel.port, server: channel.server, task: channel.task, request }
+            let at = |end: &str| format!("graph.channels[{position}].{end}");
+            let port = ports.find(&at("port"), &channel.port)?;
+            let server = servers.find(&at("server"), &channel.server)?;
+            Ok(ChannelSpec { port, server, task: channel.task, request })
         };
-        spec.channels = channels.iter().map(channel).collect();
+        spec.channels = channels.iter().enumerate().map(channel).collect::<Result<_, _>>()?;
     }
     if let Some(gangs) = &told.gangs {
         match &gangs.list {
             Some(list) => {
-                spec.gangs = list.iter().map(ListedGang::spec).collect();
+                let ports = positions(told, list)?;
+                spec.gangs = list.iter().zip(&ports).map(|(gang, &port)| gang.spec(port)).collect();
                 if told.graph.channels.is_none() {
-                    reach(&mut spec, list);
+                    reach(&mut spec, list, &ports);
                 }
             }
             None => gangs

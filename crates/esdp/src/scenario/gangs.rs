@@ -2,6 +2,7 @@
 
 use super::check::{LARGEST_REQUEST, MOST_CHANNELS, check_length, expected_channels, whole};
 use super::error::ScenarioError;
+use super::names::{Index, NameOrPosition};
 use super::spec::Spec;
 use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, ServerId, TaskSpec};
 use crate::sim::RandomGangs;
@@ -11,16 +12,20 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Ports whose jobs are gangs: all of them, drawn, or those of a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GangTable {
     /// The number of task groups of a job: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 10_000, "default" = crate::sim::RandomGangs::default().groups)))]
     pub groups: Option<(u32, u32)>,
     /// The number of tasks of a group: drawn from this range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 10_000, "default" = crate::sim::RandomGangs::default().tasks)))]
     pub tasks: Option<(u32, u32)>,
     /// The share of its tasks that a job starts with at least.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share", "default" = crate::sim::RandomGangs::default().minimum)))]
     pub minimum: Option<f64>,
     /// Instead: the gangs themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,16 +34,21 @@ pub struct GangTable {
 
 /// A gang of a list; with its requests where channels are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ListedGang {
-    /// Its port, by position.
-    pub port: u32,
+    /// Its port, by name or by position from 0.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "a name, or below the number of ports")))]
+    pub port: NameOrPosition,
     /// The fewest tasks that a job starts with.
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "from 1 to the number of its tasks")))]
     pub minimum: u32,
-    /// Its task groups.
+    /// Its task groups: the number of their tasks, or a table with a minimum of their own.
+    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
     pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices")))]
     pub requests: Option<Vec<Vec<Amount>>>,
 }
 
@@ -52,11 +62,21 @@ pub struct ListedTasks {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TasksTable {
+    /// How many.
+    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
     count: u32,
+    /// The fewest that a job starts with.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("x-range" = "up to `count`")))]
     min: u32,
+}
+
+#[cfg(feature = "schema")]
+pub(super) fn tasks_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    <TasksTable as schemars::JsonSchema>::json_schema(generator)
 }
 
 impl Serialize for ListedTasks {
@@ -101,14 +121,15 @@ impl<'de> Deserialize<'de> for ListedTasks {
 }
 
 impl ListedGang {
-    pub(super) fn spec(&self) -> GangSpec {
+    /// The gang of the port at a position.
+    pub(super) fn spec(&self, port: u32) -> GangSpec {
         let task = |(index, tasks): (usize, &ListedTasks)| TaskSpec {
             name: index.to_string(),
             count: tasks.count,
             minimum: tasks.min,
         };
         let tasks = self.tasks.iter().enumerate().map(task).collect();
-        GangSpec { port: self.port, minimum: self.minimum, tasks }
+        GangSpec { port, minimum: self.minimum, tasks }
     }
 }
 
@@ -191,12 +212,7 @@ fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError>
             let message = "needs `requests`, or `graph.channels` which say by `task` who may use them";
             return Err(ScenarioError::other(key, message));
         };
-        check_length(
-            &format!("{key}.requests"),
-            requests.len(),
-            gang.spec().tasks.len() as u64,
-            "task group",
-        )?;
+        check_length(&format!("{key}.requests"), requests.len(), gang.tasks.len() as u64, "task group")?;
         for (group, request) in requests.iter().enumerate() {
             let key = format!("{key}.requests[{group}]");
             check_length(&key, request.len(), spec.devices.count, "device")?;
@@ -205,13 +221,14 @@ fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError>
             }
         }
     }
-    let mut ports: Vec<u64> = list.iter().map(|gang| u64::from(gang.spec().port)).collect();
+    let mut ports: Vec<u64> = positions(spec, list)?.into_iter().map(u64::from).collect();
     ports.sort_unstable();
-    if !ports.iter().copied().eq(0..spec.graph.ports) {
-        let message = format!("with `requests`, each of the {} ports must be listed once", spec.graph.ports);
+    let count = spec.graph.ports.count();
+    if !ports.iter().copied().eq(0..count) {
+        let message = format!("with `requests`, each of the {count} ports must be listed once");
         return Err(ScenarioError::other("gangs.list", message));
     }
-    let groups = list.iter().map(|gang| gang.spec().tasks.len()).max().unwrap_or(1);
+    let groups = list.iter().map(|gang| gang.tasks.len()).max().unwrap_or(1);
     let expected = expected_channels(&spec.graph) * groups as f64;
     if expected > MOST_CHANNELS as f64 {
         let message = format!("up to {expected:.0} channels, at most {MOST_CHANNELS} are accepted");
@@ -220,11 +237,17 @@ fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError>
     Ok(())
 }
 
+/// The positions of the ports of listed gangs.
+pub(super) fn positions(spec: &Spec, list: &[ListedGang]) -> Result<Vec<u32>, ScenarioError> {
+    let ports = Index::ports(spec);
+    let find = |(gang, of): (usize, &ListedGang)| ports.find(&format!("gangs.list[{gang}].port"), &of.port);
+    list.iter().enumerate().map(find).collect()
+}
+
 /// The channels of listed gangs: every task group on every server that its port reaches and that it fits.
-pub(super) fn reach(spec: &mut ClusterSpec, list: &[ListedGang]) {
+pub(super) fn reach(spec: &mut ClusterSpec, list: &[ListedGang], ports: &[u32]) {
     let pairs = std::mem::take(&mut spec.channels);
-    for gang in list {
-        let port = gang.spec().port;
+    for (gang, &port) in list.iter().zip(ports) {
         for (task, request) in (0u32..).zip(gang.requests.iter().flatten()) {
             let fits = |server: u32| {
                 let own = spec.capacity.server(ServerId(server));

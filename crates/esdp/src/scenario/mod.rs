@@ -1,67 +1,38 @@
 //! Scenarios: a cluster, its arrivals and speeds, policies, slots and seeds, from a TOML text.
 //!
-//! Everything has a default, that of the paper's Table 2 as we read it:
+//! Everything has a default, that of the paper's Table 2 as we read it; `docs/scenario.md` has every key, and
+//! [`Spec`] is the same as types:
 //!
 //! ```toml
+//! extends = "default"     # a preset, or a file beside this one
 //! slots = 2000
 //! policies = ["esdp", { name = "cts", sigma = 0.2, label = "cts 0.2" }]
 //!
-//! [seeds]
-//! first = 0
-//! count = 10              # or: list = [3, 14, 15]
-//!
 //! [graph]
-//! ports = 8
-//! servers = 40
-//! probability = 0.1       # or: count = 32, or: channels = [{ port = 0, server = 3, request = [1, 2, 1] }]
+//! ports = ["bert", "resnet"]   # or a number
+//! probability = 1.0
 //!
-//! [servers]
-//! labels = "kinds"        # what the scheduler is told of `speeds.kinds`: "none", "kinds" or "random"
-//! labelled = 0.5          # the share of the servers that have a label; or: list = [["v100", "rack-1"], ...]
-//! # or: kinds = [{ label = "v100", count = 20, capacity = [96, 8] }, ...], with their devices; the columns of
-//! # `speeds.kinds` are then these kinds
+//! [[servers.kinds]]       # servers that are alike: a100-0 to a100-3
+//! kind = "a100"
+//! labels = ["a100", "rack-1"]
+//! count = 4
 //!
-//! [devices]
-//! count = 3
-//! request = [1, 2]
-//! capacity = [4, 8]       # of the whole cluster, drawn from this range; or: amounts = [6, 5, 8]
-//! server_capacity = [2, 4] # of each server; with it alone the cluster as a whole does not limit
-//! # or: servers = [[4, 2, 1], ...], one list a server
-//!
-//! [gangs]                 # jobs whose tasks run together or not at all
-//! groups = [1, 2]         # task groups of a job; drawn for every port
-//! tasks = [1, 8]          # tasks of a group
-//! minimum = 1.0           # the share of its tasks that a job starts with at least
-//! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1] }], with `task = 1` in `graph.channels`; a group with a minimum
-//! # of its own is a table: tasks = [{ count = 4, min = 2 }, { count = 1, min = 1 }]
-//! # or: list = [{ port = 0, minimum = 3, tasks = [4, 1], requests = [[1, 4], [2, 0]] }, ...], with drawn channels;
-//! # those on which a task does not fit are left out
-//!
-//! [jobs]
-//! held = false            # true: jobs wait, and hold their devices until they are done
-//! work = [2.0, 6.0]       # the slots a job then takes at full speed, drawn from this range
-//! # or: list = [[3.0, 2.5], ...], for each port the work of its jobs in order
-//!
-//! [costs]
-//! mean = 0.5              # or: devices = [{ kind = "linear", rate = 0.03 }, ...]
-//! deviation = 0.1
-//! scale = 0.0667
+//! [[servers.outages]]
+//! server = "a100-0"
+//! from = 500
+//! until = 700
 //!
 //! [arrivals]
-//! law = "bernoulli"       # see `ArrivalSpec`
-//! rho = 0.9               # or one per port
+//! rho = { bert = 0.9, resnet = 0.4 }   # or one number for all
 //!
 //! [speeds]
-//! law = "normal"          # see `SpeedSpec`
-//! kinds = 4               # of servers; a server of a kind differs from others by `server_deviation`
-//! drift = { kind = "switch", share = 0.35, factor = 0.4, every = 500 }
-//!
-//! [feedback]
-//! delay = [0, 20]         # slots, or one number
+//! law = "gamma"
+//! kinds = { a100 = { bert = 0.9, resnet = 0.6 } }
+//! drift = { kind = "ramp", label = "rack-1", factor = 0.5, from = 1000 }
 //!
 //! [sweep]                 # what a figure varies
 //! key = "arrivals.rho"
-//! values = [0.1, 0.5, 0.9]
+//! values = "0.1..0.9:0.2"
 //! ```
 //!
 //! Unknown keys are refused. An error is one sentence with the line, the key, its value and what is
@@ -88,28 +59,39 @@ mod build;
 mod check;
 mod cluster;
 mod error;
+mod files;
 mod gangs;
 mod labels;
 mod line;
+mod names;
+mod out;
 mod policies;
 mod presets;
 mod read;
+#[cfg(feature = "schema")]
+mod schema;
+mod servers;
 mod set;
 mod spec;
+mod sweep;
 
 pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
+pub use files::{Cells, FILE_KEYS, ReadFile};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
+pub use names::{CountOrNames, NameOrPosition};
 pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
-pub use set::Sweep;
+#[cfg(feature = "schema")]
+pub use schema::schema;
+pub use servers::{LabelSource, ServerKind, ServerTable};
 pub use spec::{
-    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, LabelSource, NumberedChannel, SeedTable,
-    ServerKind, ServerTable, Spec,
+    CostTable, DeviceTable, FeedbackTable, GraphTable, JobTable, NumberedChannel, SeedTable, Spec,
 };
+pub use sweep::{Sweep, SweepTable, expand_range};
 
 use crate::model::Amount;
-use crate::sim::{Setting, SpeedSpec};
+use crate::sim::{Setting, SettingError, SpeedSpec};
 use serde::Serialize;
 use toml::Value;
 
@@ -128,16 +110,34 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario.
+    /// Reads and checks a scenario that stands alone: it may extend a preset, but names no files.
     ///
     /// # Errors
     /// With the first thing that is wrong.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
-        let value = toml::from_str::<Value>(text).map_err(|error| ScenarioError {
-            key: String::new(),
-            line: error.span().map(|span| line::line_at(text, span.start)),
-            fault: Fault::Syntax(read::syntax(text, &error)),
-        })?;
+        Self::from_toml_with(text, &mut files::no_files)
+    }
+
+    /// Reads and checks a scenario with the files that it names: one that it `extends`, and rows as CSV
+    /// ([`FILE_KEYS`]). `read` gets a path as it is seen from the scenario's folder.
+    ///
+    /// ```
+    /// use esdp::scenario::Scenario;
+    ///
+    /// let text = "extends = \"default\"\n[graph]\ncount = 9\n[speeds]\ntable = \"speeds.csv\"";
+    /// let mut read = |path: &str| match path {
+    ///     "speeds.csv" => Ok("0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9\n".to_owned()),
+    ///     _ => Err("there is no such file".to_owned()),
+    /// };
+    /// let scenario = Scenario::from_toml_with(text, &mut read)?;
+    /// assert_eq!(scenario.spec().speeds.table.as_ref().unwrap()[0][8], 0.9);
+    /// # Ok::<(), esdp::scenario::ScenarioError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// With the first thing that is wrong.
+    pub fn from_toml_with(text: &str, read: &mut ReadFile<'_>) -> Result<Self, ScenarioError> {
+        let value = files::resolve(text, read)?;
         Self::from_value(value).map_err(|error| {
             let line = line::line_of(text, &error.key);
             ScenarioError { line, ..error }
@@ -175,7 +175,7 @@ impl Scenario {
     /// use esdp::scenario::Scenario;
     ///
     /// let default = Scenario::preset("default").unwrap();
-    /// let larger = default.change(|spec| spec.graph.servers = 100)?;
+    /// let larger = default.change(|spec| spec.graph.servers = 100.into())?;
     /// assert_eq!(larger.servers(), 100);
     /// # Ok::<(), esdp::scenario::ScenarioError>(())
     /// ```
@@ -239,22 +239,34 @@ impl Scenario {
 
     fn without_sweep_of(&self, key: &str) -> Self {
         let mut scenario = self.clone();
-        scenario.spec.sweep = scenario.spec.sweep.filter(|sweep| sweep.key != key);
+        scenario.spec.sweep = scenario.spec.sweep.and_then(|sweep| sweep.without(key));
         scenario
     }
 
-    /// The scenario at each value of its sweep, with the value as it is written; the scenario
-    /// itself, with an empty text, where it has none.
+    /// The same scenario, nothing varied.
+    #[must_use]
+    pub fn without_sweep(&self) -> Self {
+        Self { spec: Spec { sweep: None, ..self.spec.clone() }, seeds: self.seeds.clone() }
+    }
+
+    /// The scenario at each value of its sweep, with the value as it is written, or with commas between the
+    /// values of several keys; the scenario itself, with an empty text, where it has none.
     ///
     /// # Errors
     /// Never for a scenario that was read; the values were checked then.
     pub fn points(&self) -> Result<Vec<(String, Scenario)>, ScenarioError> {
-        match &self.spec.sweep {
-            None => Ok(vec![(String::new(), self.clone())]),
-            Some(sweep) => {
-                sweep.values.iter().map(|value| Ok((value.clone(), self.set(&sweep.key, value)?))).collect()
+        let mut points = vec![(String::new(), self.without_sweep())];
+        for sweep in self.sweeps() {
+            let mut next = Vec::with_capacity(points.len() * sweep.values.len());
+            for (at, scenario) in &points {
+                for value in &sweep.values {
+                    let at = if at.is_empty() { value.clone() } else { format!("{at},{value}") };
+                    next.push((at, scenario.set(&sweep.key, value)?));
+                }
             }
+            points = next;
         }
+        Ok(points)
     }
 
     fn value(&self) -> Value {
@@ -283,7 +295,7 @@ impl Scenario {
 
     /// The number of servers, *|R|*.
     pub fn servers(&self) -> u64 {
-        self.spec.graph.servers
+        self.spec.graph.servers.count()
     }
 
     /// Whether jobs wait and hold their devices until they are done.
@@ -306,9 +318,9 @@ impl Scenario {
         &self.spec.policies
     }
 
-    /// What it varies, if it varies something.
-    pub fn sweep(&self) -> Option<&Sweep> {
-        self.spec.sweep.as_ref()
+    /// What it varies: one key after another; empty where it varies nothing.
+    pub fn sweeps(&self) -> &[Sweep] {
+        self.spec.sweep.as_ref().map_or(&[], SweepTable::keys)
     }
 
     /// Everything a run needs but the policy.
@@ -317,14 +329,20 @@ impl Scenario {
     /// When the drawn cluster is none, which a scenario that was read does not allow.
     pub fn setting(&self, seed: u64) -> Result<Setting, ScenarioError> {
         let cluster = cluster::cluster(&self.spec, seed)?;
-        let Spec { arrivals, feedback, jobs, servers, .. } = &self.spec;
-        let speeds = SpeedSpec { kind_of_server: servers.kind_of_server(), ..self.spec.speeds.clone() };
-        let setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed);
-        let setting = match jobs.held {
-            true => setting.and_then(|setting| setting.with_held_jobs(jobs.spec())?.with_luck(jobs.luck)),
-            false => setting,
+        let Spec { arrivals, feedback, graph, jobs, servers, .. } = &self.spec;
+        let kind_of_server = servers::kind_of_server(&self.spec)?;
+        let speeds = SpeedSpec { kind_of_server, ..self.spec.speeds.clone() };
+        let build = || {
+            let mut setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed)?;
+            if jobs.held {
+                setting = setting.with_held_jobs(jobs.spec())?.with_luck(jobs.luck)?;
+            }
+            if let Some(weights) = &graph.weights {
+                setting = setting.with_weights(weights)?;
+            }
+            setting.with_outages(&servers.outages)
         };
-        setting.map_err(|error| ScenarioError::other("", error))
+        build().map_err(|error: SettingError| ScenarioError::other("", error))
     }
 }
 

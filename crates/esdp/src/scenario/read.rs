@@ -140,7 +140,7 @@ pub(super) fn find<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-fn find_mut<'v>(value: &'v mut Value, path: &str) -> Option<&'v mut Value> {
+pub(super) fn find_mut<'v>(value: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     steps(path).try_fold(value, |value, step| match value {
         Value::Table(table) => table.get_mut(step),
         Value::Array(list) => list.get_mut(step.parse::<usize>().ok()?),

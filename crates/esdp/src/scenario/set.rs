@@ -6,35 +6,29 @@
 
 use super::error::ScenarioError;
 use super::read::steps;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
-
-/// What a scenario varies: a key and the values it takes one after another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sweep {
-    /// The dotted key.
-    pub key: String,
-    /// The values, as they are written in TOML.
-    #[serde(serialize_with = "typed", deserialize_with = "written")]
-    pub values: Vec<String>,
-}
-
-/// In a file the values stand as what they are.
-fn typed<S: Serializer>(values: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(values.iter().map(|value| parse("", value)))
-}
-
-fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Ok(Vec::<Value>::deserialize(deserializer)?.iter().map(Value::to_string).collect())
-}
 
 /// Keys of which at most one may be given.
 const RIVALS: &[(&str, &[&str])] = &[
     ("seeds", &["list", "count"]),
     ("seeds", &["list", "first"]),
     ("graph", &["probability", "count", "channels"]),
+    ("devices", &["server_capacity", "servers"]),
+    ("servers", &["kinds", "list"]),
+    ("gangs", &["list", "groups"]),
+    ("gangs", &["list", "tasks"]),
+    ("gangs", &["list", "minimum"]),
+    ("speeds", &["kinds", "table"]),
 ];
+
+/// Keys that follow from others: setting the first forgets the second.
+const COUNTED: &[([&str; 2], [&str; 2])] =
+    &[(["servers", "kinds"], ["graph", "servers"]), (["devices", "names"], ["devices", "count"])];
+
+/// Tables with a tag that says which keys they have, and the tag of one without; and tables that are one
+/// value. Another tag, and any new value, replaces them whole.
+const TAGGED: &[(&str, &str, &str)] =
+    &[("arrivals", "law", "bernoulli"), ("speeds.drift", "kind", "none"), ("speeds.kinds", "", "")];
 
 /// Reads a value as it is written on a command line: TOML, or else a text.
 pub(super) fn parse(key: &str, text: &str) -> Value {
@@ -55,6 +49,12 @@ pub(super) fn put(root: &mut Value, key: &str, value: Value) -> Result<(), Scena
         return Err(ScenarioError::other("", "the key to set is empty"));
     };
     forget_rivals(root, way, last, &value);
+    for ([section, listed], counted) in COUNTED {
+        let is_in = |table: &Value| table.get(listed).is_some();
+        if path.starts_with(&[section, listed]) || (path == [*section] && is_in(&value)) {
+            forget(root, counted);
+        }
+    }
     let mut at = root;
     for step in way {
         at = enter(at, step, key)?;
@@ -74,7 +74,7 @@ fn enter<'v>(at: &'v mut Value, step: &str, key: &str) -> Result<&'v mut Value, 
         Value::Array(list) => {
             let named = |entry: &Value| {
                 let text = |field: &str| entry.get(field).and_then(Value::as_str);
-                text("label").or(text("name")) == Some(step)
+                text("label").or(text("name")).or(text("kind")) == Some(step)
             };
             let position = step.parse().ok().filter(|at: &usize| *at < list.len());
             match position.or_else(|| list.iter().position(named)) {
@@ -83,6 +83,50 @@ fn enter<'v>(at: &'v mut Value, step: &str, key: &str) -> Result<&'v mut Value, 
             }
         }
         _ => Err(ScenarioError::other(key, format!("there is nothing below which `{step}` could be"))),
+    }
+}
+
+/// Merges a scenario into the one that it extends, table by table; what it says wins.
+pub(super) fn merge(base: &mut Value, new: Value) {
+    let Value::Table(new) = new else { return };
+    for (section, value) in &new {
+        forget_rivals(base, &[], section, value);
+    }
+    for ([section, listed], counted @ [table, key]) in COUNTED {
+        let has = |section: &str, key: &str| new.get(section).and_then(|table| table.get(key)).is_some();
+        if has(section, listed) && !has(table, key) {
+            forget(base, counted);
+        }
+    }
+    if let Value::Table(base) = base {
+        merge_tables(base, new, "");
+    }
+}
+
+fn merge_tables(base: &mut Table, new: Table, at: &str) {
+    for (key, value) in new {
+        let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(there)), Value::Table(new)) if !is_another(&path, there, &new) => {
+                merge_tables(there, new, &path);
+            }
+            (_, value) => drop(base.insert(key, value)),
+        }
+    }
+}
+
+/// Whether a table is another value and no change of the one that is there.
+fn is_another(path: &str, there: &Table, new: &Table) -> bool {
+    let tag_of = |table: &Table, tag: &str| table.get(tag).and_then(Value::as_str).map(str::to_owned);
+    TAGGED.iter().filter(|(tagged, ..)| *tagged == path).any(|(_, tag, default)| {
+        let before = tag_of(there, tag).unwrap_or_else(|| (*default).to_owned());
+        tag.is_empty() || tag_of(new, tag).is_some_and(|tag| tag != before)
+    })
+}
+
+fn forget(root: &mut Value, [section, key]: &[&str; 2]) {
+    if let Some(Value::Table(table)) = root.get_mut(section) {
+        table.remove(*key);
     }
 }
 

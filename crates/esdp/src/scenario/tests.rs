@@ -1,5 +1,6 @@
 use super::*;
 
+mod named;
 mod refusals;
 mod typed;
 
@@ -23,7 +24,7 @@ fn presets_read_resolve_and_read_back() {
         assert!(*name == "drift" || scenario.name() == *name, "{name}");
         assert!(!scenario.description().is_empty(), "{name}");
         for (value, point) in scenario.points().unwrap() {
-            assert_eq!(point.sweep(), None, "{name} {value}");
+            assert_eq!(point.sweeps(), [], "{name} {value}");
             point.setting(0).unwrap_or_else(|error| panic!("{name} {value}: {error}"));
         }
     }
@@ -120,7 +121,7 @@ fn gangs_can_be_written_down() {
 fn keys_can_be_set() {
     let scenario = Scenario::preset("rho").unwrap();
     let changed = scenario.set("arrivals.rho", "0.25").unwrap().set("slots", "77").unwrap();
-    assert_eq!((changed.slots(), changed.sweep()), (77, None));
+    assert_eq!((changed.slots(), changed.sweeps().len()), (77, 0));
     let changed = changed.set("policies", "esdp-index,cts").unwrap().set("seeds.count", "2").unwrap();
     assert_eq!(
         changed.policies().iter().map(|policy| policy.label.as_str()).collect::<Vec<_>>(),

@@ -7,9 +7,12 @@
 
 use super::feedback::Delays;
 use super::held::luck;
+use super::outage::Windows;
 use super::{Environment, HeldSpec, Setting, Workload};
-use crate::live::{Driver, DriverError, Event, Refusal, SpeedReport, Start, WhichTasks};
-use crate::model::{Arrivals, ChannelId, ChannelKey, Cluster, ClusterDescription, PortId, Slot, Ticket};
+use crate::live::{Driver, DriverError, Due, Event, Refusal, SpeedReport, Start, WhichTasks};
+use crate::model::{
+    Arrivals, ChannelId, ChannelKey, Cluster, ClusterDescription, PortId, ServerId, Slot, Ticket,
+};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -20,6 +23,8 @@ pub struct SimulatedCluster {
     environment: Box<dyn Environment>,
     held: Option<HeldSpec>,
     luck: f64,
+    windows: Arc<Windows>,
+    weights: Vec<f64>,
     seed: u64,
     delays: Delays<Event>,
     slot: Slot,
@@ -57,6 +62,8 @@ impl SimulatedCluster {
             environment: Box::new(setting.environment()),
             held: setting.held().cloned(),
             luck: setting.luck(),
+            windows: Arc::clone(setting.windows()),
+            weights: setting.weights().to_vec(),
             seed: setting.seed(),
             delays: Delays::new(setting.delay(), setting.seed()),
             slot: Slot(0),
@@ -84,7 +91,9 @@ impl SimulatedCluster {
 
     /// The cluster, as a live scheduler wants it described.
     pub fn describe(&self) -> ClusterDescription {
-        ClusterDescription::of(&self.cluster)
+        let mut described = ClusterDescription::of(&self.cluster);
+        described.ports.iter_mut().zip(&self.weights).for_each(|(port, weight)| port.weight = *weight);
+        described
     }
 
     /// The number among its port's jobs that a job's name ends with.
@@ -183,6 +192,13 @@ impl Driver for SimulatedCluster {
             }
         }
         Ok(events)
+    }
+
+    fn due(&mut self) -> Due {
+        let mut closed = Vec::new();
+        self.windows.closed(self.slot, &mut closed);
+        let name = |server: ServerId| self.cluster.servers()[server.index()].clone();
+        Due { closed: closed.into_iter().map(name).collect(), ..Due::default() }
     }
 
     fn start(&mut self, starts: &[Start]) -> Vec<(Ticket, Result<(), Refusal>)> {

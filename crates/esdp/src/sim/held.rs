@@ -12,7 +12,7 @@ use super::parameter::{ParameterError, check_number};
 use super::queue::{Ending, QueueRule, Queued};
 use super::speeds::SpeedLaw;
 use crate::model::{
-    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, Slot, Ticket,
+    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, ServerId, Slot, Ticket,
 };
 use crate::rng::{Purpose, stream};
 use crate::scheduler::{Book, Decision, PlacedJob};
@@ -203,10 +203,17 @@ impl JobWork {
         self.run(&tickets, started);
     }
 
-    /// Starts the jobs that a rule chooses.
-    pub(super) fn start_by(&mut self, rule: &QueueRule, slot: Slot, means: &[f64], started: &mut [u32]) {
+    /// Starts the jobs that a rule chooses, on servers that are not closed.
+    pub(super) fn start_by(
+        &mut self,
+        rule: &QueueRule,
+        slot: Slot,
+        means: &[f64],
+        closed: &[ServerId],
+        started: &mut [u32],
+    ) {
         let mut tickets = Vec::new();
-        for (job, port, channels) in rule.starts(self, slot, means) {
+        for (job, port, channels) in rule.starts(self, slot, means, closed) {
             let placed = PlacedJob { port, channels };
             tickets.push(self.book.start_job(&self.cluster, slot, job, &placed).expect("it waits"));
         }

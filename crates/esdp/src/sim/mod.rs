@@ -15,6 +15,7 @@ mod gangs;
 mod generate;
 mod held;
 mod oracle;
+mod outage;
 mod parameter;
 mod queue;
 mod recorder;
@@ -32,14 +33,18 @@ pub use generate::{ChannelCount, GenerateError, RandomCluster};
 pub(crate) use held::check_luck;
 pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;
+pub use outage::Outage;
 pub use parameter::ParameterError;
 pub use queue::{LoggedStart, QueueRule};
 pub use recorder::{
-    Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord, Spacing, Summary,
+    ChannelEstimate, Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord,
+    Spacing, Summary,
 };
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;
-pub use speeds::{Drift, KindSpeeds, MeasuredSpec, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean};
+pub use speeds::{
+    Drift, KindSpeeds, MeasuredSpec, PortSpeeds, SpeedLaw, SpeedSpec, Speeds, clipped_normal_mean,
+};
 pub use trajectory::{TrajectoryError, trajectory};
 pub use workload::{
     ArrivalSpec, Bernoulli, Binomial, Bursty, Diurnal, Late, Listed, MOST_JOBS, Poisson, Rates, Workload,

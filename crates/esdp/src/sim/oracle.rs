@@ -8,9 +8,10 @@
 //! through a simulation of its own.
 
 use super::environment::{Environment, Epoch};
+use super::outage::Windows;
 use super::recorder::{Recorder, SlotRecord};
 use super::{Setting, Simulation, Workload};
-use crate::model::{Arrivals, Cluster, Slot, SlotView};
+use crate::model::{Arrivals, Cluster, ServerId, Slot, SlotView};
 use crate::policy::{Choice, Oracle, Policy};
 use crate::scheduler::ScheduleError;
 use std::collections::HashMap;
@@ -28,6 +29,10 @@ pub(super) struct OracleMeter {
     choice: Choice,
     /// The oracle's own simulation, where jobs hold their devices.
     apart: Option<Box<Simulation<'static>>>,
+    windows: Arc<Windows>,
+    weights: Vec<f64>,
+    /// The servers that are out.
+    closed: Vec<ServerId>,
     epoch: Option<Epoch>,
     known: HashMap<Arrivals, f64>,
 }
@@ -42,6 +47,9 @@ impl OracleMeter {
             apart: setting
                 .held()
                 .map(|_| Box::new(Simulation::with_policy(setting, Box::new(Oracle::new(setting.truth()))))),
+            windows: Arc::clone(setting.windows()),
+            weights: setting.weights().to_vec(),
+            closed: Vec::new(),
             epoch: None,
             known: HashMap::new(),
         }
@@ -55,14 +63,25 @@ impl OracleMeter {
             return Ok(expected.0);
         }
         let epoch = self.environment.epoch(slot);
-        if epoch.is_none() || epoch != self.epoch {
+        let mut closed = Vec::new();
+        self.windows.closed(slot, &mut closed);
+        if epoch.is_none() || epoch != self.epoch || closed != self.closed {
             self.known.clear();
-            self.epoch = epoch;
+            (self.epoch, self.closed) = (epoch, closed);
         }
         if let Some(&utility) = self.known.get(arrivals) {
             return Ok(utility);
         }
-        let view = SlotView::new(&self.cluster, slot, arrivals, self.cluster.capacity());
+        let mut is_closed = Vec::new();
+        if !self.closed.is_empty() {
+            is_closed.resize(self.cluster.servers().len(), false);
+            self.closed.iter().for_each(|server| is_closed[server.index()] = true);
+        }
+        let view = SlotView {
+            closed: &is_closed,
+            weights: &self.weights,
+            ..SlotView::new(&self.cluster, slot, arrivals, self.cluster.capacity())
+        };
         if let Err(cause) = self.oracle.decide(&view, &mut self.choice) {
             return Err(ScheduleError::Policy { policy: self.oracle.name().to_owned(), slot, cause });
         }

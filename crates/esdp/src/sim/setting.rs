@@ -2,10 +2,11 @@
 
 use super::feedback::Delay;
 use super::held::{HeldSpec, check_luck};
+use super::outage::{Outage, Windows};
 use super::parameter::ParameterError;
-use super::workload::{ArrivalSpec, Workload};
+use super::workload::{ArrivalSpec, Rates, Workload};
 use super::{GenerateError, RandomCluster, SpeedSpec, Speeds};
-use crate::model::Cluster;
+use crate::model::{Cluster, PortId};
 use crate::policy::{PolicySpec, SpecError, Truth};
 use crate::scheduler::Scheduler;
 use crate::solver::Solver;
@@ -24,6 +25,9 @@ pub struct Setting {
     delay: Delay,
     held: Option<HeldSpec>,
     luck: f64,
+    windows: Arc<Windows>,
+    /// How much each port counts in decisions; empty where all count the same.
+    weights: Vec<f64>,
     seed: u64,
 }
 
@@ -45,6 +49,12 @@ pub enum SettingError {
     /// The work of jobs is out of range.
     #[error("jobs: {0}")]
     Jobs(ParameterError),
+    /// An outage is of no server, or of no time.
+    #[error("servers: {0}")]
+    Servers(ParameterError),
+    /// The weights are not one positive number per port.
+    #[error("graph: {0}")]
+    Weights(ParameterError),
 }
 
 impl Setting {
@@ -70,10 +80,33 @@ impl Setting {
         seed: u64,
     ) -> Result<Self, SettingError> {
         arrivals.check(cluster.ports().len()).map_err(SettingError::Arrivals)?;
+        let arrivals = arrivals.by_port(cluster.ports()).map_err(SettingError::Arrivals)?;
         delay.check().map_err(SettingError::Feedback)?;
         let cluster = Arc::new(cluster);
         let speeds = speeds.build(&cluster, seed).map_err(SettingError::Speeds)?;
-        Ok(Self { cluster, arrivals, speeds, delay, held: None, luck: 0.0, seed })
+        let (windows, weights) = (Arc::default(), Vec::new());
+        Ok(Self { cluster, arrivals, speeds, delay, held: None, luck: 0.0, windows, weights, seed })
+    }
+
+    /// The same with windows in which servers take no new jobs.
+    ///
+    /// # Errors
+    /// When a window is empty or its server does not exist.
+    pub fn with_outages(self, outages: &[Outage]) -> Result<Self, SettingError> {
+        let windows = Windows::new(outages, &self.cluster).map_err(SettingError::Servers)?;
+        Ok(Self { windows: Arc::new(windows), ..self })
+    }
+
+    /// The same with ports that count more or less in decisions, the oracle's included. Utilities, regret and
+    /// all other measures stay unweighted.
+    ///
+    /// # Errors
+    /// When a weight is not a positive number, or there is none for a port.
+    pub fn with_weights(self, weights: &Rates) -> Result<Self, SettingError> {
+        let ports = self.cluster.ports();
+        let weights = weights.weights("weights", ports).map_err(SettingError::Weights)?;
+        let weights = (0..self.cluster.ports().len()).map(|port| weights.of(PortId::at(port))).collect();
+        Ok(Self { weights, ..self })
     }
 
     /// The same with jobs that wait and hold their devices until they are done.
@@ -128,6 +161,15 @@ impl Setting {
     /// How far what a held job reports is from how fast it ran, as a coefficient of variation.
     pub fn luck(&self) -> f64 {
         self.luck
+    }
+
+    pub(super) fn windows(&self) -> &Arc<Windows> {
+        &self.windows
+    }
+
+    /// How much each port counts in decisions; empty where all count the same.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// The arrivals, from the first slot on.

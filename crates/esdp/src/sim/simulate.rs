@@ -13,14 +13,15 @@
 use super::feedback::Delays;
 use super::held::{FinishedJob, JobWork};
 use super::oracle::{OracleMeter, OracleTrack};
+use super::outage::Windows;
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
-use super::recorder::{Recorder, SlotRecord};
+use super::recorder::{ChannelEstimate, Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
-use crate::model::{Arrivals, Cluster, Observation, Outcome, PortId, Slot};
+use crate::model::{Arrivals, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
 use crate::policy::{FirstFit, Policy, PolicySpec, SpecError};
-use crate::scheduler::{Decision, ScheduleError, Scheduler};
+use crate::scheduler::{Decision, ScheduleError, Scheduler, SlotInput};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -48,6 +49,10 @@ pub struct Simulation<'a> {
     delays: Delays<Observation>,
     /// What waits and runs, where jobs hold their devices until they are done.
     held: Option<JobWork>,
+    windows: Arc<Windows>,
+    /// The servers that are out in this slot.
+    closed: Vec<ServerId>,
+    weights: Vec<f64>,
     /// Who starts jobs in place of the policy, and the mean utility of every port.
     rule: Option<(QueueRule, Vec<f64>)>,
     arrived: Arrivals,
@@ -116,6 +121,9 @@ impl<'a> Simulation<'a> {
             held: setting
                 .held()
                 .map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.luck(), setting.seed())),
+            windows: Arc::clone(setting.windows()),
+            closed: Vec::new(),
+            weights: setting.weights().to_vec(),
             rule: None,
             arrived: Arrivals::everywhere(setting.cluster().ports().len()),
             present: Arrivals::everywhere(setting.cluster().ports().len()),
@@ -151,6 +159,19 @@ impl<'a> Simulation<'a> {
     /// The scheduler, with the policy in it.
     pub fn scheduler(&self) -> &Scheduler {
         &self.scheduler
+    }
+
+    /// What the policy has learned of every channel, in their order, beside the truth; nothing for policies
+    /// that learn nothing.
+    pub fn estimates(&mut self) -> Vec<ChannelEstimate> {
+        let Self { scheduler, environment, uses, .. } = self;
+        let Some(learned) = scheduler.policy().learned() else { return Vec::new() };
+        let now = scheduler.slot().max(Slot(1));
+        let of = |(at, &uses): (usize, &u64)| {
+            let channel = ChannelId::at(at);
+            ChannelEstimate::new(learned, channel, uses, environment.mean(now, channel))
+        };
+        uses.iter().enumerate().map(of).collect()
     }
 
     /// Runs some more slots, or fewer where the recorder breaks off.
@@ -204,9 +225,10 @@ impl<'a> Simulation<'a> {
             Some(held) => held.admit(slot, &self.arrived, &mut self.present),
             None => self.present.clone_from(&self.arrived),
         }
+        self.windows.closed(slot, &mut self.closed);
         let started = self.clock.map(|clock| clock());
         match &self.rule {
-            None => drop(self.scheduler.decide(&self.present, self.held.as_ref().map(JobWork::free))?),
+            None => self.decide(slot)?,
             Some(_) => self.scheduler.pass(slot)?,
         }
         let nanos = started.zip(self.clock).map(|(started, clock)| clock().saturating_sub(started));
@@ -238,6 +260,18 @@ impl<'a> Simulation<'a> {
         Ok(flow)
     }
 
+    fn decide(&mut self, slot: Slot) -> Result<(), ScheduleError> {
+        let Self { scheduler, present, held, closed, weights, .. } = self;
+        let free = held.as_ref().map(JobWork::free);
+        if closed.is_empty() && weights.is_empty() {
+            return scheduler.decide(present, free).map(drop);
+        }
+        let input = SlotInput { free, closed, weights, ..SlotInput::new(present) };
+        let channels = scheduler.decide_at(slot, &input)?.channels().to_vec();
+        scheduler.commit(slot, &channels);
+        Ok(())
+    }
+
     /// Counts the chosen uses; how many of them went to channels that were still little known.
     fn count_uses(&mut self, slot: Slot) -> u32 {
         let (enough, mut unsure) = (enough_uses(slot), 0);
@@ -251,14 +285,15 @@ impl<'a> Simulation<'a> {
 
     /// Runs what was chosen, and what still runs; the expected and the realised utility.
     fn work(&mut self, slot: Slot) -> (f64, f64) {
-        let Self { scheduler, environment, held, rule, started, utilities, finished, seen, .. } = self;
+        let Self { scheduler, environment, held, rule, closed, started, utilities, finished, seen, .. } =
+            self;
         let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
         utilities.clear();
         finished.clear();
         seen.clear();
         started.fill(0);
         match (held.as_mut(), rule) {
-            (Some(held), Some((rule, means))) => held.start_by(rule, slot, means, started),
+            (Some(held), Some((rule, means))) => held.start_by(rule, slot, means, closed, started),
             (Some(held), None) => held.start(decision, started),
             (None, _) => count_jobs(cluster, decision, started),
         }

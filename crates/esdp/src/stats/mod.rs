@@ -7,6 +7,7 @@
 
 mod adaptive;
 mod discounted;
+mod factors;
 mod insight;
 mod means;
 mod pooled;
@@ -19,6 +20,7 @@ mod windowed;
 
 pub use adaptive::{Adaptive, MEMORIES, MemoryWeights};
 pub use discounted::{Discounted, FORGOTTEN};
+pub use factors::{SeenSpeed, ServerFactor, Z95, estimate_variance, server_factors};
 pub use insight::{Insight, ServerInsight};
 pub use means::Means;
 pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPrior, UNIT};

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 /// assert!(Exploration::Printed.at(Slot(8000), 16.0) > 60.0 * ours.at(Slot(8000), 16.0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Exploration {
     /// `ln(t+1) + 4 m ln(ln(t+1) + 1)`: the paper's default.
@@ -30,6 +31,7 @@ pub enum Exploration {
     /// `kappa ln(t+1)`: its third variant with kappa 1, and ours with less.
     Log {
         /// The factor; 0 never explores.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e6)))]
         kappa: f64,
     },
 }
@@ -50,6 +52,7 @@ impl Exploration {
 ///
 /// The scale of the rounding is `ceil(m / delta(t))`, so a smaller slack is finer and slower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Slack {
     /// `1 / (ln(t+1) + 1)`.

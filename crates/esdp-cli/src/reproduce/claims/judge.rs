@@ -1,70 +1,8 @@
-//! When a difference is clear, and how numbers are written.
+//! How numbers are written; when a difference is clear is the engine's affair.
 
 use esdp_engine::Spread;
 
-/// What a set of paired differences says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
-    /// Clearly above 0.
-    Above,
-    /// Clearly below 0.
-    Below,
-    /// Its confidence interval holds 0, or there is only one seed.
-    Unclear,
-}
-
-/// Differences seed by seed: their mean, standard error and sign.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Difference {
-    pub(super) spread: Spread,
-    pub(super) sign: Sign,
-}
-
-impl Difference {
-    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let spread = Spread::of(values);
-        // What only rounding tells apart is not apart.
-        let reach = (student(spread.n) * spread.stderr).max(1e-9);
-        let sign = match spread.mean {
-            _ if spread.n < 2 => Sign::Unclear,
-            mean if mean > reach => Sign::Above,
-            mean if mean < -reach => Sign::Below,
-            _ => Sign::Unclear,
-        };
-        Self { spread, sign }
-    }
-
-    /// Seed by seed `a - b`.
-    pub(super) fn between(a: &[f64], b: &[f64]) -> Self {
-        Self::of(a.iter().zip(b).map(|(a, b)| a - b))
-    }
-
-    /// Seed by seed `a / b - 1`.
-    pub(super) fn gain(a: &[f64], b: &[f64]) -> Self {
-        Self::of(a.iter().zip(b).map(|(a, b)| if *b == 0.0 { 0.0 } else { a / b - 1.0 }))
-    }
-
-    pub(super) fn is_above(&self) -> bool {
-        self.sign == Sign::Above
-    }
-
-    pub(super) fn is_below(&self) -> bool {
-        self.sign == Sign::Below
-    }
-}
-
-/// The 97.5 % quantile of Student's t with `n - 1` degrees of freedom.
-fn student(n: usize) -> f64 {
-    const TABLE: [f64; 29] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045,
-    ];
-    match n {
-        0 | 1 => f64::INFINITY,
-        n => TABLE.get(n - 2).copied().unwrap_or(2.042),
-    }
-}
+pub(super) use esdp_engine::{Difference, Sign};
 
 /// `+12.3 ± 0.4 %`, of a share.
 pub(super) fn percent(spread: Spread) -> String {
@@ -104,23 +42,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clear_means_the_interval_excludes_nothing() {
-        assert_eq!(Difference::of([1.0, 1.1, 0.9]).sign, Sign::Above);
-        assert_eq!(Difference::of([-1.0, -1.1, -0.9]).sign, Sign::Below);
-        assert_eq!(Difference::of([1.0, -1.1, 0.9]).sign, Sign::Unclear);
-        assert_eq!(Difference::of([5.0]).sign, Sign::Unclear, "one seed decides nothing");
-        assert_eq!(Difference::of([]).sign, Sign::Unclear);
-        // Two seeds need 12.7 standard errors.
-        assert_eq!(Difference::of([1.0, 1.2]).sign, Sign::Unclear);
-        assert_eq!(Difference::of([1.0, 1.1]).sign, Sign::Above);
-    }
-
-    #[test]
     fn numbers_and_lists() {
         let spread = Spread { mean: 0.1234, stderr: 0.004, n: 3 };
         assert_eq!((percent(spread).as_str(), share(spread).as_str()), ("+12.3 ± 0.4 %", "0.123 ± 0.004"));
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(list::<&str>(&[]), "none");
-        assert!((student(10) - 2.262).abs() < 1e-9 && student(1000) < 2.05);
     }
 }

@@ -66,7 +66,7 @@ fn run(made: &MadeUpPolicy<'_>, seed: u64) -> PolicyRun {
         available: vec![],
         times,
     };
-    PolicyRun { summary, series, insights: Vec::new() }
+    PolicyRun { summary, series, insights: Vec::new(), estimates: Vec::new() }
 }
 
 /// Leaves the first seed only.

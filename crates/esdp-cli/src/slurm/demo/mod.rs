@@ -78,7 +78,7 @@ pub(super) struct DemoArgs {
     #[arg(long)]
     one_by_one: bool,
     /// Keep the records of jobs, decisions and logs in this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]

@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
 fn what_is_wrong_is_told_in_one_sentence() {
     let cases = [
         ("slots = \n", "line 1: "),
-        ("slot = 5", "line 1: unknown key `slot`, expected one of `name`, "),
+        ("slot = 5", "line 1: unknown key `slot`, expected one of `version`, `extends`, `name`, "),
         ("[graph]\nportz = 3", "line 2: unknown key `graph.portz`, expected one of `ports`, "),
         ("[arrivals]\nrhoo = 0.5", "line 2: unknown key `arrivals.rhoo`, expected `rho`"),
         ("[speeds.drift]\nkind = \"sine\"\nfaze = 1", "line 3: unknown key `speeds.drift.faze`"),
@@ -269,7 +269,7 @@ fn kinds_and_requests_that_do_not_fit_are_told() {
         ),
         (
             "[gangs]\nlist = [{ port = 1, minimum = 1, tasks = [1], requests = [[1]] }]".to_owned(),
-            "`gangs.list`: with `requests`, each of the 1 ports must be listed once",
+            "`gangs.list[0].port` is 1, expected a whole number from 0 to 0",
         ),
     ];
     for (text, expected) in cases {
@@ -289,7 +289,7 @@ fn sentences_say_what_is_accepted_and_stay_short() {
         (
             "[speeds]\nkinds = \"four\"",
             "line 2: `speeds.kinds` is \"four\", expected the number of kinds or a list of rows, each of \
-             one number per kind"
+             one number per kind, or a table by kind with numbers for the ports"
                 .to_owned(),
         ),
         ("[speeds]\nlaw = 7", "line 2: `speeds.law` is 7, expected a text".to_owned()),

@@ -18,7 +18,7 @@ mod easy;
 mod room;
 
 use super::held::JobWork;
-use crate::model::{ChannelId, Cluster, JobId, PortId, Slot};
+use crate::model::{ChannelId, Cluster, JobId, PortId, ServerId, Slot};
 use room::Room;
 use std::sync::Arc;
 
@@ -74,14 +74,20 @@ pub(super) struct View<'a> {
 
 impl QueueRule {
     /// The jobs that start now.
-    pub(super) fn starts(&self, held: &JobWork, slot: Slot, means: &[f64]) -> Vec<Start> {
+    pub(super) fn starts(
+        &self,
+        held: &JobWork,
+        slot: Slot,
+        means: &[f64],
+        closed: &[ServerId],
+    ) -> Vec<Start> {
         let waiting = held.waiting(means);
         if waiting.is_empty() {
             return Vec::new();
         }
         let running = held.endings(slot);
         let view = View { cluster: held.cluster(), now: slot.0, waiting: &waiting, running: &running };
-        let room = Room::new(held.cluster(), held.free());
+        let room = Room::new(held.cluster(), held.free(), closed);
         match self {
             Self::Easy => easy::starts(&view, room),
             Self::Conservative => conservative::starts(&view, room),

@@ -10,10 +10,12 @@ const NO_LIMIT: Amount = Amount::MAX / 4;
 pub(super) struct Room {
     devices: usize,
     free: Vec<Amount>,
+    /// Servers that take nothing; also later, since nobody knows when they are back.
+    closed: Vec<ServerId>,
 }
 
 impl Room {
-    pub(super) fn new(cluster: &Cluster, free: &Capacity) -> Self {
+    pub(super) fn new(cluster: &Cluster, free: &Capacity, closed: &[ServerId]) -> Self {
         let devices = cluster.devices().len();
         let mut rows = Vec::with_capacity((cluster.servers().len() + 1) * devices);
         let mut row = |amounts: Option<&[Amount]>| match amounts {
@@ -22,7 +24,7 @@ impl Room {
         };
         (0..cluster.servers().len()).for_each(|server| row(free.server(ServerId::at(server))));
         row(free.cluster());
-        Self { devices, free: rows }
+        Self { devices, free: rows, closed: closed.to_vec() }
     }
 
     fn rows(&self, cluster: &Cluster, channel: ChannelId) -> [usize; 2] {
@@ -30,6 +32,9 @@ impl Room {
     }
 
     fn holds(&self, cluster: &Cluster, channel: ChannelId) -> bool {
+        if self.closed.contains(&cluster.channel(channel).server) {
+            return false;
+        }
         let request = cluster.request(channel);
         self.rows(cluster, channel).iter().all(|row| {
             self.free[*row..row + self.devices].iter().zip(request).all(|(free, asked)| free >= asked)

@@ -23,6 +23,11 @@ impl CurvePoint {
         self.aou / self.slot as f64
     }
 
+    /// The AOU so far as a share of the oracle's; 1 where there was nothing to get.
+    pub fn oracle_ratio(&self) -> Option<f64> {
+        self.oracle.map(|oracle| if oracle > 0.0 { self.aou / oracle } else { 1.0 })
+    }
+
     /// What was lost against the oracle so far.
     pub fn regret(&self) -> Option<f64> {
         self.oracle.map(|oracle| oracle - self.aou)

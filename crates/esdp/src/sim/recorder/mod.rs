@@ -5,12 +5,14 @@
 //! combine: a pair is a recorder, and so is a list of boxed ones.
 
 mod curve;
+mod estimates;
 mod histogram;
 mod insights;
 mod jobs;
 mod summary;
 
 pub use curve::{Curve, CurvePoint, Spacing};
+pub use estimates::ChannelEstimate;
 pub use histogram::Histogram;
 pub use insights::{InsightPoint, Insights};
 pub use jobs::JobCounts;

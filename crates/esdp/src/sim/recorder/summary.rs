@@ -25,6 +25,8 @@ pub struct Summary {
     /// Those of them that went to channels which were still little known
     /// ([`SlotRecord::unsure`]).
     pub unsure: u64,
+    /// Whether the policy learns anything of channels.
+    pub learns: bool,
     /// Slots in which the policy solved a problem.
     pub solved: u64,
     /// Those of them in which the optimum was proved.
@@ -48,6 +50,7 @@ impl Summary {
             jobs: JobCounts::new(cluster.ports().len()),
             uses: 0,
             unsure: 0,
+            learns: false,
             solved: 0,
             proved: 0,
             used: vec![0.0; cluster.devices().len()],
@@ -119,6 +122,7 @@ impl Recorder for Summary {
         self.jobs.add(record);
         self.uses += record.decision.channels().len() as u64;
         self.unsure += u64::from(record.unsure);
+        self.learns |= record.learned.is_some();
         for &channel in record.running {
             let request = record.cluster.request(channel);
             self.used.iter_mut().zip(request).for_each(|(sum, &amount)| *sum += amount as f64);

@@ -40,7 +40,7 @@ fn the_oracle_is_its_own_yardstick() {
         Drift::Switch { share: 0.35, factor: 0.4, every: 20 },
         Drift::Sine { amplitude: 0.5, period: 90 },
     ] {
-        let setting = setting(Delay::default(), drift);
+        let setting = setting(Delay::default(), drift.clone());
         let live = summary(&setting, "oracle", 200);
         assert_eq!((live.oracle_ratio(), live.regret()), (Some(1.0), Some(0.0)), "{drift:?}");
 

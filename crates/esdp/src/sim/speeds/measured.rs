@@ -17,11 +17,14 @@ use std::sync::Arc;
 
 /// Measured fluctuation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredSpec {
     /// Speeds in the order of time, one list a machine; in any unit, since each is divided by its mean.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e12)))]
     pub series: Vec<Vec<f64>>,
     /// The slots of a block, at least 1.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1u64 << 32, "x-unit" = "slots")))]
     pub block: u64,
 }
 

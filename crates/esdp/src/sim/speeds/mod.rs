@@ -14,35 +14,46 @@ mod kinds;
 mod law;
 mod measured;
 mod noise;
+mod ports;
+mod special;
 
 pub use drift::Drift;
 pub use kinds::KindSpeeds;
 pub use law::{SpeedLaw, clipped_normal_mean};
 pub use measured::MeasuredSpec;
+pub use ports::PortSpeeds;
 
 use super::environment::{Environment, Epoch};
 use super::parameter::{ParameterError, check_number, check_whole};
-use crate::model::{ChannelId, Cluster, Slot};
+use crate::model::{Channel, ChannelId, Cluster, PortId, Slot};
 use crate::policy::Truth;
 use crate::rng::{Purpose, Stream, stream};
 use drift::Drifting;
 use measured::Measured;
 use noise::Correlated;
+use ports::PortLaws;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How fast channels run. The default is the paper's: `N(mu, mu/2)` with `mu ~ U(0.1, 1)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeedSpec {
-    /// The shape: `"normal"` (default) or `"log-normal"`.
+    /// The shape: `"normal"`, `"log-normal"`, `"uniform"`, `"gamma"`, `"beta"`, `"bernoulli"` or `"pareto"`
+    /// (default: `"normal"`).
     pub law: SpeedLaw,
     /// Each channel's mean speed is drawn once, uniformly from this range (default: [0.1, 1]).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = FASTEST)))]
     pub mean: (f64, f64),
     /// Servers are of kinds, and the mean speed is one of (port, kind) instead of one of the channel: the
-    /// number of kinds, or a table of mean speeds, rows of one number per kind.
+    /// number of kinds, or a table of mean speeds, rows of one number per kind that the ports take in turn,
+    /// or by label: `{ a100 = [0.9, 0.8], v100 = { bert = 0.5, resnet = 0.4 } }`, for each kind one number
+    /// per port. Only the last says which server is of which kind: by `servers.kinds` or `servers.list`;
+    /// otherwise kinds are drawn, or are the entries of `servers.kinds` in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<KindSpeeds>,
     /// With `kinds`: the kind of each server (default: drawn). A scenario tells it by `servers.kinds`.
@@ -50,19 +61,28 @@ pub struct SpeedSpec {
     pub kind_of_server: Option<Vec<usize>>,
     /// With `kinds`: how far servers of a kind differ, as the standard deviation of the logarithm of a
     /// server's factor (default: 0).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 5)))]
     pub server_deviation: f64,
-    /// The standard deviation as a share of the mean, at least 0 (default: 0.5).
+    /// Ports with another law, range of means or deviation, by name; none by default.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ports: BTreeMap<String, PortSpeeds>,
+    /// The standard deviation as a share of the mean, at least 0 (default: 0.5). `bernoulli` does not use it.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e3, "x-unit" = "share")))]
     pub deviation: f64,
     /// Another deviation from a slot on: `[slot, deviation]`; none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "x-range" = "[any slot, 0 to 1000]")))]
     pub later_deviation: Option<(u64, f64)>,
     /// The correlation of the noise of one slot with the next, below 1 (default: 0).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "exclusiveMaximum" = 1)))]
     pub correlation: f64,
     /// Explicit mean speeds instead of `mean`: rows of one number per channel, one row after
     /// another, from the start again after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = FASTEST)))]
     pub table: Option<Vec<Vec<f64>>>,
     /// How many slots a row of the table lasts, at least 1 (default: 1).
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "slots")))]
     pub hold: u64,
     /// Measured fluctuation instead of `law`, `deviation` and `correlation`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +99,7 @@ impl Default for SpeedSpec {
             kinds: None,
             kind_of_server: None,
             server_deviation: 0.0,
+            ports: BTreeMap::new(),
             deviation: 0.5,
             later_deviation: None,
             correlation: 0.0,
@@ -99,12 +120,8 @@ impl SpeedSpec {
     /// # Errors
     /// With the first that is out of range.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let (from, to) = self.mean;
-        check_number("mean[0]", from, 0.0..=FASTEST)?;
-        check_number("mean[1]", to, 0.0..=FASTEST)?;
-        if from > to {
-            return Err(ParameterError::new("mean", format!("[{from}, {to}]"), "two ascending numbers"));
-        }
+        ports::check_mean("mean", self.mean)?;
+        ports::check(self)?;
         check_number("deviation", self.deviation, 0.0..=1e3)?;
         if let Some((_, later)) = self.later_deviation {
             check_number("later_deviation[1]", later, 0.0..=1e3)?;
@@ -144,6 +161,20 @@ impl SpeedSpec {
         self.drift.check()
     }
 
+    /// Whether mean speeds are told and not drawn from `mean`.
+    fn draws_no_means(&self) -> bool {
+        self.table.is_some() || matches!(self.kinds, Some(KindSpeeds::Table(_) | KindSpeeds::Named(_)))
+    }
+
+    /// Checks what depends on the names of the ports.
+    ///
+    /// # Errors
+    /// When a port is missing, or there is no such port.
+    pub(crate) fn check_ports(&self, ports: &[String]) -> Result<(), ParameterError> {
+        PortLaws::new(self, ports)?;
+        self.kinds.as_ref().map_or(Ok(()), |kinds| kinds.by_port(ports).map(drop))
+    }
+
     /// The speeds of a cluster under a seed.
     ///
     /// # Errors
@@ -151,6 +182,8 @@ impl SpeedSpec {
     pub fn build(&self, cluster: &Arc<Cluster>, seed: u64) -> Result<Speeds, ParameterError> {
         self.check()?;
         let channels = cluster.channels().len();
+        let laws = PortLaws::new(self, cluster.ports())?;
+        let range = |port: PortId| laws.of(port).mean.unwrap_or(self.mean);
         let rows = match (&self.table, &self.kinds) {
             (Some(table), _) => {
                 if let Some((row, found)) =
@@ -163,6 +196,10 @@ impl SpeedSpec {
             }
             (None, Some(kinds)) => {
                 let servers = cluster.servers().len();
+                let kinds = kinds.by_port(cluster.ports())?;
+                if matches!(kinds, KindSpeeds::Named(_)) && self.kind_of_server.is_none() {
+                    return Err(ParameterError::new("kind_of_server", "missing", "the kind of each server"));
+                }
                 let of = self.kind_of_server.clone().unwrap_or_else(|| kinds.of_servers(servers, seed));
                 if of.len() != servers || of.iter().any(|&kind| kind >= kinds.count()) {
                     let (found, accepted) =
@@ -173,16 +210,15 @@ impl SpeedSpec {
                         accepted,
                     ));
                 }
-                vec![kinds.means(&of, self.mean, self.server_deviation, cluster, seed)]
+                vec![kinds.means(&of, range, self.server_deviation, cluster, seed)]
             }
             (None, None) => {
                 let mut rng = stream(seed, Purpose::Laws, 0, 0);
-                let (from, to) = self.mean;
-                vec![
-                    (0..channels)
-                        .map(|_| if from < to { rng.random_range(from..to) } else { from })
-                        .collect(),
-                ]
+                let mut mean = |channel: &Channel| {
+                    let (from, to) = range(channel.port);
+                    if from < to { rng.random_range(from..to) } else { from }
+                };
+                vec![cluster.channels().iter().map(&mut mean).collect()]
             }
         };
         let correlated = (self.correlation > 0.0).then(|| Correlated::new(seed, self.correlation, channels));
@@ -190,13 +226,14 @@ impl SpeedSpec {
             cluster: Arc::clone(cluster),
             seed,
             law: self.law,
+            laws,
             deviation: self.deviation,
             later_deviation: self.later_deviation,
             rows: Arc::new(rows),
             hold: self.hold,
             correlated,
             measured: self.measured.as_ref().map(|measured| measured.build(seed)),
-            drifting: Drifting::new(self.drift, cluster, seed),
+            drifting: Drifting::new(&self.drift, cluster, seed)?,
             means: vec![0.0; channels],
             known: Known::Nothing,
         })
@@ -209,6 +246,8 @@ pub struct Speeds {
     cluster: Arc<Cluster>,
     seed: u64,
     law: SpeedLaw,
+    /// What is different, by port.
+    laws: PortLaws,
     deviation: f64,
     later_deviation: Option<(u64, f64)>,
     /// The mean speeds before drift; more than one row when they come from a table.
@@ -236,11 +275,15 @@ impl Speeds {
         if rows == 1 { 0 } else { (slot.0.saturating_sub(1) / self.hold % rows) as usize }
     }
 
-    fn deviation(&self, slot: Slot) -> f64 {
-        match self.later_deviation {
-            Some((from, later)) if slot.0 >= from => later,
+    /// The law of a channel's speed and its deviation.
+    fn law(&self, slot: Slot, channel: ChannelId) -> (SpeedLaw, f64) {
+        let own = self.laws.of(self.cluster.channel(channel).port);
+        let deviation = match (own.deviation, self.later_deviation) {
+            (Some(own), _) => own,
+            (None, Some((from, later))) if slot.0 >= from => later,
             _ => self.deviation,
-        }
+        };
+        (own.law.unwrap_or(self.law), deviation)
     }
 
     fn mean_speed(&mut self, slot: Slot, channel: ChannelId) -> f64 {
@@ -251,7 +294,10 @@ impl Speeds {
         let (mean, cost) = (self.mean_speed(slot, channel), self.cluster.cost(channel));
         match &self.measured {
             Some(measured) => measured.net_mean(mean, cost),
-            None => self.law.net_mean(mean, self.deviation(slot), cost),
+            None => {
+                let (law, deviation) = self.law(slot, channel);
+                law.net_mean(mean, deviation, cost)
+            }
         }
     }
 
@@ -310,7 +356,8 @@ impl Environment for Speeds {
                 }
             };
             let mean = self.mean_speed(slot, channel);
-            let speed = self.law.speed(mean, self.deviation(slot), noise);
+            let (law, deviation) = self.law(slot, channel);
+            let speed = law.speed(mean, deviation, noise);
             utilities.push(self.cluster.net_utility(channel, speed));
         }
     }

@@ -10,79 +10,99 @@ pub const MOST_JOBS: u32 = 1000;
 
 /// How jobs arrive. The default is the paper's: one job a port with probability 0.9.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArrivalSpec {
-    /// See [`Bernoulli`].
+    /// One job with a probability, in every slot. See [`Bernoulli`].
     Bernoulli {
-        /// The probability of a job, one for all ports or a list with one for each (default: 0.9).
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port
+        /// (default: 0.9).
         #[serde(default = "rho")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
         rho: Rates,
     },
-    /// See [`Diurnal`].
+    /// One job with a probability that goes up and down over a day. See [`Diurnal`].
     Diurnal {
         /// The mean probability (default: 0.5).
         #[serde(default = "half")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
         mean: f64,
         /// How far it goes up and down (default: 0.4). `mean` plus and minus this is in [0, 1].
         #[serde(default = "amplitude")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 0.5, "x-unit" = "jobs per slot", "x-range" = "`mean` plus and minus this from 0 to 1")))]
         amplitude: f64,
         /// The slots of a day (default: 1000).
         #[serde(default = "period")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "x-unit" = "slots")))]
         period: u64,
         /// Where in the day the run starts, 0 to 1 (default: 0).
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share")))]
         phase: f64,
     },
-    /// See [`Bursty`].
+    /// Several jobs in a slot, in bursts. See [`Bursty`].
     Bursty {
         /// Mean jobs per port and slot when calm (default: 0.2).
         #[serde(default = "calm")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
         calm: f64,
         /// Mean jobs per port and slot in a burst (default: 2).
         #[serde(default = "burst")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
         burst: f64,
         /// The probability that a burst starts, a slot (default: 0.02).
         #[serde(default = "enter")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         enter: f64,
         /// The probability that it ends (default: 0.08).
         #[serde(default = "leave")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         leave: f64,
         /// Whether all ports burst at once (default: true).
         #[serde(default = "yes")]
         together: bool,
         /// The most jobs at a port in a slot (default: 4).
         #[serde(default = "most")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
         most: u32,
     },
-    /// See [`Poisson`].
+    /// Several jobs in a slot, their number drawn from a Poisson law. See [`Poisson`].
     Poisson {
-        /// Mean jobs per slot, one for all ports or a list with one for each (default: 1).
+        /// Mean jobs per slot, one for all ports, a list with one for each, or a table by port (default: 1).
         #[serde(default = "one")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = f64::from(MOST_JOBS) / 2.0, "x-unit" = "jobs per slot")))]
         rate: Rates,
         /// The most jobs at a port in a slot (default: 4).
         #[serde(default = "most")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
         most: u32,
     },
-    /// See [`Binomial`].
+    /// Several users per port, each of whom may submit a job. See [`Binomial`].
     Binomial {
         /// The users of a port (default: 2).
         #[serde(default = "two")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
         jobs: u32,
-        /// The probability that each submits, one for all ports or a list (default: 0.9).
+        /// The probability that each submits, one for all ports, a list, or a table by port (default: 0.9).
         #[serde(default = "rho")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         rho: Rates,
     },
-    /// See [`Late`].
+    /// As `bernoulli`, but ports come into use one after another. See [`Late`].
     Late {
-        /// The probability of a job, one for all ports or a list with one for each; 0.9 by default.
+        /// The probability of a job, one for all ports, a list with one for each, or a table by port
+        /// (default: 0.9).
         #[serde(default = "rho")]
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "jobs per slot")))]
         rho: Rates,
         /// The slot from which on each port has jobs.
+        #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "slots")))]
         from: Vec<u64>,
     },
-    /// See [`Listed`].
+    /// The jobs themselves, slot by slot. See [`Listed`].
     List {
         /// One row per slot, one number per port.
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = MOST_JOBS, "x-unit" = "jobs")))]
         jobs: Vec<Vec<u32>>,
         /// Whether the list starts again after its end (default: true).
         #[serde(default = "yes")]
@@ -205,13 +225,34 @@ impl ArrivalSpec {
         }
     }
 
+    /// The same with rates by position, where they are by the names of ports.
+    ///
+    /// # Errors
+    /// When a port is missing, or there is no such port.
+    pub fn by_port(&self, ports: &[String]) -> Result<Self, ParameterError> {
+        let mut spec = self.clone();
+        let named = match &mut spec {
+            Self::Bernoulli { rho } | Self::Binomial { rho, .. } | Self::Late { rho, .. } => {
+                Some(("rho", rho))
+            }
+            Self::Poisson { rate, .. } => Some(("rate", rate)),
+            Self::Diurnal { .. } | Self::Bursty { .. } | Self::List { .. } => None,
+        };
+        if let Some((key, rates)) = named {
+            *rates = rates.by_port(key, ports)?;
+        }
+        Ok(spec)
+    }
+
     /// The arrivals under a seed, from the first slot on.
     ///
     /// # Errors
-    /// When a parameter is out of range.
+    /// When a parameter is out of range, or a rate is by name: see [`by_port`](ArrivalSpec::by_port).
     pub fn build(&self, ports: usize, seed: u64) -> Result<Box<dyn Workload>, ParameterError> {
-        self.check(ports)?;
-        Ok(match self.clone() {
+        // Whoever has names turns them into positions first, which needs the ports.
+        let spec = self.by_port(&[])?;
+        spec.check(ports)?;
+        Ok(match spec {
             Self::Bernoulli { rho } => Box::new(Bernoulli::new(rho, seed)),
             Self::Diurnal { mean, amplitude, period, phase } => {
                 Box::new(Diurnal { mean, amplitude, period, phase, seed })
@@ -270,5 +311,13 @@ mod tests {
         }
         let poisson: ArrivalSpec = serde_json::from_str(r#"{"law": "poisson", "rate": 2}"#).unwrap();
         assert_eq!(poisson, ArrivalSpec::Poisson { rate: Rates::All(2.0), most: 4 });
+        let named: ArrivalSpec =
+            serde_json::from_str(r#"{"law": "poisson", "rate": {"b": 1, "a": 2}}"#).unwrap();
+        let ports = ["a", "b"].map(String::from);
+        let by_port = named.by_port(&ports).unwrap();
+        assert_eq!(by_port, ArrivalSpec::Poisson { rate: Rates::Each(vec![2.0, 1.0]), most: 4 });
+        assert!(named.build(2, 0).is_err() && by_port.build(2, 0).is_ok());
+        let unknown = named.by_port(&ports[..1]).unwrap_err().to_string();
+        assert_eq!(unknown, "`rate` is a table with `b`, expected the ports a");
     }
 }

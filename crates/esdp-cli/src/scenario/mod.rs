@@ -1,0 +1,158 @@
+//! `esdp scenario`, `esdp presets`, `esdp policies`: what can be written in a scenario, and what comes with
+//! the program.
+//!
+//! The keys come from the types that read a scenario, by way of their JSON Schema ([`esdp::scenario::schema`]).
+
+mod keys;
+mod lists;
+mod reference;
+mod words;
+
+pub use keys::{Key, keys};
+pub use lists::{ListArgs, run_policies, run_presets};
+pub use reference::reference;
+
+use crate::output::{self, OutputFormat};
+use crate::source;
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use esdp::scenario::{Scenario, presets, schema};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  esdp scenario show default > my.toml       start from a preset
+  esdp scenario check my.toml                say what is wrong with it
+  esdp scenario keys arrivals                which keys there are
+  esdp scenario schema > scenario.schema.json
+  esdp run my.toml
+
+An editor that knows JSON Schema completes and checks the keys if the file's first line is
+  #:schema ./scenario.schema.json";
+
+/// Shows, checks and explains scenarios: the files that `esdp run` and others read.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ScenarioArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print a scenario as TOML: a preset as it was written, a file with every default
+    Show(ShowArgs),
+    /// Say whether files are scenarios
+    Check(CheckArgs),
+    /// List the keys: type, default, and what they mean
+    Keys(KeysArgs),
+    /// Print the JSON Schema (draft 2020-12) of scenarios, for editors
+    Schema,
+    /// Print the reference of all keys, as Markdown
+    Reference,
+}
+
+#[derive(Debug, Args)]
+struct ShowArgs {
+    /// A preset's name or a TOML file; `-` is standard input
+    #[arg(value_name = "NAME|FILE")]
+    scenario: PathBuf,
+    /// A preset with every default too
+    #[arg(long)]
+    resolved: bool,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// The files; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct KeysArgs {
+    /// Only keys that start so, such as `arrivals` or `speeds.drift`
+    #[arg(value_name = "PREFIX")]
+    prefix: Option<String>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: OutputFormat,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// With one sentence: what is wrong with a scenario, or which name is unknown.
+pub fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
+    match &args.action {
+        Action::Show(args) => output::print(&shown(args)?),
+        Action::Check(args) => args.files.iter().try_for_each(|file| {
+            let scenario = source::from_file(file)?;
+            output::print(&format!("{}: ok, {}\n", file.display(), told(&scenario)))
+        }),
+        Action::Keys(args) => print_keys(args),
+        Action::Schema => output::print(&schema_text()),
+        Action::Reference => output::print(&reference()),
+    }
+}
+
+/// The schema as a file has it.
+pub fn schema_text() -> String {
+    let text = serde_json::to_string_pretty(&schema()).expect("a JSON value can be written");
+    text + "\n"
+}
+
+fn shown(args: &ShowArgs) -> anyhow::Result<String> {
+    let name = args.scenario.to_str();
+    let preset = presets().iter().find(|preset| Some(preset.0) == name && !Path::new(preset.0).is_file());
+    match preset {
+        Some((_, text)) if !args.resolved => Ok((*text).to_owned()),
+        Some((name, text)) => {
+            Ok(Scenario::from_toml(text).with_context(|| format!("preset {name}"))?.to_toml())
+        }
+        None if !args.scenario.exists() && args.scenario.extension().is_none() && name != Some("-") => {
+            anyhow::bail!(
+                "{}: neither a file nor a preset; `esdp presets` lists them",
+                args.scenario.display()
+            )
+        }
+        None => Ok(source::from_file(&args.scenario)?.to_toml()),
+    }
+}
+
+/// A scenario in a few words.
+fn told(scenario: &Scenario) -> String {
+    let graph = &scenario.spec().graph;
+    let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    [
+        plural(graph.ports.count(), "port"),
+        plural(scenario.servers(), "server"),
+        plural(scenario.slots(), "slot"),
+        plural(scenario.seeds().len() as u64, "seed"),
+        format!("{} policies", scenario.policies().len()).replace("1 policies", "1 policy"),
+    ]
+    .join(", ")
+}
+
+fn print_keys(args: &KeysArgs) -> anyhow::Result<()> {
+    let prefix = args.prefix.as_deref().unwrap_or_default();
+    let all = keys(&schema());
+    let chosen: Vec<&Key> = all.iter().filter(|key| key.key.starts_with(prefix)).collect();
+    if chosen.is_empty() {
+        anyhow::bail!("no key starts with `{prefix}`; `esdp scenario keys` lists all of them");
+    }
+    match args.format {
+        OutputFormat::Json => output::print_json(&chosen),
+        OutputFormat::Table => {
+            let row = |key: &&Key| {
+                let of = key.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
+                let default = if key.required { Some("required") } else { key.default.as_deref() };
+                let cells =
+                    [&*format!("{}{of}", key.key), &key.kind, default.unwrap_or("-"), &key.description];
+                cells.map(str::to_owned)
+            };
+            let rows: Vec<[String; 4]> = chosen.iter().map(row).collect();
+            output::print(&words::columns(&rows))
+        }
+    }
+}

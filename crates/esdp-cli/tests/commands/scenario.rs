@@ -1,0 +1,126 @@
+//! `esdp scenario`, `esdp presets`, `esdp policies`, `esdp completions`, `esdp man`.
+
+use crate::util::{esdp, esdp_in};
+
+const SMALL: &[u8] = b"slots = 20\npolicies = [\"esdp\"]\n[seeds]\ncount = 1\n";
+
+#[test]
+fn a_preset_is_shown_as_written_and_resolved() {
+    let written = esdp(&["scenario", "show", "drift"], b"").fine();
+    assert_eq!(written, include_str!("../../../esdp/scenarios/drift-switch.toml"));
+    let resolved = esdp(&["scenario", "show", "drift", "--resolved"], b"").fine();
+    assert!(resolved.contains("[costs]") && !resolved.contains('#'), "{resolved}");
+    // What is shown can be shown again.
+    assert_eq!(esdp(&["scenario", "show", "-"], resolved.as_bytes()).fine(), resolved);
+    let unknown = esdp(&["scenario", "show", "nope"], b"").refused();
+    assert_eq!(unknown, "nope: neither a file nor a preset; `esdp presets` lists them");
+}
+
+#[test]
+fn files_are_checked_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("good.toml"), SMALL).unwrap();
+    std::fs::write(dir.path().join("bad.toml"), "[graph]\nprots = 3\n").unwrap();
+    let checked = esdp_in(dir.path(), &["scenario", "check", "good.toml", "-"], SMALL).fine();
+    let words = "ok, 8 ports, 40 servers, 20 slots, 1 seed, 1 policy";
+    assert_eq!(checked, format!("good.toml: {words}\n-: {words}\n"));
+    let bad = esdp_in(dir.path(), &["scenario", "check", "good.toml", "bad.toml"], b"");
+    assert_eq!((bad.code, bad.stdout.lines().count()), (2, 1), "{}", bad.stdout);
+    assert!(bad.stderr.starts_with("error: bad.toml: line 2: unknown key `graph.prots`"), "{}", bad.stderr);
+}
+
+#[test]
+fn keys_are_listed_by_their_start() {
+    let drift = esdp(&["scenario", "keys", "speeds.drift"], b"").fine();
+    assert!(drift.lines().all(|line| line.starts_with("speeds.drift.")), "{drift}");
+    assert!(drift.contains("speeds.drift.every (kind = \"switch\")"), "{drift}");
+    let json = esdp(&["scenario", "keys", "slots", "--format", "json"], b"").fine();
+    let keys: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&keys[0]["key"], &keys[0]["default"]), (&"slots".into(), &"2000".into()), "{json}");
+    let none = esdp(&["scenario", "keys", "nope"], b"").refused();
+    assert!(none.starts_with("no key starts with `nope`"), "{none}");
+}
+
+#[test]
+fn presets_and_policies_are_listed() {
+    let presets = esdp(&["presets"], b"").fine();
+    for (name, _) in esdp::scenario::presets() {
+        assert!(presets.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {presets}");
+    }
+    let policies = esdp(&["policies"], b"").fine();
+    let json = esdp(&["policies", "--format", "json"], b"").fine();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (spec, entry) in esdp::policy::PolicySpec::all().iter().zip(json.as_array().unwrap()) {
+        assert!(policies.contains(&format!("{}: {}\n", spec.name(), spec.summary())), "{policies}");
+        assert_eq!(entry["name"], spec.name());
+        let told = serde_json::to_value(spec).unwrap();
+        for key in told.as_object().unwrap().keys().filter(|key| *key != "name") {
+            let known = entry["parameters"].as_array().unwrap();
+            assert!(known.iter().any(|known| known["key"] == **key), "{}: {key}", spec.name());
+        }
+    }
+}
+
+#[test]
+fn standard_input_is_a_scenario_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = |name: &str| dir.path().join(name).display().to_string();
+    let run = esdp(&["run", "-", "-q", "-j", "1", "-o", &out("run")], SMALL).fine();
+    assert!(run.contains("esdp"), "{run}");
+    let sweep = ["sweep", "-", "-q", "--vary", "arrivals.rho=0.5", "-o", &out("sweep")];
+    assert!(esdp(&sweep, SMALL).fine().contains("0.5"));
+    // Without a scenario it is preset `default`.
+    let small = ["sweep", "-q", "--vary", "arrivals.rho=0.5", "--slots", "5", "--seeds", "1"];
+    let sweep = esdp_in(dir.path(), &small, b"").fine();
+    assert!(sweep.contains("out/default-sweep"), "{sweep}");
+}
+
+#[test]
+fn a_trace_comes_and_goes_by_the_standard_streams() {
+    let trace = esdp(&["trace", "generate", "--hours", "0.2", "-o", "-"], b"");
+    assert_eq!(trace.code, 0, "{}", trace.stderr);
+    let by_file = {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("-"), &trace.stdout).unwrap();
+        esdp_in(dir.path(), &["trace", "describe", "./-", "-q"], b"").fine().replace("./-", "-")
+    };
+    let described = esdp(&["trace", "describe", "-", "-q"], trace.stdout.as_bytes()).fine();
+    assert_eq!(described, by_file);
+    // Read twice: once to look at it, once to build.
+    let made = esdp(&["trace", "scenario", "-", "--out", "-"], trace.stdout.as_bytes());
+    assert!(made.code == 0 && made.stdout.contains("[graph]"), "{}", made.stderr);
+    // The name of old.
+    let old = esdp(&["trace", "scenario", "-", "--output", "-"], trace.stdout.as_bytes());
+    assert_eq!(old.stdout, made.stdout);
+}
+
+#[test]
+fn a_missing_command_is_told_by_name() {
+    let trace = esdp(&["trace"], b"").refused();
+    assert_eq!(
+        trace,
+        "`esdp trace` needs a command: describe, scenario, speeds, generate; try `esdp trace --help`"
+    );
+    assert!(esdp(&["scenario"], b"").refused().contains("show, check, keys, schema, reference"));
+}
+
+#[test]
+fn shells_and_man_know_the_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = esdp(&["completions", shell], b"").fine();
+        assert!(script.contains("scenario") && script.contains("reproduce"), "{shell}");
+    }
+    let bash = esdp(&["completions", "bash"], b"").fine();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("esdp.bash"), bash).unwrap();
+    let asked = "source ./esdp.bash; COMP_WORDS=(esdp scen); COMP_CWORD=1; _esdp esdp scen esdp; \
+                 echo ${COMPREPLY[@]}";
+    let asked = std::process::Command::new("bash").args(["-c", asked]).current_dir(dir.path()).output();
+    assert_eq!(String::from_utf8(asked.unwrap().stdout).unwrap().trim(), "scenario");
+    let page = esdp(&["man"], b"").fine();
+    assert!(page.starts_with(".") && page.contains(".TH esdp 1"), "{}", &page[..200]);
+    let pages = dir.path().join("man1");
+    esdp(&["man", pages.to_str().unwrap()], b"").fine();
+    let page = std::fs::read_to_string(pages.join("esdp-scenario-show.1")).unwrap();
+    assert!(page.contains("\\-\\-resolved"), "{page}");
+}

@@ -1,0 +1,194 @@
+//! What policies have learned of speeds, beside the truth: `estimates.csv`, figures, the fastest and slowest
+//! servers.
+
+use super::seeds::cell;
+use crate::{PolicyOutcome, PolicyRun, RunOutcome};
+use esdp::model::{ChannelId, Cluster};
+use esdp::scenario::Scenario;
+use esdp::sim::ChannelEstimate;
+use esdp::stats::server_factors;
+use esdp_report::csv;
+use esdp_report::figure::{Axis, Figure, Series};
+use esdp_report::report::{Cell, Column, Section, Table};
+use esdp_report::table::NONE;
+use std::sync::Arc;
+
+const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Across, its true mean net utility in \
+                     the last slot; up, what the policy learned of it. Dots on the line are known; the larger \
+                     and stronger a dot, the more often the channel was used. A policy need not know what it \
+                     does not use: the dots that matter are the large ones. All are in estimates.csv.";
+
+/// How many of the fastest and of the slowest servers are shown.
+const SHOWN: usize = 5;
+/// More dots than this make a smear: then only the first seeds are drawn.
+const MOST_DOTS: usize = 1000;
+
+const COLUMNS: [&str; 11] =
+    ["policy", "seed", "port", "server", "uses", "estimate", "low", "high", "true_mean", "channel", "group"];
+
+/// A server as a policy has learned it.
+struct LearnedServer {
+    name: String,
+    factor: f64,
+    interval: (f64, f64),
+    truth: f64,
+    uses: u64,
+}
+
+/// One row per policy that learns, seed and channel; of large clusters, the first seeds only.
+pub(super) fn csv(scenario: &Scenario, outcome: &RunOutcome) -> String {
+    let mut text = csv::line(COLUMNS);
+    let clusters: Vec<Option<Arc<Cluster>>> = (0..outcome.seeds.len())
+        .map(|at| {
+            let kept = outcome.policies.iter().any(|policy| !policy.runs[at].estimates.is_empty());
+            kept.then(|| scenario.setting(outcome.seeds[at]).ok()).flatten()
+        })
+        .map(|setting| setting.map(|setting| Arc::clone(setting.cluster())))
+        .collect();
+    for policy in learners(outcome) {
+        for ((run, seed), cluster) in policy.runs.iter().zip(&outcome.seeds).zip(&clusters) {
+            let Some(cluster) = cluster else { continue };
+            for (at, found) in run.estimates.iter().enumerate() {
+                let key = cluster.channel_key(ChannelId::at(at));
+                let (low, high) = found.interval().unzip();
+                text += &csv::line([
+                    policy.label.clone(),
+                    seed.to_string(),
+                    key.port,
+                    key.server,
+                    found.uses.to_string(),
+                    found.estimate.to_string(),
+                    cell(low),
+                    cell(high),
+                    found.truth.to_string(),
+                    at.to_string(),
+                    key.group,
+                ]);
+            }
+        }
+    }
+    text
+}
+
+/// The part of the report; none if no policy learns. `cluster` is that of the first seed.
+pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster) -> Option<Section> {
+    let first = learners(outcome).next()?;
+    let figures = learners(outcome).map(|policy| figure(policy, outcome, cluster)).collect();
+    let section = Section::new("Learned speeds").text(TERMS).figures(figures);
+    let servers = ranked(&first.runs[0], cluster);
+    if servers.is_empty() {
+        return Some(section);
+    }
+    Some(super::tables::explained(section, table(first, outcome.seeds[0], &extremes(&servers))))
+}
+
+/// The fastest and the slowest server as learned, in two lines; empty if no policy learns.
+pub(super) fn sentence(outcome: &RunOutcome, cluster: &Cluster) -> String {
+    let Some(policy) = learners(outcome).next() else { return String::new() };
+    let servers = ranked(&policy.runs[0], cluster);
+    let ([fast, .., slow], seed) = (servers.as_slice(), outcome.seeds[0]) else { return String::new() };
+    let said = |server: &LearnedServer| {
+        let LearnedServer { name, factor, truth, .. } = server;
+        format!("{name}, {factor:.2} x the usual speed (true {truth:.2})")
+    };
+    format!("fastest as {} learned: {}\nslowest: {}; seed {seed}\n", policy.label, said(fast), said(slow))
+}
+
+/// The policies that learn.
+fn learners(outcome: &RunOutcome) -> impl Iterator<Item = &PolicyOutcome> {
+    outcome.policies.iter().filter(|policy| policy.runs.first().is_some_and(|run| !run.estimates.is_empty()))
+}
+
+/// Learned against true: one dot per channel.
+fn figure(policy: &PolicyOutcome, outcome: &RunOutcome, cluster: &Cluster) -> Figure {
+    let most = policy.runs.iter().flat_map(|run| &run.estimates).map(|found| found.uses).max().unwrap_or(0);
+    let mut dots = Series::scatter(&policy.label);
+    let mut seeds = 0;
+    for (run, seed) in policy.runs.iter().zip(&outcome.seeds) {
+        if run.estimates.is_empty() || seeds > 0 && dots.points.len() + run.estimates.len() > MOST_DOTS {
+            break;
+        }
+        seeds += 1;
+        for (at, found) in run.estimates.iter().enumerate() {
+            // Channels of other seeds have the same names only where the graph is the same.
+            let key = (*seed == outcome.seeds[0]).then(|| cluster.channel_key(ChannelId::at(at)));
+            let name =
+                key.map_or_else(|| format!("channel {at}"), |key| format!("{} on {}", key.port, key.server));
+            let name = format!("{name}, seed {seed}, used {} times", found.uses);
+            let place = (found.truth, found.estimate, found.error.unwrap_or(0.0));
+            dots = dots.dot(place, name, found.uses as f64 / most.max(1) as f64);
+        }
+    }
+    let reach = |found: &ChannelEstimate| found.truth.max(found.estimate);
+    let end = policy.runs[..seeds].iter().flat_map(|run| &run.estimates).map(reach).fold(0.0, f64::max);
+    let learned = Axis::new("learned net utility").including(0.0);
+    let caption = match seeds {
+        1 => format!("Seed {}.", outcome.seeds[0]),
+        _ => format!("{seeds} seeds."),
+    };
+    Figure::new(
+        format!("learned-{}", policy.label),
+        policy.label.clone(),
+        Axis::new("true mean net utility").including(0.0),
+        learned,
+    )
+    .caption(caption)
+    .with(dots)
+    .with(Series::guide("learned = true").point(0.0, 0.0, 0.0).point(end, end, 0.0))
+}
+
+/// The servers of which a policy has seen enough, the fastest first.
+fn ranked(run: &PolicyRun, cluster: &Cluster) -> Vec<LearnedServer> {
+    if run.estimates.len() != cluster.channels().len() {
+        return Vec::new();
+    }
+    let of = |channel: ChannelId| (&run.estimates[channel.index()], cluster.cost(channel));
+    let learned = server_factors(cluster, |channel| of(channel).0.learned_speed(of(channel).1));
+    let truth = server_factors(cluster, |channel| of(channel).0.true_speed(of(channel).1));
+    let mut uses = vec![0; cluster.servers().len()];
+    for (channel, found) in cluster.channels().iter().zip(&run.estimates) {
+        uses[channel.server.index()] += found.uses;
+    }
+    let found = learned.iter().zip(truth).zip(uses).zip(cluster.servers());
+    let server = |(((learned, truth), uses), name): (((&_, _), u64), &String)| {
+        let (learned, truth): (&esdp::stats::ServerFactor, esdp::stats::ServerFactor) = (learned, truth);
+        let (factor, interval) = learned.is_known().then_some(learned.factor?).zip(learned.interval)?;
+        Some(LearnedServer { name: name.clone(), factor, interval, truth: truth.factor?, uses })
+    };
+    let mut servers: Vec<LearnedServer> = found.filter_map(server).collect();
+    servers.sort_by(|one, other| other.factor.total_cmp(&one.factor));
+    servers
+}
+
+fn extremes(servers: &[LearnedServer]) -> Vec<&LearnedServer> {
+    let cut = |at: usize| at < SHOWN || at + SHOWN >= servers.len();
+    servers.iter().enumerate().filter(|(at, _)| cut(*at)).map(|(_, server)| server).collect()
+}
+
+fn table(policy: &PolicyOutcome, seed: u64, servers: &[&LearnedServer]) -> Table {
+    let columns = vec![
+        Column::text("Server"),
+        Column::number("Learned").about(
+            "The learned speed as a multiple of what is usual: the median over the servers that were tried, \
+             port by port, weighed by outcomes.",
+        ),
+        Column::number("95 % interval").about("From the scatter of the server's own outcomes."),
+        Column::number("True").about("The same multiple of the true speeds, with the same weights."),
+        Column::number("Uses").about("How often its channels were chosen."),
+    ];
+    let caption =
+        format!("The fastest and the slowest servers as {} learned them, seed {seed}", policy.label);
+    let mut table = Table::new(caption, columns);
+    for server in servers {
+        let (low, high) = server.interval;
+        let interval = if low.is_finite() { format!("{low:.2} to {high:.2}") } else { NONE.to_owned() };
+        table.row(vec![
+            Cell::text(&server.name),
+            Cell::number(format!("{:.2}", server.factor), server.factor),
+            Cell::number(interval, high - low),
+            Cell::number(format!("{:.2}", server.truth), server.truth),
+            Cell::number(server.uses.to_string(), server.uses as f64),
+        ]);
+    }
+    table
+}

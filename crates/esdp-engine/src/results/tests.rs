@@ -1,0 +1,120 @@
+//! The files of a run, held against each other.
+
+use super::RunResults;
+use crate::{Contender, Options, simulate};
+use esdp::scenario::Scenario;
+use std::collections::BTreeMap;
+
+fn results(policies: &str, slots: u64, seeds: &[u64]) -> RunResults {
+    let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();
+    let outcome = simulate(&scenario, &Contender::of(&scenario), slots, seeds, &Options::default()).unwrap();
+    RunResults::new(scenario, outcome)
+}
+
+/// The rows of a CSV text by column.
+fn rows(text: &str) -> Vec<BTreeMap<&str, &str>> {
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    lines.map(|line| head.iter().copied().zip(line.split(',')).collect()).collect()
+}
+
+fn number(row: &BTreeMap<&str, &str>, key: &str) -> f64 {
+    row[key].parse().unwrap_or_else(|_| panic!("{key} is `{}`", row[key]))
+}
+
+#[test]
+fn the_means_of_seeds_csv_are_those_of_summary_csv() {
+    let results = results("oracle,esdp,lcf", 80, &[0, 1, 2, 3]);
+    let (seeds, summary) = (results.seeds_csv(), results.csv());
+    assert!(
+        seeds.starts_with("policy,seed,slots,aou,oracle_aou,oracle_ratio,regret,realised_aou,"),
+        "{seeds}"
+    );
+    let (seeds, summary) = (rows(&seeds), rows(&summary));
+    assert_eq!((seeds.len(), summary.len()), (3 * 4, 3));
+    for row in &summary {
+        let mine: Vec<_> = seeds.iter().filter(|seed| seed["policy"] == row["policy"]).collect();
+        let keys = ["aou", "oracle_ratio", "regret", "realised_aou", "deferred", "jain"];
+        let keys = keys.iter().map(|key| (*key, format!("{key}_mean")));
+        let shares = ["started_share", "utilisation_0", "utilisation_2"].map(|key| (key, key.to_owned()));
+        for (key, mean) in keys.chain(shares) {
+            let found = mine.iter().map(|seed| number(seed, key)).sum::<f64>() / 4.0;
+            let told = number(row, &mean);
+            assert!((found - told).abs() <= 1e-9 * told.abs().max(1.0), "{key}: {found}, not {told}");
+        }
+    }
+    // What does not apply is empty: the oracle learns nothing, lcf solves nothing, jobs last one slot.
+    let of = |policy: &str| seeds.iter().find(|row| row["policy"] == policy).unwrap();
+    assert_eq!([of("oracle")["exploration_share"], of("lcf")["proved_share"], of("esdp")["jct"]], [""; 3]);
+    assert!(number(of("esdp"), "exploration_share") > 0.0 && number(of("oracle"), "proved_share") > 0.9);
+}
+
+#[test]
+fn curves_end_where_the_summary_does_and_their_bands_are_paired() {
+    let results = results("oracle,esdp", 80, &[0, 1, 2]);
+    let text = results.curves_csv();
+    assert!(text.starts_with(
+        "policy,slot,average_aou_mean,average_aou_stderr,behind_oracle_mean,behind_oracle_stderr,\
+         oracle_ratio_mean,oracle_ratio_stderr,regret_mean,regret_stderr\n"
+    ));
+    let curves = rows(&text);
+    assert_eq!(curves.len(), 2 * 80);
+    let (last, row) = (&curves[159], &results.rows()[1]);
+    assert_eq!((last["policy"], last["slot"]), ("esdp", "80"));
+    assert!((number(last, "average_aou_mean") * 80.0 - row.aou_mean).abs() < 1e-9);
+    assert!((number(last, "regret_mean") - row.regret_mean.unwrap()).abs() < 1e-9);
+    assert!((number(last, "behind_oracle_stderr") * 80.0 - row.regret_stderr.unwrap()).abs() < 1e-9);
+    assert_eq!(number(&curves[79], "behind_oracle_stderr"), 0.0, "the oracle is not behind itself");
+}
+
+#[test]
+fn one_seed_has_no_standard_error() {
+    let results = results("esdp,lcf", 30, &[5]);
+    let json: serde_json::Value = serde_json::from_str(&results.json().unwrap()).unwrap();
+    let esdp = &json["policies"][0];
+    assert!(esdp["aou_stderr"].is_null() && esdp["regret_stderr"].is_null() && esdp["aou_mean"].is_number());
+    assert!(rows(&results.csv()).iter().all(|row| row["aou_stderr"].is_empty()));
+    assert!(rows(&results.curves_csv()).iter().all(|row| row["regret_stderr"].is_empty()));
+    assert!(results.report(&[]).render().contains("One seed: no standard errors"));
+}
+
+#[test]
+fn estimates_are_near_the_truth_where_it_was_tried_often() {
+    let results = results("esdp,cts,lcf", 600, &[0, 1]);
+    let text = results.estimates_csv();
+    assert!(text.starts_with("policy,seed,port,server,uses,estimate,low,high,true_mean,channel,group\n"));
+    let estimates = rows(&text);
+    let clusters: serde_json::Value = serde_json::from_str(&results.cluster_json().unwrap()).unwrap();
+    let clusters = clusters["clusters"].as_array().unwrap();
+    let channels = |seed: usize| clusters[seed]["channels"].as_array().unwrap();
+    assert_eq!(estimates.len(), 2 * (channels(0).len() + channels(1).len()), "lcf learns nothing");
+    let (mut often, mut within) = (0, 0);
+    for row in &estimates {
+        // The names are those of cluster.json, and speeds that stay as they are have the mean they began with.
+        let channel = &channels(row["seed"].parse().unwrap())[row["channel"].parse::<usize>().unwrap()];
+        assert_eq!((&channel["port"], &channel["server"]), (&row["port"].into(), &row["server"].into()));
+        assert!((channel["true_mean"].as_f64().unwrap() - number(row, "true_mean")).abs() < 1e-12);
+        if number(row, "uses") >= 100.0 {
+            often += 1;
+            assert!((number(row, "estimate") - number(row, "true_mean")).abs() < 0.1, "{row:?}");
+            within +=
+                usize::from((number(row, "low")..=number(row, "high")).contains(&number(row, "true_mean")));
+        }
+    }
+    assert!(often >= 20 && within * 10 >= often * 8, "{within} of {often} intervals hold the truth");
+}
+
+#[test]
+fn the_fastest_and_the_slowest_server_are_named_with_the_truth() {
+    let results = results("esdp,lcf", 400, &[0]);
+    let said = results.found();
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(
+        said.contains("fastest as esdp learned: server-") && said.contains("\nslowest: server-"),
+        "{said}"
+    );
+    let page = results.report(&[]).render();
+    assert!(page.contains("The fastest and the slowest servers as esdp learned them, seed 0"));
+    assert!(page.contains("Scatter plot: learned net utility against true mean net utility."));
+    assert!(page.contains("Policies in this run") && page.contains("channels by lowest supply cost"));
+}

@@ -1,0 +1,103 @@
+//! Two varied keys: a heat map per policy, and of the lead of the first policy over the second.
+
+use super::table::policies;
+use super::{SweepResults, SweepRow, short_names};
+use crate::Difference;
+use esdp_report::report::{Cell, Column, Section, Table};
+use esdp_report::table::NONE;
+
+/// More policies than this have their numbers in the table.
+const MOST_POLICIES: usize = 8;
+/// Wider maps do not fit a page.
+const MOST_COLUMNS: usize = 24;
+/// The strongest colour: text must stay readable on it.
+const STRONGEST: f64 = 0.6;
+
+/// The section; none but for two keys of several values each.
+pub(super) fn section(results: &SweepResults) -> Option<Section> {
+    let [down, across] = results.plan().vary.as_slice() else { return None };
+    if down.values.len() < 2 || !(2..=MOST_COLUMNS).contains(&across.values.len()) {
+        return None;
+    }
+    let rivals: Vec<&SweepRow> = results.rows().iter().filter(|line| !line.oracle).collect();
+    let shown = policies(&rivals);
+    let worths: Vec<f64> = rivals.iter().filter_map(|line| worth(line)).collect();
+    let (low, high) =
+        worths.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &w| (low.min(w), high.max(w)));
+    let share = |worth: f64| if high > low { STRONGEST * (worth - low) / (high - low) } else { 0.0 };
+    let what =
+        if rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some()) { "oracle ratio" } else { "AOU" };
+    let mut section = Section::new("Heat maps").text(format!(
+        "The {what} at every combination, on one scale of colour for all policies: the stronger, the higher."
+    ));
+    for &policy in shown.iter().take(MOST_POLICIES) {
+        let cell = |line: &SweepRow| match worth(line) {
+            Some(worth) => Cell::number(written(line, worth), worth).heat(share(worth)).best(line.leads),
+            None => Cell::text(NONE),
+        };
+        section = section.table(map(results, format!("{policy}: {what}"), |lines| {
+            lines
+                .iter()
+                .find(|line| line.row.name == policy)
+                .map_or_else(|| Cell::text(NONE), |line| cell(line))
+        }));
+    }
+    if let [first, second, ..] = shown.as_slice() {
+        section = section.table(lead(results, &rivals, (first, second), what));
+    }
+    Some(section)
+}
+
+/// The mean behind a map's cell.
+fn worth(line: &SweepRow) -> Option<f64> {
+    if line.row.oracle_ratio_mean.is_some() { line.row.oracle_ratio_mean } else { Some(line.row.aou_mean) }
+}
+
+fn written(line: &SweepRow, worth: f64) -> String {
+    if line.row.oracle_ratio_mean.is_some() { format!("{worth:.3}") } else { format!("{worth:.1}") }
+}
+
+/// The first policy less the second, seed by seed; what is clear is marked.
+fn lead(results: &SweepResults, rivals: &[&SweepRow], (first, second): (&str, &str), what: &str) -> Table {
+    let between = |lines: &[&SweepRow]| {
+        let of =
+            |policy: &str| lines.iter().find(|line| line.row.name == policy).map(|line| line.each.as_slice());
+        Some(Difference::between(of(first)?, of(second)?))
+    };
+    let points = rivals.chunk_by(|one, next| one.point == next.point);
+    let most = points.filter_map(between).map(|lead| lead.spread.mean.abs()).fold(0.0, f64::max);
+    let digits = if most < 1.0 { 3 } else { 1 };
+    let caption = format!(
+        "{first} less {second}: {what}, ± standard error seed by seed. Marked: where the difference is clear (95 %)"
+    );
+    map(results, caption, |lines| match between(lines) {
+        None => Cell::text(NONE),
+        Some(lead) => {
+            let (mean, error) = (lead.spread.mean, lead.spread.error());
+            let error = error.map(|error| format!("{error:.digits$}")).unwrap_or_default();
+            let share = if most > 0.0 { STRONGEST * mean.max(0.0) / most } else { 0.0 };
+            Cell::mean(format!("{mean:+.digits$}"), error, mean)
+                .heat(share)
+                .best(lead.is_above() || lead.is_below())
+        }
+    })
+}
+
+/// A table of all combinations of the two keys.
+fn map(results: &SweepResults, caption: String, cell: impl Fn(&[&SweepRow]) -> Cell) -> Table {
+    let (vary, names) = (&results.plan().vary, short_names(&results.plan().vary));
+    let heads = vary[1].values.iter().map(|value| Column::number(format!("{} = {value}", names[1])));
+    let columns = [Column::text(&names[0]).about(&vary[0].key)].into_iter().chain(heads).collect();
+    let mut table = Table::new(caption, columns);
+    for down in &vary[0].values {
+        let of = |across: &String| {
+            let here = |line: &&SweepRow| {
+                let at = &results.point(line).at;
+                !line.oracle && at[0].1 == *down && at[1].1 == *across
+            };
+            cell(&results.rows().iter().filter(here).collect::<Vec<_>>())
+        };
+        table.row([Cell::text(down)].into_iter().chain(vary[1].values.iter().map(of)).collect());
+    }
+    table
+}

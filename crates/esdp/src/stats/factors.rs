@@ -1,0 +1,105 @@
+//! Which server is the slow one: speeds as multiples of what is usual.
+//!
+//! Usual is, for each port and task group, the *median* over the servers that were tried: an average over
+//! outcomes would lean to the fast servers, which a scheduler that learns uses more, and call all others slow.
+//! A server's factor is the average of its channels' ratios, weighed by outcomes:
+//!
+//! ```text
+//! factor_r = sum_e n_e (speed_e / median_e) / sum_e n_e        over the channels e of server r
+//! ```
+//!
+//! with a 95 % interval from the variances of the estimates; that of the medians, which all servers share, is
+//! left out.
+
+use super::Statistics;
+use crate::model::{ChannelId, Cluster, PortId};
+
+/// The half width of a 95 % interval in standard deviations.
+pub const Z95: f64 = 1.96;
+
+/// Fewer outcomes tell nothing of a server.
+const FEWEST: f64 = 5.0;
+
+/// What was seen of a channel's speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeenSpeed {
+    /// The speed.
+    pub speed: f64,
+    /// The variance of that estimate.
+    pub variance: f64,
+    /// How many outcomes stand behind it.
+    pub count: f64,
+}
+
+/// How fast a server is, as a multiple of what is usual.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ServerFactor {
+    /// The multiple; none before the first outcome.
+    pub factor: Option<f64>,
+    /// The ends of its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// How many outcomes stand behind it.
+    pub count: f64,
+    /// Whether there is another server to compare it with.
+    pub is_compared: bool,
+}
+
+impl ServerFactor {
+    /// Whether the factor tells anything: there were outcomes enough, and another server to compare with.
+    pub fn is_known(&self) -> bool {
+        self.is_compared && self.count >= FEWEST
+    }
+}
+
+/// The factors of all servers, in the order of the cluster; `seen` is none for a channel never tried.
+pub fn server_factors(cluster: &Cluster, seen: impl Fn(ChannelId) -> Option<SeenSpeed>) -> Vec<ServerFactor> {
+    // Of each server: the weighed ratios, their variances, the outcomes.
+    let mut sums = vec![(0.0, 0.0, 0.0); cluster.servers().len()];
+    let mut compared = vec![false; sums.len()];
+    for port in (0..cluster.ports().len()).map(PortId::at) {
+        let mut tried: Vec<(&str, SeenSpeed, ChannelId)> = Vec::new();
+        for &channel in cluster.channels_of(port) {
+            if let Some(seen) = seen(channel) {
+                tried.push((cluster.group_name(cluster.task_group(channel)), seen, channel));
+            }
+        }
+        tried.sort_by(|a, b| a.0.cmp(b.0).then(a.1.speed.total_cmp(&b.1.speed)));
+        for alike in tried.chunk_by(|a, b| a.0 == b.0) {
+            let median = (alike[(alike.len() - 1) / 2].1.speed + alike[alike.len() / 2].1.speed) / 2.0;
+            if median <= 0.0 {
+                continue;
+            }
+            for &(_, SeenSpeed { speed, variance, count }, channel) in alike {
+                let server = cluster.channel(channel).server.index();
+                compared[server] |= alike.len() > 1;
+                let (ratios, variances, counts) = &mut sums[server];
+                *ratios += count * speed / median;
+                *variances += (count / median).powi(2) * variance;
+                *counts += count;
+            }
+        }
+    }
+    let factor = |((ratios, variances, count), is_compared): ((f64, f64, f64), bool)| {
+        let factor = (count > 0.0).then(|| ratios / count);
+        let interval = factor.map(|factor| {
+            let half = Z95 * variances.sqrt() / count;
+            ((factor - half).max(0.0), factor + half)
+        });
+        ServerFactor { factor, interval, count, is_compared }
+    };
+    sums.into_iter().zip(compared).map(factor).collect()
+}
+
+/// The variance of a channel's estimate: from what was seen of its scatter, or else the largest that outcomes
+/// from 0 to 1 with this mean can have.
+pub fn estimate_variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
+    let (record, estimate) = (learned.record(channel), learned.estimate(channel).clamp(0.0, 1.0));
+    let scatter = match record.freedom >= 4.0 {
+        true => record.residuals / record.freedom,
+        false => estimate * (1.0 - estimate),
+    };
+    match record.count > 0.0 {
+        true => scatter.max(1e-6) / record.count,
+        false => 0.25,
+    }
+}
