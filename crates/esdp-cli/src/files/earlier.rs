@@ -1,15 +1,15 @@
 //! An earlier result in the way of a new one: it is kept, beside it.
 //!
-//! The same input gives the same numbers, so its result may be replaced. A result of other input is moved to a
-//! directory of its own, `out/default-1` for `out/default`, or the next number that is free. Only files that
-//! results have are moved: a directory may hold other things.
+//! The same input gives the same numbers, so its result may be replaced. A result of other input is moved to
+//! a directory of its own, `out/default-1` for `out/default`, or the next number that is free. Only files
+//! that results have are moved: a directory may hold other things.
 
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The files of runs and sweeps. The parts of a sweep stay: each is named by what it was computed from.
-const FILES: [&str; 13] = [
+const FILES: [&str; 15] = [
     "summary.json",
     "summary.csv",
     "seeds.csv",
@@ -21,6 +21,8 @@ const FILES: [&str; 13] = [
     "sweep.csv",
     "sweep.json",
     "plan.json",
+    "suite.csv",
+    "suite.json",
     "scenario.toml",
     "report.html",
 ];

@@ -4,13 +4,14 @@ use super::{CommonArgs, ResultFormat, simulate};
 use crate::exit::End;
 use crate::source::SourceArgs;
 use crate::{files, output};
-use esdp::scenario::SUITE;
+use esdp::scenario::{SUITE, Scenario};
 use esdp::sim::Summary;
 use esdp_engine::{PolicyOutcome, Spread, leaders};
 use esdp_report::csv::line;
 use esdp_report::table::TextTable;
 use serde::Serialize;
-use std::path::PathBuf;
+use serde_json::json;
+use std::path::{Path, PathBuf};
 
 /// Who is compared by default.
 const POLICIES: [&str; 6] = ["esdp", "esdp-pooled", "esdp-index", "esdp-drift", "cts", "cucb"];
@@ -39,8 +40,16 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
     let out = common.out.clone().unwrap_or_else(|| PathBuf::from("out/suite"));
     files::directory(&out)?;
     let mut scores: Vec<Score> = Vec::new();
-    for (preset, slots) in SUITE {
-        let scenario = source.of_suite(preset, slots, &POLICIES, SEEDS)?;
+    let scenario = |(preset, slots)| Ok((preset, source.of_suite(preset, slots, &POLICIES, SEEDS)?));
+    let scenarios: Vec<(&str, Scenario)> = SUITE.into_iter().map(scenario).collect::<anyhow::Result<_>>()?;
+    if is_other(&out, &scenarios) {
+        let place = files::keep_earlier(&out)?;
+        if !common.quiet {
+            let (out, place) = (out.display(), place.display());
+            output::note(&format!("{out} held another result of the suite: moved to {place}"));
+        }
+    }
+    for (preset, scenario) in scenarios {
         let outcome = simulate(&scenario, common, None)?;
         if !outcome.is_complete() {
             return Err(
@@ -60,6 +69,20 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
             output::print(&format!("{}\nAlso written: {out}/suite.json, {out}/suite.csv\n", table(&scores)))
         }
     }
+}
+
+/// Whether the directory holds a suite of other policies, seeds or slots.
+fn is_other(out: &Path, scenarios: &[(&str, Scenario)]) -> bool {
+    let Ok(text) = std::fs::read(out.join("suite.json")) else { return false };
+    let Ok(serde_json::Value::Array(scores)) = serde_json::from_slice(&text) else { return true };
+    scores.iter().any(|score| {
+        !scenarios.iter().any(|(preset, scenario)| {
+            score["scenario"] == *preset
+                && score["slots"] == scenario.slots()
+                && score["seeds"] == json!(scenario.seeds())
+                && scenario.policies().iter().any(|policy| score["policy"] == policy.label.as_str())
+        })
+    })
 }
 
 fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -> Vec<Score> {
@@ -140,4 +163,28 @@ fn table(scores: &[Score]) -> String {
     let seeds = scores.first().map_or(0, |score| score.seeds.len());
     let what = "mean ± standard error; *: the best, and all that are not clearly worse seed by seed";
     format!("{}{seeds} seeds; {what}\n", table.render())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_of_other_seeds_slots_or_policies_is_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let scenario =
+            Scenario::preset("default").unwrap().with_slots(9).unwrap().with_seed_count(2).unwrap();
+        let scenarios = [("default", scenario)];
+        assert!(!is_other(dir.path(), &scenarios), "nothing is there");
+        let other = |change: fn(&mut serde_json::Value)| {
+            let mut score = json!({"scenario": "default", "slots": 9, "seeds": [0, 1], "policy": "esdp"});
+            change(&mut score);
+            std::fs::write(dir.path().join("suite.json"), json!([score]).to_string()).unwrap();
+            is_other(dir.path(), &scenarios)
+        };
+        assert!(!other(|_| ()));
+        assert!(other(|score| score["slots"] = json!(10)));
+        assert!(other(|score| score["seeds"] = json!([0])));
+        assert!(other(|score| score["policy"] = json!("escb")));
+    }
 }

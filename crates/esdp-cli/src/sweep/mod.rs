@@ -35,8 +35,9 @@ Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   report.html    one figure per metric, heat maps of two keys, complete in one file
   scenario.toml  the scenario before anything is varied
   plan.json, parts/   what is done: the same command resumes where it stopped
-A directory that holds the result of another sweep keeps it: its files move to the same name
-with `-1`, or the next number that is free. Parts stay: each is named by what it was made from.
+A sweep with more values or seeds goes on with what is there. The files of any other result in
+the directory move to the same name with `-1`, or the next number that is free; parts stay, for
+each is named by what it was made from.
 
 Output of --format json, one JSON document:
   {"version": "...", "scenario": {...}, "vary": [{"key": "arrivals.rho", "values": ["0.5"]}],
@@ -231,7 +232,7 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
         ResultFormat::Json => output::print_json(results),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
-            let (table, report) = (results.table(), out.join("report.html"));
+            let (table, report) = (results.table_within(output::width()), out.join("report.html"));
             output::print(&format!(
                 "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json, scenario.toml\n",
                 report.display()

@@ -3,8 +3,8 @@
 use crate::{files, output};
 use anyhow::{Context, anyhow, bail};
 use esdp::scenario::Scenario;
-use esdp_engine::SweepError;
 use esdp_engine::sweep::{SweepPlan, Vary};
+use esdp_engine::{SweepError, part};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -38,11 +38,11 @@ pub(super) fn save(plan: &SweepPlan, out: &Path) -> anyhow::Result<()> {
     files::write(&out.join(FILE), serde_json::to_string_pretty(&saved)? + "\n")
 }
 
-/// Moves the result of another sweep, or of a run, out of the way, and says so. What another build made of
-/// the same plan is no other result: the same command goes on with it.
+/// Moves the result of another sweep, or of a run, out of the way, and says so. A plan with more values or
+/// seeds goes on with what is there, whichever build made it.
 pub(super) fn keep_other(plan: &SweepPlan, out: &Path, quiet: bool) -> anyhow::Result<()> {
     let what = match read(&out.join(FILE)) {
-        Ok(saved) if saved.scenario == plan.base.to_toml() && saved.vary == plan.vary => return Ok(()),
+        Ok(saved) if extends(plan, &saved) => return Ok(()),
         Ok(saved) => saved.vary.iter().map(|vary| vary.key.as_str()).collect::<Vec<_>>().join(" and "),
         Err(_) if out.join("summary.json").exists() => "of a run".to_owned(),
         Err(_) => return Ok(()),
@@ -53,6 +53,19 @@ pub(super) fn keep_other(plan: &SweepPlan, out: &Path, quiet: bool) -> anyhow::R
         output::note(&format!("{out} held another result ({what}): moved to {place}"));
     }
     Ok(())
+}
+
+/// Whether a plan has all points and seeds of an earlier one.
+fn extends(plan: &SweepPlan, saved: &Saved) -> bool {
+    let Ok(base) = Scenario::from_toml(&saved.scenario) else { return false };
+    let same_keys = plan.vary.len() == saved.vary.len();
+    let has = |(now, before): (&Vary, &Vary)| {
+        now.key == before.key && before.values.iter().all(|value| now.values.contains(value))
+    };
+    same_keys
+        && plan.vary.iter().zip(&saved.vary).all(has)
+        && base.seeds().iter().all(|seed| plan.base.seeds().contains(seed))
+        && part::key(&base) == part::key(&plan.base)
 }
 
 /// Reads the plan that all of the directories share.
@@ -103,6 +116,22 @@ mod tests {
         std::fs::write(dir.path().join(FILE), saved.replace(esdp::BUILD, "0.1.0+0123456789abcdef")).unwrap();
         let error = load(&[dir.path()]).err().unwrap().to_string();
         assert!(error.contains("made by esdp 0.1.0+0123456789abcdef, this is"), "{error}");
+    }
+
+    #[test]
+    fn a_plan_with_more_values_or_seeds_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |seeds: u64, slots: u64, vary: &str| {
+            let base = Scenario::preset("default").unwrap().with_seed_count(seeds).unwrap();
+            plan(base.with_slots(slots).unwrap(), vec![vary.parse().unwrap()]).unwrap()
+        };
+        save(&of(2, 9, "arrivals.rho=0.1,0.2"), dir.path()).unwrap();
+        let saved = read(&dir.path().join(FILE)).unwrap();
+        assert!(extends(&of(3, 9, "arrivals.rho=0.2,0.3,0.1"), &saved));
+        assert!(!extends(&of(1, 9, "arrivals.rho=0.1,0.2"), &saved), "a seed less");
+        assert!(!extends(&of(2, 9, "arrivals.rho=0.1"), &saved), "a value less");
+        assert!(!extends(&of(2, 8, "arrivals.rho=0.1,0.2"), &saved), "other slots");
+        assert!(!extends(&of(2, 9, "graph.ports=4,5"), &saved), "another key");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod first_scenario;
 mod oracle;
 mod replay;
 mod reproduce;
+mod results;
 mod run;
 mod scenario;
 mod scenario_keys;

@@ -8,7 +8,7 @@ use esdp_report::csv;
 /// A number of a curve: its name, and its value where it has one.
 type Measure = (&'static str, fn(&CurvePoint) -> Option<f64>);
 
-/// `behind_oracle` is the oracle's average AOU less the policy's under the same seed: the bands of the report.
+/// `behind_oracle` is the oracle's average AOU less the policy's under the same seed: the report's bands.
 const MEASURES: [Measure; 4] = [
     ("average_aou", |point| Some(point.average())),
     ("behind_oracle", |point| Some(point.regret()? / point.slot as f64)),

@@ -7,11 +7,11 @@ use esdp::stats::{Insight, ServerInsight};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Section, Table};
 
-const TERMS: &str = "Memory is the number of slots over which outcomes count: it grows with the run where speeds stay \
-                     as they are, and stays short where they drift. Shared is the part of an estimate that \
-                     comes from other channels of the same port, label or server. The factor of a server is \
-                     its speed as a multiple of others of its kind, over all ports; servers are those of the \
-                     first seed.";
+const TERMS: &str = "Memory is the number of slots over which outcomes count: it grows with the \
+                     run where speeds stay as they are, and stays short where they drift. Shared \
+                     is the part of an estimate that comes from other channels of the same port, \
+                     label or server. The factor of a server is its speed as a multiple of others \
+                     of its kind, over all ports; servers are those of the first seed.";
 
 /// How many of the slowest and of the fastest servers are shown.
 const SHOWN: usize = 5;

@@ -6,21 +6,22 @@ use crate::{PolicyOutcome, PolicyRun, RunOutcome};
 use esdp::model::{ChannelId, Cluster};
 use esdp::scenario::Scenario;
 use esdp::sim::ChannelEstimate;
-use esdp::stats::server_factors;
+use esdp::stats::{ServerFactor, server_factors};
 use esdp_report::csv;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Section, Table};
 use esdp_report::table::NONE;
 use std::sync::Arc;
 
-const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Across, its true mean net utility in \
-                     the last slot; up, what the policy learned of it. Dots on the line are known; the larger \
-                     and stronger a dot, the more often the channel was used. A policy need not know what it \
-                     does not use: the dots that matter are the large ones. All are in estimates.csv.";
+const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Across, its true \
+                     mean net utility in the last slot; up, what the policy learned of it. Dots \
+                     on the line are known; the larger and stronger a dot, the more often the \
+                     channel was used. A policy need not know what it does not use: the dots that \
+                     matter are the large ones. All are in estimates.csv.";
 
 /// How many of the fastest and of the slowest servers are shown.
 const SHOWN: usize = 5;
-/// More dots than this make a smear: then only the first seeds are drawn.
+/// More dots than this make a smear: then only the first seeds are drawn, and of one the most used channels.
 const MOST_DOTS: usize = 1000;
 
 const COLUMNS: [&str; 11] =
@@ -102,29 +103,30 @@ fn learners(outcome: &RunOutcome) -> impl Iterator<Item = &PolicyOutcome> {
 /// Learned against true: one dot per channel.
 fn figure(policy: &PolicyOutcome, outcome: &RunOutcome, cluster: &Cluster) -> Figure {
     let most = policy.runs.iter().flat_map(|run| &run.estimates).map(|found| found.uses).max().unwrap_or(0);
-    let mut dots = Series::scatter(&policy.label);
-    let mut seeds = 0;
+    let (mut dots, mut seeds, mut end) = (Series::scatter(&policy.label), 0, 0.0_f64);
     for (run, seed) in policy.runs.iter().zip(&outcome.seeds) {
-        if run.estimates.is_empty() || seeds > 0 && dots.points.len() + run.estimates.len() > MOST_DOTS {
+        let drawn = most_used(&run.estimates);
+        if drawn.is_empty() || seeds > 0 && dots.points.len() + run.estimates.len() > MOST_DOTS {
             break;
         }
         seeds += 1;
-        for (at, found) in run.estimates.iter().enumerate() {
-            // Channels of other seeds have the same names only where the graph is the same.
+        for at in drawn {
+            let found = &run.estimates[at];
+            // Another seed has another graph, with names of its own.
             let key = (*seed == outcome.seeds[0]).then(|| cluster.channel_key(ChannelId::at(at)));
             let name =
                 key.map_or_else(|| format!("channel {at}"), |key| format!("{} on {}", key.port, key.server));
             let name = format!("{name}, seed {seed}, used {} times", found.uses);
             let place = (found.truth, found.estimate, found.error.unwrap_or(0.0));
             dots = dots.dot(place, name, found.uses as f64 / most.max(1) as f64);
+            end = end.max(found.truth).max(found.estimate);
         }
     }
-    let reach = |found: &ChannelEstimate| found.truth.max(found.estimate);
-    let end = policy.runs[..seeds].iter().flat_map(|run| &run.estimates).map(reach).fold(0.0, f64::max);
     let learned = Axis::new("learned net utility").including(0.0);
-    let caption = match seeds {
-        1 => format!("Seed {}.", outcome.seeds[0]),
-        _ => format!("{seeds} seeds."),
+    let caption = match (seeds, policy.runs[0].estimates.len() > MOST_DOTS) {
+        (_, true) => format!("Seed {}, the {MOST_DOTS} channels that were used most.", outcome.seeds[0]),
+        (1, false) => format!("Seed {}.", outcome.seeds[0]),
+        (_, false) => format!("{seeds} seeds."),
     };
     Figure::new(
         format!("learned-{}", policy.label),
@@ -135,6 +137,17 @@ fn figure(policy: &PolicyOutcome, outcome: &RunOutcome, cluster: &Cluster) -> Fi
     .caption(caption)
     .with(dots)
     .with(Series::guide("learned = true").point(0.0, 0.0, 0.0).point(end, end, 0.0))
+}
+
+/// The positions of the channels that are drawn, in their order: those that were used most if there are many.
+fn most_used(estimates: &[ChannelEstimate]) -> Vec<usize> {
+    let mut drawn: Vec<usize> = (0..estimates.len()).collect();
+    if drawn.len() > MOST_DOTS {
+        drawn.sort_by_key(|&at| std::cmp::Reverse(estimates[at].uses));
+        drawn.truncate(MOST_DOTS);
+        drawn.sort_unstable();
+    }
+    drawn
 }
 
 /// The servers of which a policy has seen enough, the fastest first.
@@ -150,8 +163,7 @@ fn ranked(run: &PolicyRun, cluster: &Cluster) -> Vec<LearnedServer> {
         uses[channel.server.index()] += found.uses;
     }
     let found = learned.iter().zip(truth).zip(uses).zip(cluster.servers());
-    let server = |(((learned, truth), uses), name): (((&_, _), u64), &String)| {
-        let (learned, truth): (&esdp::stats::ServerFactor, esdp::stats::ServerFactor) = (learned, truth);
+    let server = |(((learned, truth), uses), name): (((&ServerFactor, ServerFactor), u64), &String)| {
         let (factor, interval) = learned.is_known().then_some(learned.factor?).zip(learned.interval)?;
         Some(LearnedServer { name: name.clone(), factor, interval, truth: truth.factor?, uses })
     };

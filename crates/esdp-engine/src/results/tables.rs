@@ -7,8 +7,8 @@ use esdp::sim::Summary;
 use esdp_report::report::{Cell, Column, Section, Table};
 use esdp_report::table::{NONE, duration, percent};
 
-const AOU: &str = "Accumulated overall utility: the sum over the slots of the expected net utility (speed less \
-                   supply cost) of what was chosen. No luck is in it.";
+const AOU: &str = "Accumulated overall utility: the sum over the slots of the expected net \
+                   utility (speed less supply cost) of what was chosen. No luck is in it.";
 const PAIRED: &str = " Its ± is the standard error of the difference to the oracle under the same seed; that \
                       between clusters is in summary.csv.";
 
@@ -95,8 +95,8 @@ pub(super) fn jobs(outcome: &RunOutcome, rows: &[Row]) -> Table {
         Column::number("Started").about("The share of the jobs that started."),
         Column::number("Deferred").about("Job-slots spent waiting: the mean over the seeds."),
         Column::number("Jain").about(
-            "Jain's index: whether all ports have the same share of their jobs started. 1 is even, 1/n if one \
-             of n ports has everything.",
+            "Jain's index: whether all ports have the same share of their jobs started. 1 is even, 1/n if \
+             one of n ports has everything.",
         ),
     ];
     if held {

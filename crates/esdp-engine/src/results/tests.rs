@@ -90,7 +90,7 @@ fn estimates_are_near_the_truth_where_it_was_tried_often() {
     assert_eq!(estimates.len(), 2 * (channels(0).len() + channels(1).len()), "lcf learns nothing");
     let (mut often, mut within) = (0, 0);
     for row in &estimates {
-        // The names are those of cluster.json, and speeds that stay as they are have the mean they began with.
+        // The names are those of cluster.json; speeds that stay as they are have the mean they began with.
         let channel = &channels(row["seed"].parse().unwrap())[row["channel"].parse::<usize>().unwrap()];
         assert_eq!((&channel["port"], &channel["server"]), (&row["port"].into(), &row["server"].into()));
         assert!((channel["true_mean"].as_f64().unwrap() - number(row, "true_mean")).abs() < 1e-12);
@@ -117,4 +117,17 @@ fn the_fastest_and_the_slowest_server_are_named_with_the_truth() {
     assert!(page.contains("The fastest and the slowest servers as esdp learned them, seed 0"));
     assert!(page.contains("Scatter plot: learned net utility against true mean net utility."));
     assert!(page.contains("Policies in this run") && page.contains("channels by lowest supply cost"));
+}
+
+#[test]
+fn a_large_cluster_keeps_its_page_small() {
+    let scenario = Scenario::preset("fleet-1000").unwrap().set("policies", "esdp-index").unwrap();
+    let outcome = simulate(&scenario, &Contender::of(&scenario), 3, &[0, 1], &Options::default()).unwrap();
+    let results = RunResults::new(scenario, outcome);
+    let channels = results.outcome().policies[0].runs[0].estimates.len();
+    assert!(channels > 1000, "{channels}");
+    let page = results.report(&[]).render();
+    assert!(page.contains("Seed 0, the 1000 channels that were used most."));
+    assert!(page.contains("1,000 values") || page.contains("1000 values"));
+    assert!(page.len() < 800_000, "{} bytes", page.len());
 }

@@ -11,7 +11,7 @@ const MOST_POLICIES: usize = 8;
 /// Wider maps do not fit a page.
 const MOST_COLUMNS: usize = 24;
 /// The strongest colour: text must stay readable on it.
-const STRONGEST: f64 = 0.6;
+const STRONGEST: f64 = 0.5;
 
 /// The section; none but for two keys of several values each.
 pub(super) fn section(results: &SweepResults) -> Option<Section> {
@@ -21,25 +21,24 @@ pub(super) fn section(results: &SweepResults) -> Option<Section> {
     }
     let rivals: Vec<&SweepRow> = results.rows().iter().filter(|line| !line.oracle).collect();
     let shown = policies(&rivals);
-    let worths: Vec<f64> = rivals.iter().filter_map(|line| worth(line)).collect();
-    let (low, high) =
-        worths.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &w| (low.min(w), high.max(w)));
-    let share = |worth: f64| if high > low { STRONGEST * (worth - low) / (high - low) } else { 0.0 };
     let what =
         if rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some()) { "oracle ratio" } else { "AOU" };
     let mut section = Section::new("Heat maps").text(format!(
-        "The {what} at every combination, on one scale of colour for all policies: the stronger, the higher."
+        "The {what} at every combination: the stronger the colour, the higher. Every map has a scale of its \
+         own. Bold: the best of the combination, and all that are not clearly worse seed by seed."
     ));
     for &policy in shown.iter().take(MOST_POLICIES) {
-        let cell = |line: &SweepRow| match worth(line) {
-            Some(worth) => Cell::number(written(line, worth), worth).heat(share(worth)).best(line.leads),
-            None => Cell::text(NONE),
+        let worths = rivals.iter().filter(|line| line.row.name == policy).filter_map(|line| worth(line));
+        let (low, high) = worths
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), worth| (low.min(worth), high.max(worth)));
+        let share = |worth: f64| if high > low { STRONGEST * (worth - low) / (high - low) } else { 0.0 };
+        let cell = |line: &&SweepRow| {
+            let worth = worth(line)?;
+            Some(Cell::number(written(line, worth), worth).heat(share(worth)).best(line.leads))
         };
         section = section.table(map(results, format!("{policy}: {what}"), |lines| {
-            lines
-                .iter()
-                .find(|line| line.row.name == policy)
-                .map_or_else(|| Cell::text(NONE), |line| cell(line))
+            let line = lines.iter().find(|line| line.row.name == policy);
+            line.and_then(cell).unwrap_or_else(|| Cell::text(NONE))
         }));
     }
     if let [first, second, ..] = shown.as_slice() {
@@ -68,7 +67,8 @@ fn lead(results: &SweepResults, rivals: &[&SweepRow], (first, second): (&str, &s
     let most = points.filter_map(between).map(|lead| lead.spread.mean.abs()).fold(0.0, f64::max);
     let digits = if most < 1.0 { 3 } else { 1 };
     let caption = format!(
-        "{first} less {second}: {what}, ± standard error seed by seed. Marked: where the difference is clear (95 %)"
+        "{first} less {second}: {what}, ± standard error seed by seed. Marked: where the difference is clear \
+         (95 %)"
     );
     map(results, caption, |lines| match between(lines) {
         None => Cell::text(NONE),

@@ -15,13 +15,16 @@ const WIDE: f64 = 50.0;
 /// Above so many rows a page is no place for a table.
 const MOST_ROWS: usize = 2000;
 
+/// A mean and its standard error, as far as they apply.
+type Drawn = Option<(f64, Option<f64>)>;
+
 /// A number that is drawn.
 struct Measure {
     id: &'static str,
     title: &'static str,
     axis: fn() -> Axis,
     /// Its mean and standard error in a line; none where it does not apply.
-    value: fn(&SweepRow) -> Option<(f64, Option<f64>)>,
+    value: fn(&SweepRow) -> Drawn,
     /// Whether the oracle's tells anything: its ratio is always 1, its regret 0.
     oracle: bool,
     caption: &'static str,
@@ -29,8 +32,9 @@ struct Measure {
 
 const BANDS: &str = "Means over the seeds; bands show one standard error.";
 
-const PAIRED: &str = "Accumulated overall utility: means over the seeds; bands show one standard error of the difference to \
-                      the oracle under the same seed, where there is an oracle.";
+const PAIRED: &str = "Accumulated overall utility: means over the seeds; bands show one standard \
+                      error of the difference to the oracle under the same seed, where there is \
+                      an oracle.";
 
 /// The standard error of the AOU's difference to the oracle, or of the AOU where there is none.
 fn paired(line: &SweepRow) -> Option<f64> {
@@ -193,8 +197,8 @@ fn table(results: &SweepResults) -> Table {
     let errors = results.rows().iter().any(|line| line.row.aou_stderr.is_some());
     let caption = match errors {
         true => {
-            "Mean ± standard error over the seeds. Marked: the best of each point, and all that are not clearly \
-             worse seed by seed (95 %)"
+            "Mean ± standard error over the seeds. Marked: the best of each point, and all that are not \
+             clearly worse seed by seed (95 %)"
         }
         false => "One seed: no standard errors, and nothing is marked",
     };

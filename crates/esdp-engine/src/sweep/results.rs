@@ -135,7 +135,12 @@ impl SweepResults {
 
     /// The oracle ratios, for a terminal.
     pub fn table(&self) -> String {
-        table::render(self)
+        self.table_within(table::WIDTH)
+    }
+
+    /// The same on a terminal that may be narrower: policies that do not fit go below.
+    pub fn table_within(&self, width: usize) -> String {
+        table::render(self, width)
     }
 
     /// A page with a figure per measure, over the first varied key.

@@ -4,11 +4,13 @@ use super::{SweepResults, SweepRow, short_names};
 use crate::results::shortened;
 use esdp_report::table::{NONE, TextTable, wrapped};
 
-const WIDTH: usize = 80;
+/// Nothing is wider, however wide the terminal is; files and pipes get this.
+pub(super) const WIDTH: usize = 80;
 const LONGEST_VALUE: usize = 24;
 
 /// The table; policies that do not fit beside each other go below.
-pub(super) fn render(results: &SweepResults) -> String {
+pub(super) fn render(results: &SweepResults, width: usize) -> String {
+    let width = width.min(WIDTH);
     let rivals: Vec<&SweepRow> = results.rows().iter().filter(|line| !line.oracle).collect();
     let policies = policies(&rivals);
     let points: Vec<&[&SweepRow]> = rivals.chunk_by(|one, next| one.point == next.point).collect();
@@ -17,7 +19,7 @@ pub(super) fn render(results: &SweepResults) -> String {
     let wide = |at: usize| values.iter().map(|values| values[at].chars().count()).max().unwrap_or(0);
     let taken: usize = keys.iter().enumerate().map(|(at, key)| wide(at).max(key.chars().count()) + 2).sum();
     let measured = rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some());
-    let mut text = wrapped(&headline(measured, &rivals), WIDTH) + "\n";
+    let mut text = wrapped(&headline(measured, &rivals), width) + "\n";
     let cells = |policy: &str| -> Vec<String> {
         let of = |lines: &&[&SweepRow]| {
             let line = lines.iter().find(|line| line.row.name == policy);
@@ -25,8 +27,8 @@ pub(super) fn render(results: &SweepResults) -> String {
         };
         points.iter().map(of).collect()
     };
-    let columns: Vec<(&str, Vec<String>)> = policies.iter().map(|&policy| (policy, cells(policy))).collect();
-    for block in blocks(&columns, WIDTH.saturating_sub(taken)) {
+    let columns: Vec<PolicyColumn<'_>> = policies.iter().map(|&policy| (policy, cells(policy))).collect();
+    for block in blocks(&columns, width.saturating_sub(taken)) {
         let header: Vec<&str> =
             keys.iter().map(String::as_str).chain(block.iter().map(|column| column.0)).collect();
         let mut table = TextTable::new(&header);
@@ -65,12 +67,12 @@ fn values(results: &SweepResults, line: &SweepRow) -> Vec<String> {
     results.point(line).at.iter().map(|(_, value)| shortened(value, LONGEST_VALUE)).collect()
 }
 
+/// A policy and its cells.
+type PolicyColumn<'a> = (&'a str, Vec<String>);
+
 /// As many policies side by side as fit.
-fn blocks<'a, 'b>(
-    columns: &'a [(&'b str, Vec<String>)],
-    width: usize,
-) -> Vec<Vec<&'a (&'b str, Vec<String>)>> {
-    let mut blocks: Vec<Vec<&(&str, Vec<String>)>> = Vec::new();
+fn blocks<'a, 'b>(columns: &'a [PolicyColumn<'b>], width: usize) -> Vec<Vec<&'a PolicyColumn<'b>>> {
+    let mut blocks: Vec<Vec<&PolicyColumn<'_>>> = Vec::new();
     let mut taken = usize::MAX;
     for column in columns {
         let cells = column.1.iter().map(String::as_str).chain([column.0]);
@@ -104,6 +106,27 @@ fn cell(line: &SweepRow, measured: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Runner;
+    use esdp::scenario::Scenario;
+
+    #[test]
+    fn the_best_of_a_point_is_marked_seed_by_seed() {
+        let runner = |seeds: u64| {
+            let runner = Runner::new(Scenario::preset("default").unwrap());
+            let runner = runner.policies(["oracle", "lcf", "esdp"]).unwrap().slots(60).unwrap();
+            let vary = ["arrivals.rho=0.5,1", "speeds.deviation=0.1"].map(|vary| vary.parse().unwrap());
+            runner.seeds(0, seeds).unwrap().sweep(vary.to_vec()).unwrap().table_within(60)
+        };
+        let text = runner(6);
+        assert!(text.contains("*: the best of the"), "{text}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with(['0', '1'])).collect();
+        assert_eq!(rows.len(), 2, "{text}");
+        assert!(rows.iter().all(|row| row.ends_with('*') && row.matches('*').count() == 1), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        // One seed has no standard error, and nobody is best.
+        let one = runner(1);
+        assert!(one.starts_with("oracle ratio, one seed\n") && !one.contains(['±', '*']), "{one}");
+    }
 
     #[test]
     fn policies_go_below_each_other_when_they_must() {

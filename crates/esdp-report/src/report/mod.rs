@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `block` | the parts of a section: text, figures, tables, code |
 //! | `table` | tables that mark their best values |
-//! | `page.css`, `figure.js`, `scatter.js`, `ticks.js`, `table.js` | how it looks, how figures move, how tables are sorted |
+//! | `page.css` | how it looks |
+//! | `figure.js`, `scatter.js`, `ticks.js`, `table.js` | how figures move and tables are sorted |
 //! | `uplot/` | the library that draws the figures (MIT, its licence beside it) |
 //!
 //! The page forbids itself every request (its content security policy), and everything that is

@@ -252,6 +252,7 @@ pub struct JobTable {
     /// How far what a held job reports is from how fast it ran, by luck of its own: the coefficient of
     /// variation of a factor (default: 0).
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 0.0, "minimum" = 0, "maximum" = 5)))]
     pub luck: f64,
 }
 

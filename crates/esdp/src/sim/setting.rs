@@ -24,10 +24,10 @@ pub struct Setting {
     speeds: Speeds,
     delay: Delay,
     held: Option<HeldSpec>,
-    luck: f64,
     windows: Arc<Windows>,
     /// How much each port counts in decisions; empty where all count the same.
     weights: Vec<f64>,
+    luck: f64,
     seed: u64,
 }
 
@@ -158,11 +158,6 @@ impl Setting {
         self.held.as_ref()
     }
 
-    /// How far what a held job reports is from how fast it ran, as a coefficient of variation.
-    pub fn luck(&self) -> f64 {
-        self.luck
-    }
-
     pub(super) fn windows(&self) -> &Arc<Windows> {
         &self.windows
     }
@@ -170,6 +165,11 @@ impl Setting {
     /// How much each port counts in decisions; empty where all count the same.
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// How far what a held job reports is from how fast it ran, as a coefficient of variation.
+    pub fn luck(&self) -> f64 {
+        self.luck
     }
 
     /// The arrivals, from the first slot on.

@@ -1,8 +1,8 @@
 //! Which server is the slow one: speeds as multiples of what is usual.
 //!
 //! Usual is, for each port and task group, the *median* over the servers that were tried: an average over
-//! outcomes would lean to the fast servers, which a scheduler that learns uses more, and call all others slow.
-//! A server's factor is the average of its channels' ratios, weighed by outcomes:
+//! outcomes would lean to the fast servers, which a scheduler that learns uses more, and call all others
+//! slow. A server's factor is the average of its channels' ratios, weighed by outcomes:
 //!
 //! ```text
 //! factor_r = sum_e n_e (speed_e / median_e) / sum_e n_e        over the channels e of server r

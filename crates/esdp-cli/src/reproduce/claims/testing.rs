@@ -60,6 +60,7 @@ fn run(made: &MadeUpPolicy<'_>, seed: u64) -> PolicyRun {
         jobs: JobCounts::default(),
         uses: 100,
         unsure: made.explored + seed % 2,
+        learns: true,
         solved: SLOTS,
         proved: SLOTS,
         used: vec![],
