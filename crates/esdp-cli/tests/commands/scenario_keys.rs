@@ -129,6 +129,7 @@ fn block<'t>(page: &'t str, language: &str) -> &'t str {
 
 /// A key of a scenario as it is used, or a number in its value.
 #[derive(Clone)]
+#[derive(Debug)]
 struct Use<'s> {
     /// As the reference names it.
     key: String,
