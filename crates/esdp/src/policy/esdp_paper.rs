@@ -17,7 +17,8 @@
 //! what was chosen for ports without a job is zeroed afterwards. The capacity that those
 //! took is wasted, about 8 points of oracle ratio. Fixed: statistics hold what was known
 //! before the slot, and channels never tried (infinite width, which has no ceiling) are
-//! covered first; those of absent ports stay out.
+//! covered first; those of absent ports stay out. `cover = false` drops that round: they then count as if
+//! they had been tried once and had delivered nothing.
 
 use super::kit::{Index, Learning, Scope, Score};
 use super::optimistic::{of_channels, share_of_channels};
@@ -42,6 +43,9 @@ pub struct EsdpPaperSpec {
     pub slack: Slack,
     /// `"exact"` (default) or `"paper"` for Algorithm 2.
     pub solver: RoundedSolver,
+    /// Whether channels that were never tried go first, as many as fit (default: true).
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub cover: bool,
 }
 
 /// What solves the rounded problem.
@@ -62,6 +66,7 @@ impl Default for EsdpPaperSpec {
             exploration: Exploration::Printed,
             slack: Slack::LogLog,
             solver: RoundedSolver::Exact,
+            cover: true,
         }
     }
 }
@@ -82,7 +87,8 @@ impl EsdpPaperSpec {
         self.check()?;
         let statistics = Box::new(Means::new(cluster.channels().len()));
         let most = share_of_channels(self.alpha, cluster);
-        let index = Rounded { exploration: self.exploration, slack: self.slack, most, rate: 0.0, scale: 0.0 };
+        let &Self { exploration, slack, cover, .. } = self;
+        let index = Rounded { exploration, slack, most, cover, rate: 0.0, scale: 0.0 };
         let policy = Learning::new(Self::NAME, statistics, index);
         Ok(match self.solver {
             RoundedSolver::Exact => policy,
@@ -102,6 +108,7 @@ pub struct Rounded {
     exploration: Exploration,
     slack: Slack,
     most: f64,
+    cover: bool,
     /// *g(t)* of the slot.
     rate: f64,
     /// *xi* of the slot.
@@ -117,8 +124,14 @@ impl Index for Rounded {
     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
         let Self { rate, scale, .. } = self;
         let mean = (scale * seen.estimate(channel)).ceil();
-        let width = (scale * scale * rate * seen.variance(channel)).ceil();
+        // Infinite where it was never tried, and is not covered first: that of one use then.
+        let variance = seen.variance(channel).min(0.5);
+        let width = (scale * scale * rate * variance).ceil();
         Score { mean, width }
+    }
+
+    fn covers(&self) -> bool {
+        self.cover
     }
 
     fn scope(&self) -> Scope {

@@ -46,6 +46,7 @@
 //! mean = 0.5              # or: devices = [{ kind = "linear", rate = 0.03 }, ...]
 //! deviation = 0.1
 //! scale = 0.0667
+//! per = "amount"          # of a device; or "channel": a draw for each channel and device
 //!
 //! [arrivals]
 //! law = "bernoulli"       # see `ArrivalSpec`

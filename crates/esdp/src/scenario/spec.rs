@@ -4,7 +4,7 @@ use super::gangs::GangTable;
 use super::policies::{self, LabelledPolicy};
 use super::set::Sweep;
 use crate::model::{Amount, SupplyCost};
-use crate::sim::{ArrivalSpec, Delay, HeldSpec, SpeedSpec};
+use crate::sim::{ArrivalSpec, CostPer, Delay, HeldSpec, SpeedSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -323,6 +323,10 @@ pub struct CostTable {
     pub deviation: f64,
     /// What they are multiplied by.
     pub scale: f64,
+    /// What they are drawn for: `"amount"` (default), one for each amount of a device, or `"channel"`, one
+    /// for each channel and device.
+    #[serde(skip_serializing_if = "CostPer::is_default")]
+    pub per: CostPer,
     /// Instead: a cost for each device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<SupplyCost>>,
@@ -330,7 +334,7 @@ pub struct CostTable {
 
 impl Default for CostTable {
     fn default() -> Self {
-        Self { mean: 0.5, deviation: 0.1, scale: 1.0 / 15.0, devices: None }
+        Self { mean: 0.5, deviation: 0.1, scale: 1.0 / 15.0, per: CostPer::Amount, devices: None }
     }
 }
 
