@@ -41,7 +41,11 @@ impl HaufSpec {
 
     /// Builds the policy.
     pub fn policy(&self, cluster: &Cluster) -> Hauf {
-        Hauf { order: Order::stopping(self.stop), statistics: Means::new(cluster.channels().len()), by: self.by }
+        Hauf {
+            order: Order::stopping(self.stop),
+            statistics: Means::new(cluster.channels().len()),
+            by: self.by,
+        }
     }
 }
 

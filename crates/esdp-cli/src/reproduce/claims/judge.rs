@@ -4,7 +4,7 @@ use esdp_engine::Spread;
 
 /// What a set of paired differences says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(in super::super) enum Sign {
     /// Clearly above 0.
     Above,
     /// Clearly below 0.
@@ -15,13 +15,13 @@ pub(super) enum Sign {
 
 /// Differences seed by seed: their mean, standard error and sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Difference {
-    pub(super) spread: Spread,
-    pub(super) sign: Sign,
+pub(in super::super) struct Difference {
+    pub(in super::super) spread: Spread,
+    pub(in super::super) sign: Sign,
 }
 
 impl Difference {
-    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(in super::super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let spread = Spread::of(values);
         // What only rounding tells apart is not apart.
         let reach = (student(spread.n) * spread.stderr).max(1e-9);
@@ -35,20 +35,20 @@ impl Difference {
     }
 
     /// Seed by seed `a - b`.
-    pub(super) fn between(a: &[f64], b: &[f64]) -> Self {
+    pub(in super::super) fn between(a: &[f64], b: &[f64]) -> Self {
         Self::of(a.iter().zip(b).map(|(a, b)| a - b))
     }
 
     /// Seed by seed `a / b - 1`.
-    pub(super) fn gain(a: &[f64], b: &[f64]) -> Self {
+    pub(in super::super) fn gain(a: &[f64], b: &[f64]) -> Self {
         Self::of(a.iter().zip(b).map(|(a, b)| if *b == 0.0 { 0.0 } else { a / b - 1.0 }))
     }
 
-    pub(super) fn is_above(&self) -> bool {
+    pub(in super::super) fn is_above(&self) -> bool {
         self.sign == Sign::Above
     }
 
-    pub(super) fn is_below(&self) -> bool {
+    pub(in super::super) fn is_below(&self) -> bool {
         self.sign == Sign::Below
     }
 }
@@ -82,7 +82,7 @@ pub(super) fn share(spread: Spread) -> String {
 }
 
 /// `+123 ± 4`, in as many digits as it needs.
-pub(super) fn amount(spread: Spread) -> String {
+pub(in super::super) fn amount(spread: Spread) -> String {
     let digits = if spread.mean.abs() < 10.0 { 2 } else { 0 };
     format!("{:+.digits$} ± {:.digits$}", spread.mean, spread.stderr)
 }

@@ -75,7 +75,8 @@ impl Order {
                 let ranked = self.ranked[position..].iter().map(|&(_, channel)| ChannelId(channel));
                 self.channels.clear();
                 self.channels.extend(ranked.filter(|&channel| view.cluster.channel(channel).port == port));
-                let whole = self.whole.place(view.cluster, (port, jobs), &self.channels, &mut self.room, choice);
+                let whole =
+                    self.whole.place(view.cluster, (port, jobs), &self.channels, &mut self.room, choice);
                 fits = whole == jobs;
             }
             if self.stops && !fits {
