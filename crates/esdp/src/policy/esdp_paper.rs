@@ -170,4 +170,20 @@ mod tests {
         let expected = 3.0 * (0.5 * scale).ceil() + (3.0 * (scale * scale * rate / 200.0).ceil()).sqrt();
         assert!((certificate.value - expected).abs() < 1e-9, "{certificate:?}, not {expected}");
     }
+
+    #[test]
+    fn without_the_covering_round_channels_never_tried_count_as_tried_once() {
+        let cluster = tiny();
+        let chosen = |cover| {
+            let spec = EsdpPaperSpec { cover, ..EsdpPaperSpec::default() };
+            let mut policy = spec.policy(&cluster).unwrap().with_solver(solver());
+            let (alone, mut choice) = (Arrivals::new(vec![0, 1]), Choice::default());
+            policy.decide(&view(&cluster, 5, &alone, cluster.capacity()), &mut choice).unwrap();
+            choice.channels
+        };
+        // Covered: what is open and fits, lightest first. Else all count alike, the three that fit together
+        // are best, and port 0 is absent.
+        assert_eq!(chosen(true), [2, 3].map(ChannelId));
+        assert_eq!(chosen(false), [ChannelId(2)]);
+    }
 }

@@ -1,11 +1,12 @@
 //! Every claim on evidence that bears it out and on evidence that does not.
 
+use super::super::contenders::UNCOVERED;
 use super::super::evidence::{Evidence, Measured};
-use super::super::reading::Reading;
+use super::super::reading::{Reading, Setting};
 use super::super::source::Source;
 use super::testing::{MadeUpPolicy, measured, moving, single_seed, steady};
-use super::{Claim, Verdict, csv, judge, under};
-use esdp::policy::PolicySpec;
+use super::{Claim, Tally, Verdict, csv, judge, tallies, under};
+use esdp::policy::{PolicySpec, Rank};
 
 const YES: Verdict = Verdict::Reproduced;
 const PARTLY: Verdict = Verdict::Partly;
@@ -228,4 +229,96 @@ fn one_seed_decides_nothing_and_no_figure_is_no_claim() {
         ),
         "{text}"
     );
+}
+
+#[test]
+fn a_claim_has_a_verdict_per_reading() {
+    // By ports HAUF is behind from the first slot on; by channels it leads at first.
+    let late = |slot| if slot <= 20 { 2.0 } else { 9.0 };
+    let policies = [
+        steady("esdp", 9.9),
+        moving("esdp-paper", late),
+        steady("hauf", 1.0),
+        steady("lcf", 1.0),
+        steady("lwtf", 1.0),
+        steady("hauf-channel", 5.0),
+        steady("hauf-stop", 1.0),
+        steady("hauf-channel-stop", 9.5),
+        steady("lcf-stop", 0.5),
+        steady("lwtf-stop", 0.5),
+    ];
+    let found = judge(&evidence(Source::Time, vec![measured(0.0, &policies)]));
+    let claim = |id: &str| found.iter().find(|judged| judged.claim.id == id).unwrap();
+    let read = |hauf, stop| Reading { hauf, stop, ..Reading::FIRST };
+    let verdict = |id: &str, reading| claim(id).under(reading).unwrap().0;
+    assert_eq!(verdict("overtakes-hauf", read(Rank::Port, false)), PARTLY);
+    assert_eq!(verdict("overtakes-hauf", read(Rank::Channel, false)), YES);
+    assert_eq!(verdict("ahead", read(Rank::Channel, false)), YES);
+    assert_eq!(verdict("ahead", read(Rank::Channel, true)), PARTLY);
+    // What no reading changes is said once, and holds under all.
+    assert!(claim("converges-to-oracle").readings.is_empty());
+    assert_eq!(
+        verdict("converges-to-oracle", read(Rank::Channel, true)),
+        verdict("converges-to-oracle", Reading::FIRST)
+    );
+    // Two margins, four kinds of baselines.
+    assert_eq!(claim("margin-73").readings.len(), 7);
+    let all = tallies(&found);
+    assert_eq!(all.len(), 16);
+    assert!(all[0].reproduced > all[15].reproduced, "{all:?}");
+    assert!(all[0].reading.starts_with("HAUF by channel"), "{all:?}");
+    let counted = |tally: &Tally| tally.reproduced + tally.partly + tally.not + tally.unclear;
+    assert!(all.iter().all(|tally| counted(tally) == found.len()));
+}
+
+#[test]
+fn the_trace_is_judged_as_a_run_over_time() {
+    let ahead = [steady("esdp-paper", 5.0), steady("hauf", 4.0), steady("lcf", 3.0), steady("lwtf", 2.0)];
+    let behind = [steady("esdp-paper", 1.0), steady("hauf", 4.0), steady("lcf", 3.0), steady("lwtf", 2.0)];
+    let mut both = evidence(Source::Time, vec![measured(0.0, &ahead)]);
+    both.add(Source::Trace, vec![measured(0.0, &behind)]);
+    let found = judge(&both);
+    let trace = Reading { setting: Setting::Trace, ..Reading::FIRST };
+    assert_eq!(found[0].claim.id, "ahead");
+    assert_eq!((found[0].claim.verdict, found[0].under(trace).unwrap().0), (YES, NO));
+}
+
+#[test]
+fn the_start_of_the_paper_s_policy() {
+    let start = |uncovered| {
+        let policies = [steady("esdp-paper", 5.0), steady(UNCOVERED, uncovered), steady("hauf-channel", 6.0)];
+        verdicts(&evidence(Source::Start, vec![measured(0.0, &policies)]))
+    };
+    assert_eq!(start(4.0), [("initial-solution", YES)]);
+    assert_eq!(start(6.0), [("initial-solution", NO)]);
+}
+
+#[test]
+fn the_factors_of_the_complexity() {
+    let spec = r#"{"name": "esdp-paper", "solver": "paper"}"#;
+    let times = |source, micros: [u64; 3]| {
+        let place = |(x, micros): (f64, u64)| {
+            let spec = serde_json::from_str(spec).unwrap();
+            measured(x, &[MadeUpPolicy { spec, micros, ..steady("program", 5.0) }])
+        };
+        verdicts(&evidence(source, [8.0, 16.0, 32.0].into_iter().zip(micros).map(place).collect()))
+    };
+    assert_eq!(times(Source::OverheadBudgets, [1000, 2000, 4000]), [("overhead-budgets", YES)]);
+    assert_eq!(times(Source::OverheadCapacity, [1000, 4000, 16000]), [("overhead-capacity", PARTLY)]);
+    assert_eq!(times(Source::OverheadCapacity, [1000, 9000, 1200]), [("overhead-capacity", NO)]);
+}
+
+#[test]
+fn regret_that_grows_as_its_horizon_does_not() {
+    let regret = |lost: fn(f64) -> f64| {
+        let paper = move |slot: u64| 10.0 - (lost(slot as f64) - lost(slot as f64 - 1.0));
+        let policies = [steady("esdp", 9.9), moving("esdp-paper", paper), steady("hauf", 1.0)];
+        let found = first(&evidence(Source::Time, vec![measured(0.0, &policies)]));
+        found.iter().find(|claim| claim.id == "regret-log").unwrap().clone()
+    };
+    let log = regret(|t| 3.0 * (1.0 + t).ln());
+    assert_eq!(log.verdict, YES, "{}", log.measured);
+    assert!(log.measured.contains("esdp-paper +3."), "{}", log.measured);
+    assert_eq!(regret(|t| t.powf(0.75)).verdict, PARTLY);
+    assert_eq!(regret(|t| 2.0 * t).verdict, NO);
 }
