@@ -193,8 +193,9 @@ pub(super) fn terminal(claims: &[Judged]) -> String {
         table.row([claim.id.to_owned(), number, claim.unit.to_owned(), port, channel, stop, both]);
     }
     let mut text = table.render();
-    text += "\nport, chan: HAUF ranks ports, or channels; stop, both: the same, and all baselines stop\n\
-             at what does not fit. measured is under the first. Other readings are in the report.\n";
+    text += "\nport, chan: HAUF ranks ports, or channels; stop, both: the same, and all\n\
+             baselines stop at what does not fit. What is measured is under the first;\n\
+             other readings are in the report.\n";
     let all = tallies(claims);
     let told = |tally: &Tally| {
         let Tally { reproduced, partly, not, unclear, .. } = tally;

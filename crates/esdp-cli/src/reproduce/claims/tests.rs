@@ -286,7 +286,7 @@ fn the_trace_is_judged_as_a_run_over_time() {
 #[test]
 fn the_start_of_the_paper_s_policy() {
     let start = |uncovered| {
-        let policies = [steady("esdp-paper", 5.0), steady(UNCOVERED, uncovered), steady("hauf-channel", 6.0)];
+        let policies = [steady("esdp-paper", 5.0), steady(UNCOVERED, uncovered)];
         verdicts(&evidence(Source::Start, vec![measured(0.0, &policies)]))
     };
     assert_eq!(start(4.0), [("initial-solution", YES)]);
