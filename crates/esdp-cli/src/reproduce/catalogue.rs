@@ -80,7 +80,8 @@ pub(super) const FIGURES: [Entry; 17] = [
     Entry {
         name: "trace",
         caption: "The paragraph on traces: capacities, requests and arrivals from one, without a figure there",
-        sources: &[Source::Trace, Source::TraceRho],
+        // Its claims are told beside those of the run without a trace.
+        sources: &[Source::Time, Source::Trace, Source::TraceRho],
         draw: draw::trace,
     },
     Entry {

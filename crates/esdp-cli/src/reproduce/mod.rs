@@ -132,10 +132,10 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
         OutputFormat::Json => output::print_json(&document(args, &report, &drawn, &claims)),
         OutputFormat::Table => {
             let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
-            // Every source begins with the same seed; some take fewer.
-            let seeds =
-                scenarios.iter().map(Scenario::seeds).max_by_key(|seeds| seeds.len()).unwrap_or_default();
-            let seeds = seeds_in_words(seeds);
+            let mut seeds: Vec<u64> = scenarios.iter().flat_map(Scenario::seeds).copied().collect();
+            seeds.sort_unstable();
+            seeds.dedup();
+            let seeds = seeds_in_words(&seeds);
             let figures = if names.len() == 1 { "figure" } else { "figures" };
             let head = format!("{} {figures}, seeds {seeds}: {}\n", names.len(), names.join(", "));
             let text = format!("{}\nReport: {}\n", page::terminal(&claims), report.display());

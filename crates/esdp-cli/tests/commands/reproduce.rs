@@ -122,9 +122,10 @@ fn a_trace_of_one_s_own() {
         let out = dir.path().join(name);
         let size = ["trace", "--seeds", "2", "--slots", "20"];
         let table = reproduce(&out, &[&size[..], files].concat()).fine();
-        assert!(table.starts_with("1 figure, seeds "), "{table}");
-        // Two seeds of the run over time, two at each of five rates.
-        assert_eq!(parts(&out).len(), 2 + 2 * 5);
+        assert!(table.starts_with("1 figure, seeds 0 to 1: trace\n"), "{table}");
+        // Two seeds over time, with and without the trace, two at each of five rates.
+        assert_eq!(parts(&out).len(), 2 + 2 + 2 * 5);
+        assert!(read(&out, "claims.csv").contains("\nahead,trace,aou,"), "judged on the trace too");
         let rates = read(&out, "trace-rho.csv");
         assert_eq!(rates.lines().count(), 1 + 8 * 5, "{rates}");
         assert!(!read(&out, "trace.csv").contains("-stop"));
