@@ -65,7 +65,7 @@ fn the_paper_as_it_describes_itself() {
         ("steep-then-flat", YES),
         ("converges-to-oracle", YES),
         ("oscillates-at-first", YES),
-        ("regret-log", YES),
+        ("regret-log", NO), // 0.2 a slot for ever
         ("horizon-leads", YES),
         ("horizon-helps", YES),
     ];
@@ -261,8 +261,8 @@ fn a_claim_has_a_verdict_per_reading() {
         verdict("converges-to-oracle", read(Rank::Channel, true)),
         verdict("converges-to-oracle", Reading::FIRST)
     );
-    // Two margins, four kinds of baselines.
-    assert_eq!(claim("margin-73").readings.len(), 7);
+    // Four kinds of baselines; the seeds differ by a factor that all share, so both margins are the same.
+    assert_eq!(claim("margin-73").readings.len(), 3);
     let all = tallies(&found);
     assert_eq!(all.len(), 16);
     assert!(all[0].reproduced > all[15].reproduced, "{all:?}");
@@ -316,7 +316,7 @@ fn regret_that_grows_as_its_horizon_does_not() {
         let found = first(&evidence(Source::Time, vec![measured(0.0, &policies)]));
         found.iter().find(|claim| claim.id == "regret-log").unwrap().clone()
     };
-    let log = regret(|t| 3.0 * (1.0 + t).ln());
+    let log = regret(|t| 3.0 * t.max(1.0).ln());
     assert_eq!(log.verdict, YES, "{}", log.measured);
     assert!(log.measured.contains("esdp-paper +3."), "{}", log.measured);
     assert_eq!(regret(|t| t.powf(0.75)).verdict, PARTLY);
