@@ -31,7 +31,8 @@ fn assert_accessible(browser: &mut Browser, axe: &str, what: &str) {
     browser.ask(&format!("{axe};true"));
     let found = browser.ask(
         "axe.run().then((found) => ({ passed: found.passes.length,
-           violations: found.violations.map((rule) => [rule.id, rule.nodes.map((node) => node.failureSummary + node.html)]) }))",
+           violations: found.violations.map((rule) => [rule.id,
+               rule.nodes.map((node) => node.failureSummary + node.html)]) }))",
     );
     assert!(found["passed"].as_u64().unwrap() > 10, "axe has looked at nothing: {found}");
     assert_eq!(found["violations"], json!([]), "{what}");
@@ -198,7 +199,8 @@ fn it_asks_for_a_token_and_comes_back_after_a_crash() {
     for round in 0..20 {
         let report = |server: usize| {
             let work = if server == 1234 { 40 } else { 90 + (server + 7 * round) % 20 };
-            json!({"port": "train", "server": format!("n{server}"), "work": work, "seconds": 1, "id": format!("{round}-{server}")})
+            json!({"port": "train", "server": format!("n{server}"), "work": work, "seconds": 1,
+                "id": format!("{round}-{server}")})
         };
         client.post("/v1/observations", &(0..2000).map(report).collect());
     }

@@ -10,18 +10,23 @@ fn gang_problem() -> impl Strategy<Value = Value> {
         let channel = (0..servers, number(), width())
             .prop_map(|(server, mean, width)| json!({"server": server, "mean": mean, "width": width}));
         let group = (1..4u64, prop::collection::vec(amount(), devices), prop::collection::vec(channel, 0..3))
-            .prop_map(|(count, request, channels)| json!({"count": count, "request": request, "channels": channels}));
+            .prop_map(|(count, request, channels)| {
+                json!({"count": count, "request": request, "channels": channels})
+            });
         let job = (1..4u64, 0..3u64, prop::collection::vec(group, 1..3))
             .prop_map(|(min, copies, tasks)| json!({"min": min, "copies": copies, "tasks": tasks}));
-        let server = prop::collection::vec(amount(), devices).prop_map(|capacity| json!({"capacity": capacity}));
+        let server =
+            prop::collection::vec(amount(), devices).prop_map(|capacity| json!({"capacity": capacity}));
         let all = (prop::collection::vec(server, servers as usize), prop::collection::vec(job, 0..4));
-        (all, prop::option::of(prop::collection::vec(amount(), devices))).prop_map(|((servers, jobs), capacity)| {
-            let mut problem = json!({"servers": servers, "jobs": jobs});
-            if let Some(capacity) = capacity {
-                problem["capacity"] = json!(capacity);
-            }
-            problem
-        })
+        (all, prop::option::of(prop::collection::vec(amount(), devices))).prop_map(
+            |((servers, jobs), capacity)| {
+                let mut problem = json!({"servers": servers, "jobs": jobs});
+                if let Some(capacity) = capacity {
+                    problem["capacity"] = json!(capacity);
+                }
+                problem
+            },
+        )
     })
 }
 
@@ -29,7 +34,8 @@ fn number() -> impl Strategy<Value = Value> {
     prop_oneof![
         4 => (-1.0..1.0f64).prop_map(|number| json!(number)),
         2 => (0..9u64).prop_map(|number| json!(number)),
-        1 => prop::sample::select(vec![json!(1e308), json!(-1e308), json!(5e-324), json!(u64::MAX), json!(i64::MIN), json!(-0.0)]),
+        1 => prop::sample::select(vec![json!(1e308), json!(-1e308), json!(5e-324), json!(u64::MAX),
+            json!(i64::MIN), json!(-0.0)]),
         // Vast and tiny, but not too much so to be added up.
         1 => (prop::sample::select(vec![-200, -12, -9, -6, -3, 3, 6, 9, 12, 15, 200]), -9.0..9.0f64)
             .prop_map(|(exponent, digits)| json!(digits * 10f64.powi(exponent))),
@@ -39,7 +45,8 @@ fn number() -> impl Strategy<Value = Value> {
 fn amount() -> impl Strategy<Value = Value> {
     prop_oneof![
         9 => (0..5u64).prop_map(|amount| json!(amount)),
-        1 => prop::sample::select(vec![json!(u64::MAX), json!(u64::MAX / 2), json!(1u64 << 53), json!(1u64 << 32)]),
+        1 => prop::sample::select(vec![json!(u64::MAX), json!(u64::MAX / 2), json!(1u64 << 53),
+            json!(1u64 << 32)]),
     ]
 }
 

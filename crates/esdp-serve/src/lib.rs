@@ -193,7 +193,8 @@ fn serve(
     let started = Instant::now();
     let (engine, thread) =
         Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
-    tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(), "state loaded");
+    tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(),
+        "state loaded");
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
@@ -213,9 +214,11 @@ fn serve(
     };
     let mut driven = None;
     runtime.block_on(async {
-        let listener = TcpListener::bind(settings.listen).await.map_err(io_error(settings.listen.to_string()))?;
+        let listener =
+            TcpListener::bind(settings.listen).await.map_err(io_error(settings.listen.to_string()))?;
         let address = listener.local_addr().map_err(io_error(settings.listen.to_string()))?;
-        tracing::info!(%address, mode = ?settings.mode, policy = settings.policy.name(), tls = tls.is_some(), "listening");
+        tracing::info!(%address, mode = ?settings.mode, policy = settings.policy.name(), tls = tls.is_some(),
+            "listening");
         // Before anybody is told that we are there, so that no signal comes too early.
         let signalled = signals().map_err(io_error("signals"))?;
         ready(address);

@@ -114,7 +114,8 @@ Examples:
 /// Prints the time per decision of the exact solver on learned problems of several sizes,
 /// beside the paper's dynamic program and general MILP solvers. Takes some minutes.
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp bench --help` for what is measured and examples.")]
+#[command(after_long_help = DETAILS)]
+#[command(after_help = "See `esdp bench --help` for what is measured and examples.")]
 pub struct BenchArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
@@ -132,16 +133,19 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FAMILY[:AxB],...", value_delimiter = ',', value_parser = family::sizes)]
     families: Vec<Vec<Sized>>,
     /// Measures the live core on so many ports and servers [default: 100x1000, if given without a size]
-    #[arg(long, value_name = "PORTSxSERVERS", num_args = 0..=1, default_missing_value = "100x1000", value_parser = live::size)]
+    #[arg(long, value_name = "PORTSxSERVERS", value_parser = live::size)]
+    #[arg(num_args = 0..=1, default_missing_value = "100x1000")]
     live: Option<(usize, usize)>,
     /// How many problems to draw of each family, size and index
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     instances: u64,
     /// Which index of drawn problems [default: both]
     #[arg(long, value_enum)]
     index: Option<DrawnIndex>,
     /// Which rivals to ask
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [RivalName::Highs, RivalName::Milp, RivalName::Paper])]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(default_values_t = [RivalName::Highs, RivalName::Milp, RivalName::Paper])]
     rivals: Vec<RivalName>,
     /// How long a rival may take, for each drawn problem and for each size of learned ones, in
     /// seconds [default: 10, or 1 with --quick]
@@ -151,7 +155,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Instead of measuring, compares the answers with those of HiGHS on so many problems
-    #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true, conflicts_with_all = ["sizes", "families", "live"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["sizes", "families", "live"])]
+    #[arg(value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     agree: Option<u64>,
     /// Draws the clusters, arrivals and speeds
     #[arg(long, default_value_t = 0, value_parser = output::whole(0, u64::MAX), allow_negative_numbers = true)]

@@ -207,7 +207,8 @@ impl Player {
         let ticket = name.to_string();
         match unit {
             Some(unit) => {
-                json!({"ticket": ticket, "work": utility * unit * REPORTED_SECONDS, "seconds": REPORTED_SECONDS})
+                json!({"ticket": ticket, "work": utility * unit * REPORTED_SECONDS,
+                    "seconds": REPORTED_SECONDS})
             }
             None => json!({"ticket": ticket, "utility": utility}),
         }

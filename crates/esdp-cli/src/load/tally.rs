@@ -101,7 +101,8 @@ impl Tally {
     pub(crate) fn json(&self) -> Value {
         let mut latency = serde_json::Map::new();
         for (kind, count, [p50, p95, p99, max]) in self.percentiles() {
-            let figures = json!({"count": count, "p50_ms": p50 / 1e3, "p95_ms": p95 / 1e3, "p99_ms": p99 / 1e3,
+            let figures = json!({"count": count, "p50_ms": p50 / 1e3, "p95_ms": p95 / 1e3,
+                "p99_ms": p99 / 1e3,
                                  "max_ms": max / 1e3});
             latency.insert(kind.key().to_owned(), figures);
         }

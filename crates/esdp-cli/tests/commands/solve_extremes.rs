@@ -86,7 +86,8 @@ fn a_hundred_thousand_channels_without_a_job_are_no_depth() {
 fn what_is_called_optimal_is_so_within_the_documented_rounding() {
     // The optimum takes the vast mean, two tasks of 10 and three of 1: 15 + 15 + 3 * 33 <= 156.
     let problem = json!({"servers": [{"capacity": [0, 156]}], "jobs": [
-        {"min": 1, "copies": 2, "tasks": [{"count": 2, "request": [0, 33], "channels": [{"server": 0, "mean": 1}]}]},
+        {"min": 1, "copies": 2, "tasks": [
+            {"count": 2, "request": [0, 33], "channels": [{"server": 0, "mean": 1}]}]},
         {"min": 1, "tasks": [{"count": 1, "request": [0, 0], "channels": [{"server": 0, "mean": 2e12}]},
                              {"count": 2, "request": [0, 15], "channels": [{"server": 0, "mean": 10}]}]}]});
     let optimum = 2e12 + 23.0;
@@ -107,7 +108,8 @@ fn doing_nothing_is_always_a_candidate() {
     let problem = json!({"servers": [{"capacity": [0]}], "jobs": [
         {"min": 2, "tasks": [{"count": 1, "request": [0], "channels": [{"server": 0, "mean": 6e300}]},
                              {"count": 1, "request": [0], "channels": []}]},
-        {"min": 2, "tasks": [{"count": 2, "request": [0], "channels": [{"server": 0, "mean": -1, "width": 1}]}]}]});
+        {"min": 2, "tasks": [
+            {"count": 2, "request": [0], "channels": [{"server": 0, "mean": -1, "width": 1}]}]}]});
     for solver in ["auto", "greedy", "exhaustive"] {
         let answer = solved(&problem, solver);
         assert_eq!(

@@ -1,12 +1,12 @@
 //! The contract of `esdp serve`, over real HTTP against the real binary.
 
-use crate::service::{self, Client, Service, cluster, output};
+use crate::service::{Client, Service, cluster};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
 
-fn started(data: &Path, args: &[&str]) -> (Service, Client) {
+pub(crate) fn started(data: &Path, args: &[&str]) -> (Service, Client) {
     let service = Service::start(data, args);
     let mut client = service.client();
     let put = client.ok("PUT", "/v1/cluster", &cluster(3).to_string());
@@ -179,7 +179,8 @@ fn advice_is_compared_with_what_was_done() {
     let (_service, mut client) = started(data.path(), &["--mode", "advise"]);
     for round in 0..100 {
         for (server, utility) in [("n0", 0.9), ("n1", 0.2), ("n2", 0.2)] {
-            let report = json!({"port": "train", "server": server, "utility": utility, "id": format!("{server}-{round}")});
+            let report = json!({"port": "train", "server": server, "utility": utility,
+                "id": format!("{server}-{round}")});
             client.post("/v1/observations", &report);
         }
     }
@@ -286,7 +287,9 @@ fn what_is_wrong_is_said_with_code_place_and_what_is_accepted() {
         assert_eq!(error["field"].as_str(), field, "{method} {path} {body}: {error}");
         assert!(!error["message"].as_str().unwrap().is_empty());
     }
-    let mixed = json!([{"port": "train", "server": "n0", "rate": 1, "id": "a"}, {"port": "train", "server": "n9", "rate": 1, "id": "b"}]);
+    let mixed = json!([
+        {"port": "train", "server": "n0", "rate": 1, "id": "a"},
+        {"port": "train", "server": "n9", "rate": 1, "id": "b"}]);
     let answer = client.post("/v1/observations", &mixed);
     assert_eq!((&answer["learned"], &answer["refused"][0]["index"]), (&json!(1), &json!(1)), "{answer}");
 }
@@ -360,66 +363,4 @@ fn news_arrive_live_and_after_a_break() {
     assert!(second > first && data.contains("\"slot\":2"), "{data}");
     assert!(next(&mut lines).2.contains("\"slot\":3"));
     assert!(watch(Some(0)).any(|line| line.contains("\"slot\":1")), "what is kept comes again");
-}
-
-#[test]
-fn roles_allow_what_they_should_and_tokens_are_never_shown() {
-    let data = tempfile::tempdir().unwrap();
-    let token = |name: &str, role: &str| {
-        output(&["token", "create", name, "--role", role], data.path()).trim().to_owned()
-    };
-    let (reader, reporter, operator) = (token("r", "reader"), token("p", "reporter"), token("o", "operator"));
-    let service = Service::start(data.path(), &[]);
-    let mut client = service.client();
-    let put = cluster(2).to_string();
-    assert_eq!(client.send("GET", "/healthz", "").status, 200);
-    let mut status = |token: &str, method: &str, path: &str, body: &str| {
-        client.token = (!token.is_empty()).then(|| token.to_owned());
-        client.send(method, path, body).status
-    };
-    assert_eq!(status("", "GET", "/v1/servers", ""), 401);
-    assert_eq!(status("esdp_wrong", "GET", "/v1/servers", ""), 401);
-    assert_eq!(status(&reader, "PUT", "/v1/cluster", &put), 403);
-    assert_eq!(status(&reporter, "PUT", "/v1/cluster", &put), 403);
-    assert_eq!(status(&operator, "PUT", "/v1/cluster", &put), 200);
-    assert_eq!(status(&reader, "GET", "/v1/servers", ""), 200);
-    let report = r#"{"port":"train","server":"n0","rate":1,"id":"a"}"#;
-    assert_eq!(status(&reader, "POST", "/v1/observations", report), 403);
-    assert_eq!(status(&reporter, "POST", "/v1/observations", report), 200);
-    let list = output(&["token", "list"], data.path());
-    assert!(list.contains("reporter") && !list.contains(&reporter[5..]));
-    let entries =
-        std::fs::read_dir(data.path()).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
-    for bytes in entries {
-        assert!(!String::from_utf8_lossy(&bytes).contains(&operator[5..]), "a token is kept as a hash only");
-    }
-}
-
-#[test]
-fn other_addresses_need_a_token_and_tls() {
-    let data = tempfile::tempdir().unwrap();
-    let refused = |args: &[&str]| {
-        let mut command = service::esdp();
-        command.args(["serve", "--listen", "0.0.0.0:0"]).arg("--data").arg(data.path()).args(args);
-        Service::spawn(command).err().unwrap_or_default()
-    };
-    assert!(refused(&[]).contains("token"));
-    output(&["token", "create", "o", "--role", "operator"], data.path());
-    assert!(refused(&[]).contains("certificate"));
-    assert_eq!(refused(&["--insecure"]), "", "it starts");
-}
-
-#[test]
-fn pages_of_other_sites_cannot_use_a_browser() {
-    let data = tempfile::tempdir().unwrap();
-    let (service, _) = started(data.path(), &[]);
-    let status = |headers: &str| {
-        let mut stream = TcpStream::connect(service.address).unwrap();
-        write!(stream, "POST /v1/slots HTTP/1.1\r\n{headers}content-length: 9\r\n\r\n{{\"key\":1}}").unwrap();
-        service::read_answer(&mut BufReader::new(stream), "POST").unwrap().status
-    };
-    assert_eq!(status("host: localhost\r\norigin: http://evil.example\r\n"), 403);
-    assert_eq!(status("host: evil.example\r\n"), 403, "a name that leads here");
-    assert_eq!(status("host: localhost\r\ncontent-type: text/plain\r\n"), 415);
-    assert_eq!(status("host: localhost\r\norigin: http://localhost\r\n"), 422);
 }

@@ -1,6 +1,7 @@
 //! `esdp serve` and what speaks to it, as real processes. One program, as `commands/` is; the page has its
 //! own, `dashboard.rs`.
 
+mod access;
 mod api;
 mod crash;
 mod deploy;

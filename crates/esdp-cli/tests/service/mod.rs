@@ -212,12 +212,16 @@ pub fn output(args: &[&str], data: &Path) -> String {
 
 /// Two ports on some servers with GPUs.
 pub fn cluster(servers: usize) -> Value {
-    let server = |index: usize| serde_json::json!({"name": format!("n{index}"), "capacity": {"cpu": 64, "gpu": 8}, "labels": ["a100"]});
+    let server = |index: usize| {
+        let name = format!("n{index}");
+        serde_json::json!({"name": name, "capacity": {"cpu": 64, "gpu": 8}, "labels": ["a100"]})
+    };
     serde_json::json!({
         "devices": ["cpu", "gpu"],
         "servers": (0..servers).map(server).collect::<Vec<_>>(),
         "ports": [
-            {"name": "train", "request": {"cpu": 8, "gpu": 2}, "tasks": 4, "min": 2, "weight": 1.0, "reference_speed": 120.0},
+            {"name": "train", "request": {"cpu": 8, "gpu": 2}, "tasks": 4, "min": 2, "weight": 1.0,
+                "reference_speed": 120.0},
             {"name": "serve", "groups": [{"name": "ps", "request": {"cpu": 1}, "count": 1, "min": 1},
                                           {"name": "worker", "request": {"gpu": 1}, "count": 2, "min": 1}]},
         ],

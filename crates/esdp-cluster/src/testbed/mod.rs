@@ -9,7 +9,8 @@
 //! use esdp_cluster::testbed::{LocalCluster, LocalClusterSpec, LocalNode};
 //!
 //! let dir = tempfile::tempdir()?;
-//! let spec = LocalClusterSpec { nodes: LocalNode::alike(8, 8, 4000, Some(("a100", 2))), ..LocalClusterSpec::at(dir.path()) };
+//! let nodes = LocalNode::alike(8, 8, 4000, Some(("a100", 2)));
+//! let spec = LocalClusterSpec { nodes, ..LocalClusterSpec::at(dir.path()) };
 //! let cluster = LocalCluster::start(&spec)?;
 //! let listed = cluster.command("sinfo").output()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

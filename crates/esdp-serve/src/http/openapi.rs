@@ -76,48 +76,205 @@ const SENT_OF: &[Code] = &[
 ];
 const NAMED: &[Code] = &[Code::NotFound, Code::Conflict, Code::InvalidValue];
 
-#[rustfmt::skip]
 const PATHS: &[Operation] = &[
-    Operation { path: "/healthz", id: "health", summary: "Whether the process lives.", answer: "Health", ..READ },
-    Operation { path: "/readyz", id: "ready", summary: "Whether it can decide and write.", answer: "Ready", ..READ },
-    Operation { path: "/metrics", id: "metrics", summary: "Figures for Prometheus.", answer: "text/plain", ..READ },
+    Operation {
+        path: "/healthz",
+        id: "health",
+        summary: "Whether the process lives.",
+        answer: "Health",
+        ..READ
+    },
+    Operation {
+        path: "/readyz",
+        id: "ready",
+        summary: "Whether it can decide and write.",
+        answer: "Ready",
+        ..READ
+    },
+    Operation {
+        path: "/metrics",
+        id: "metrics",
+        summary: "Figures for Prometheus.",
+        answer: "text/plain",
+        ..READ
+    },
     Operation { path: "/openapi.json", id: "openapi", summary: "This document.", ..READ },
-    Operation { path: "/v1/cluster", id: "getCluster", summary: "The cluster.", answer: "Cluster", errors: &[Code::NotFound], ..READ },
-    Operation { path: "/v1/cluster", method: "put", id: "putCluster", summary: "Describes the cluster, for the first time or anew; what keeps its name keeps what was learned of it.",
-        body: Some("Cluster"), answer: "ClusterChange", errors: SENT, ..WRITE },
-    Operation { path: "/v1/slots", id: "lastSlots", summary: "The last slots, newest first.", parameters: &[("limit", "query", "Limit")],
-        answer: "Slots", errors: &[Code::InvalidValue], ..READ },
-    Operation { path: "/v1/slots", id: "decide", summary: "Decides a slot, or a list of slots in order. The same key returns the same answer.",
-        body: Some("SlotRequest"), answer: "Decided", errors: SENT, ..WRITE },
-    Operation { path: "/v1/slots/{slot}", id: "slot", summary: "A slot and why it was decided so.", parameters: &[("slot", "path", "SlotNumber")],
-        answer: "SlotWhy", errors: &[Code::NotFound, Code::InvalidValue], ..READ },
-    Operation { path: "/v1/starts", id: "starts", summary: "What became of starts; `accepted: false` revokes.",
-        body: Some("StartRequest"), answer: "Anything", errors: SENT_OF, ..WRITE },
-    Operation { path: "/v1/observations", id: "observe", summary: "How tasks went, one report or a list. Idempotent.",
-        body: Some("ObservationRequest"), answer: "Observed", errors: SENT_OF, ..WRITE },
-    Operation { path: "/v1/trainer-status/{job}", id: "trainerStatus", summary: "The status of a job as Kubeflow Trainer reports it.",
-        parameters: &[("job", "path", "PathName")], body: Some("TrainerStatus"), answer: "Trained", errors: SENT_OF, ..WRITE },
-    Operation { path: "/v1/jobs/{job}", method: "delete", id: "endJob", summary: "Ends a job and releases what it holds.",
-        parameters: &[("job", "path", "PathName")], answer: "EndedJob", errors: NAMED, ..WRITE },
-    Operation { path: "/v1/channels", id: "channels", summary: "What is believed of every port on every server.",
-        parameters: &[("port", "query", "Text"), ("server", "query", "Text")], answer: "Channels", ..READ },
-    Operation { path: "/v1/channels/{port}/{server}/reset", id: "resetChannel", summary: "Forgets what was learned of a port on a server.",
-        parameters: &[("port", "path", "PathName"), ("server", "path", "PathName")], answer: "Anything", errors: NAMED, ..WRITE },
-    Operation { path: "/v1/servers", id: "servers", summary: "What is believed of every server.", answer: "Servers", ..READ },
-    Operation { path: "/v1/servers/{server}/reset", id: "resetServer", summary: "Forgets what was learned of a server: it was repaired.",
-        parameters: &[("server", "path", "PathName")], answer: "Anything", errors: NAMED, ..WRITE },
-    Operation { path: "/v1/servers/{server}/drain", id: "drain", summary: "The server takes nothing new; what runs there goes on.",
-        parameters: &[("server", "path", "PathName")], answer: "Drained", errors: NAMED, ..WRITE },
-    Operation { path: "/v1/servers/{server}/undrain", id: "undrain", summary: "The server takes jobs again.",
-        parameters: &[("server", "path", "PathName")], answer: "Drained", errors: NAMED, ..WRITE },
-    Operation { path: "/v1/state", id: "getState", summary: "What was learned, to be kept or merged elsewhere.",
-        answer: "State", errors: &[Code::Conflict], ..READ },
-    Operation { path: "/v1/state", method: "put", id: "putState", summary: "Adds what was learned elsewhere, by name.",
-        parameters: &[("share", "query", "Share")], body: Some("State"), answer: "Merged", errors: SENT },
-    Operation { path: "/v1/status", id: "status", summary: "The service at a glance.", answer: "Status", ..READ },
-    Operation { path: "/v1/prioritize", id: "prioritize", summary: "Scores for kube-scheduler's HTTP extender; fails open.",
-        body: Some("ExtenderArgs"), answer: "HostPriorities", errors: &[], ..WRITE },
-    Operation { path: "/v1/events", id: "events", summary: "News as server-sent events, resumable by Last-Event-ID.", answer: "text/event-stream", ..READ },
+    Operation {
+        path: "/v1/cluster",
+        id: "getCluster",
+        summary: "The cluster.",
+        answer: "Cluster",
+        errors: &[Code::NotFound],
+        ..READ
+    },
+    Operation {
+        path: "/v1/cluster",
+        method: "put",
+        id: "putCluster",
+        summary: "Describes the cluster, for the first time or anew; what keeps its name keeps what was \
+                  learned of it.",
+        body: Some("Cluster"),
+        answer: "ClusterChange",
+        errors: SENT,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/slots",
+        id: "lastSlots",
+        summary: "The last slots, newest first.",
+        parameters: &[("limit", "query", "Limit")],
+        answer: "Slots",
+        errors: &[Code::InvalidValue],
+        ..READ
+    },
+    Operation {
+        path: "/v1/slots",
+        id: "decide",
+        summary: "Decides a slot, or a list of slots in order. The same key returns the same answer.",
+        body: Some("SlotRequest"),
+        answer: "Decided",
+        errors: SENT,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/slots/{slot}",
+        id: "slot",
+        summary: "A slot and why it was decided so.",
+        parameters: &[("slot", "path", "SlotNumber")],
+        answer: "SlotWhy",
+        errors: &[Code::NotFound, Code::InvalidValue],
+        ..READ
+    },
+    Operation {
+        path: "/v1/starts",
+        id: "starts",
+        summary: "What became of starts; `accepted: false` revokes.",
+        body: Some("StartRequest"),
+        answer: "Anything",
+        errors: SENT_OF,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/observations",
+        id: "observe",
+        summary: "How tasks went, one report or a list. Idempotent.",
+        body: Some("ObservationRequest"),
+        answer: "Observed",
+        errors: SENT_OF,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/trainer-status/{job}",
+        id: "trainerStatus",
+        summary: "The status of a job as Kubeflow Trainer reports it.",
+        parameters: &[("job", "path", "PathName")],
+        body: Some("TrainerStatus"),
+        answer: "Trained",
+        errors: SENT_OF,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/jobs/{job}",
+        method: "delete",
+        id: "endJob",
+        summary: "Ends a job and releases what it holds.",
+        parameters: &[("job", "path", "PathName")],
+        answer: "EndedJob",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/channels",
+        id: "channels",
+        summary: "What is believed of every port on every server.",
+        parameters: &[("port", "query", "Text"), ("server", "query", "Text")],
+        answer: "Channels",
+        ..READ
+    },
+    Operation {
+        path: "/v1/channels/{port}/{server}/reset",
+        id: "resetChannel",
+        summary: "Forgets what was learned of a port on a server.",
+        parameters: &[("port", "path", "PathName"), ("server", "path", "PathName")],
+        answer: "Anything",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/servers",
+        id: "servers",
+        summary: "What is believed of every server.",
+        answer: "Servers",
+        ..READ
+    },
+    Operation {
+        path: "/v1/servers/{server}/reset",
+        id: "resetServer",
+        summary: "Forgets what was learned of a server: it was repaired.",
+        parameters: &[("server", "path", "PathName")],
+        answer: "Anything",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/servers/{server}/drain",
+        id: "drain",
+        summary: "The server takes nothing new; what runs there goes on.",
+        parameters: &[("server", "path", "PathName")],
+        answer: "Drained",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/servers/{server}/undrain",
+        id: "undrain",
+        summary: "The server takes jobs again.",
+        parameters: &[("server", "path", "PathName")],
+        answer: "Drained",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/state",
+        id: "getState",
+        summary: "What was learned, to be kept or merged elsewhere.",
+        answer: "State",
+        errors: &[Code::Conflict],
+        ..READ
+    },
+    Operation {
+        path: "/v1/state",
+        method: "put",
+        id: "putState",
+        summary: "Adds what was learned elsewhere, by name.",
+        parameters: &[("share", "query", "Share")],
+        body: Some("State"),
+        answer: "Merged",
+        errors: SENT,
+    },
+    Operation {
+        path: "/v1/status",
+        id: "status",
+        summary: "The service at a glance.",
+        answer: "Status",
+        ..READ
+    },
+    Operation {
+        path: "/v1/prioritize",
+        id: "prioritize",
+        summary: "Scores for kube-scheduler's HTTP extender; fails open.",
+        body: Some("ExtenderArgs"),
+        answer: "HostPriorities",
+        errors: &[],
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/events",
+        id: "events",
+        summary: "News as server-sent events, resumable by Last-Event-ID.",
+        answer: "text/event-stream",
+        ..READ
+    },
 ];
 
 fn schema(name: &str) -> Value {

@@ -3,7 +3,8 @@
 //! On [`Pooled`] statistics, with the estimate and the variance of each channel, a slot is the linear problem
 //!
 //! ```text
-//! max  sum_e ( estimate_e + (z(t) + scatter xi_e) sqrt( variance_e ) ) x_e,     z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
+//! max  sum_e ( estimate_e + (z(t) + scatter xi_e) sqrt( variance_e ) ) x_e,
+//! z(t)^2 = kappa ln( 12 (1 + N / |E|) ) / UNIT
 //! ```
 //!
 //! solved exactly; *N* is the number of outcomes so far, *xi_e* a standard normal draw. The more channels

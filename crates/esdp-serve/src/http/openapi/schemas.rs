@@ -74,21 +74,26 @@ pub(super) fn schemas() -> Value {
         "Health": open(1, &[("status", text())]),
         "Ready": open(3, &[("status", text()), ("cluster", boolean.clone()), ("slot", whole(0))]),
         "Error": open(2, &[
-            ("code", json!({ "enum": Code::ALL })), ("message", text()), ("field", text()), ("accepted", text()),
+            ("code", json!({ "enum": Code::ALL })), ("message", text()), ("field", text()), ("accepted",
+                text()),
         ]),
         "Cluster": strict(3, &[
             ("devices", list("Name")), ("servers", list("Server")), ("ports", list("Port")),
-            ("capacity", or_null(&schema("Amounts"))), ("costs", json!({ "type": "object", "additionalProperties": schema("Cost") })),
+            ("capacity", or_null(&schema("Amounts"))), ("costs", json!({ "type": "object",
+                "additionalProperties": schema("Cost") })),
         ]),
         "Cost": { "anyOf": [
-            strict(2, &[("kind", json!({ "const": "linear" })), ("rate", cost.clone()), ("fixed", cost.clone())]),
+            strict(2, &[("kind", json!({ "const": "linear" })), ("rate", cost.clone()), ("fixed",
+                cost.clone())]),
             strict(2, &[
                 ("kind", json!({ "const": "table" })),
                 ("costs", json!({ "type": "array", "items": cost.clone(), "minItems": 1 })),
             ]),
-            strict(3, &[("kind", json!({ "const": "power" })), ("rate", cost.clone()), ("exponent", cost.clone())]),
+            strict(3, &[("kind", json!({ "const": "power" })), ("rate", cost.clone()), ("exponent",
+                cost.clone())]),
             strict(3, &[
-                ("kind", json!({ "const": "step" })), ("per", json!({ "type": "integer", "minimum": 1, "maximum": 1_u64 << 40 })),
+                ("kind", json!({ "const": "step" })), ("per", json!({ "type": "integer", "minimum": 1,
+                    "maximum": 1_u64 << 40 })),
                 ("cost", cost),
             ]),
         ] },
@@ -98,8 +103,10 @@ pub(super) fn schemas() -> Value {
         ]),
         "Port": strict(1, &[
             ("name", name()), ("request", or_null(&schema("Amounts"))), ("tasks", or_null(&count)),
-            ("min", or_null(&count)), ("groups", or_null(&json!({ "type": "array", "items": schema("Group"), "maxItems": 64 }))),
-            ("parts", boolean.clone()), ("servers", or_null(&list("Name"))), ("labels", or_null(&list("Name"))),
+            ("min", or_null(&count)), ("groups", or_null(&json!({ "type": "array", "items": schema("Group"),
+                "maxItems": 64 }))),
+            ("parts", boolean.clone()), ("servers", or_null(&list("Name"))), ("labels",
+                or_null(&list("Name"))),
             ("channels", or_null(&list("ListedChannel"))), ("weight", or_null(&above_zero)),
             ("reference_speed", or_null(&above_zero)),
         ]),
@@ -109,7 +116,8 @@ pub(super) fn schemas() -> Value {
         ]),
         "ListedChannel": strict(2, &[("server", name()), ("request", schema("Amounts")), ("group", text())]),
         "ClusterChange": open(4, &[
-            ("changed", boolean.clone()), ("servers", whole(0)), ("ports", whole(0)), ("lost", list("Anything")),
+            ("changed", boolean.clone()), ("servers", whole(0)), ("ports", whole(0)), ("lost",
+                list("Anything")),
         ]),
     });
     let more = json!({
@@ -119,12 +127,14 @@ pub(super) fn schemas() -> Value {
         "OneSlot": strict(1, &[
             ("key", name()), ("jobs", list("Job")), ("ended", list("Text")),
             ("free", json!({ "type": "object", "additionalProperties": schema("Amounts") })),
-            ("closed", list("Name")), ("work", or_null(&json!({ "type": "integer", "minimum": 0, "maximum": 1_u64 << 53 }))),
+            ("closed", list("Name")), ("work", or_null(&json!({ "type": "integer", "minimum": 0,
+                "maximum": 1_u64 << 53 }))),
         ]),
         "Job": strict(2, &[("id", name()), ("port", name()), ("weight", or_null(&above_zero))]),
         "Decided": { "anyOf": [schema("Slot"), open(1, &[("slots", list("Slot"))])] },
         "Slot": open(3, &[
-            ("slot", whole(1)), ("placements", list("Placement")), ("held", list("Held")), ("held_more", whole(0)),
+            ("slot", whole(1)), ("placements", list("Placement")), ("held", list("Held")), ("held_more",
+                whole(0)),
             ("ignored", list("Anything")), ("advice", boolean.clone()),
         ]),
         "SlotWhy": open(6, &[
@@ -156,7 +166,8 @@ pub(super) fn schemas() -> Value {
         ]),
         "ObservationRequest": { "anyOf": [schema("Observation"), list("Observation")] },
         "Observed": open(4, &[
-            ("learned", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)), ("refused", list("Anything")),
+            ("learned", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)), ("refused",
+                list("Anything")),
         ]),
         "TrainerStatus": open(1, &[("trainerStatus", open(0, &[
             ("progressPercentage", nullable("number")), ("metrics", list("TrainerMetric")),

@@ -19,7 +19,8 @@
 //! use esdp::sim::families::{Draw, Family, IndexKind};
 //! use esdp::solver::{Greedy, Solver};
 //!
-//! let draw = Draw { family: Family::RealNodes, size: "16x30".parse()?, index: IndexKind::Linear, seed: 0, number: 0 };
+//! let size = "16x30".parse()?;
+//! let draw = Draw { family: Family::RealNodes, size, index: IndexKind::Linear, seed: 0, number: 0 };
 //! let instance = draw.instance();
 //! assert_eq!((instance.jobs.len(), instance.server_capacity.len()), (30, 3 * 16));
 //! assert!(Greedy::default().solve(&instance.problem()?)?.value > 0.0);

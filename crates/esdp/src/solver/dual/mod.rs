@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! F(x) <= D(lambda, u) = 1/(4 lambda) + u.c + sum_e max(r_e, 0)
-//! D - F(x) = sum over e flipped from [r_e > 0] of |r_e|  +  u.(c - A x)  +  lambda (sqrt(W) - 1/(2 lambda))^2
+//! D - F(x) = sum over e flipped from [r_e > 0] of |r_e|  +  u.(c - A x)
+//!            +  lambda (sqrt(W) - 1/(2 lambda))^2
 //! ```
 //!
 //! so `D` is a bound for every choice of multipliers, and a set that beats a lower bound
