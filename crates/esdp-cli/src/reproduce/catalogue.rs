@@ -79,7 +79,7 @@ pub(super) const FIGURES: [Entry; 17] = [
     Entry { name: "horizon", caption: "AOU vs. T", sources: &[Source::Time], draw: draw::horizon },
     Entry {
         name: "trace",
-        caption: "The paragraph on traces: capacities, requests and arrivals from one, without a figure there",
+        caption: "Capacities, requests and arrivals from a trace, without a figure there",
         // Its claims are told beside those of the run without a trace.
         sources: &[Source::Time, Source::Trace, Source::TraceRho],
         draw: draw::trace,

@@ -3,7 +3,8 @@
 //! | file | subject |
 //! |---|---|
 //! | `catalogue` | the figures: names, captions, what they need |
-//! | `source`, `scale`, `contenders`, `trace` | what is simulated for them: the presets, at full or quick size, by whom, and on a trace |
+//! | `source`, `scale` | what is simulated for them: the presets, at full or quick size |
+//! | `contenders`, `trace` | by whom; the scenarios of the trace |
 //! | `measure` | simulating, and going on after an interruption |
 //! | `evidence`, `draw` | the results, and the figures drawn from them |
 //! | `reading` | what the paper leaves open, and how it may be read |

@@ -6,7 +6,7 @@
 //! | "in turn until (cons1) can not be satisfied" | skip what does not fit, go on; stop there |
 //! | by how much one policy outperforms another | the mean of the seeds' ratios; the ratio of the mean AOUs |
 //! | capacities in the figure on *\|R\|* | those of Table 2; growing with the servers |
-//! | the setting over time | Table 2 with capacities 4 to 8; capacities as printed; costs drawn per channel; a trace |
+//! | the setting over time | Table 2, capacities 4 to 8; as printed; costs drawn per channel; a trace |
 //!
 //! The first of each is what all other figures show. The settings were simulated over time only.
 
