@@ -42,8 +42,9 @@ fn figures_claims_and_report() {
     let rho = claims.as_array().unwrap().iter().find(|claim| claim["id"] == "rho-rises").unwrap();
     assert!(rho["measured"].as_str().unwrap().contains('±') && rho["stderr"].is_number(), "{rho}");
     // Four kinds of baselines.
-    assert_eq!(rho["readings"].as_array().unwrap().len(), 3, "{rho}");
-    assert_eq!(rho["readings"][0]["reading"], "HAUF by channel");
+    let ahead = claims.as_array().unwrap().iter().find(|claim| claim["id"] == "ahead").unwrap();
+    assert_eq!(ahead["readings"].as_array().unwrap().len(), 3, "{ahead}");
+    assert_eq!(ahead["readings"][0]["reading"], "HAUF by channel");
     let others = claims.as_array().unwrap().iter().map(|claim| claim["readings"].as_array().unwrap().len());
     let rows = 1 + claims.as_array().unwrap().len() + others.sum::<usize>();
     assert_eq!(read(dir.path(), "claims.csv").lines().count(), rows);

@@ -266,7 +266,7 @@ fn a_claim_has_a_verdict_per_reading() {
     let all = tallies(&found);
     assert_eq!(all.len(), 16);
     assert!(all[0].reproduced > all[15].reproduced, "{all:?}");
-    assert!(all[0].reading.starts_with("HAUF by channel"), "{all:?}");
+    assert!(all[15].reading.starts_with("HAUF by channel, stop"), "{all:?}");
     let counted = |tally: &Tally| tally.reproduced + tally.partly + tally.not + tally.unclear;
     assert!(all.iter().all(|tally| counted(tally) == found.len()));
 }
