@@ -117,7 +117,7 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("[seeds]\nlist = [1]\ncount = 2", "line 1: `seeds`: give `list`, or `first` and `count`, not both"),
         (
             "[costs]\nper = \"channel\"\ndevices = [{ kind = \"linear\", rate = 1 }]",
-            "`costs`: give `devices` or `per = \"channel\"`, not both",
+            "line 1: `costs`: give `devices` or `per = \"channel\"`, not both",
         ),
         ("[costs]\nper = \"port\"", "line 2: `costs.per` is \"port\""),
         ("[costs]\nscale = inf", "line 2: `costs.scale` is inf, expected a number"),
