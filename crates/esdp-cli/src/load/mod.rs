@@ -16,6 +16,7 @@ use crate::source::SourceArgs;
 use anyhow::bail;
 use clap::Args;
 use client::{Client, Target};
+use esdp::sim::CostPer;
 use esdp_engine::Cancel;
 use footprint::Footprint;
 use player::Player;
@@ -112,6 +113,9 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let token = args.token.clone().or_else(|| std::env::var("ESDP_TOKEN").ok());
     let target = Target::parse(&args.target, token, args.tls_certificate.as_deref())?;
     let scenario = SourceArgs::one(args.file.clone(), args.preset.clone(), args.seed).scenario()?;
+    if scenario.spec().costs.per == CostPer::Channel {
+        bail!("`costs.per` is \"channel\": a service knows costs by device and amount, expected \"amount\"");
+    }
     let seed = scenario.seeds()[0];
     let setting = scenario.setting(seed)?;
     let run = run_name();

@@ -17,11 +17,11 @@ pub(super) struct Entry {
     pub(super) draw: fn(&Evidence) -> Vec<Figure>,
 }
 
-pub(super) const FIGURES: [Entry; 14] = [
+pub(super) const FIGURES: [Entry; 17] = [
     Entry {
         name: "aou",
         caption: "The AOU vs. time slots",
-        sources: &[Source::Time, Source::Literal],
+        sources: &[Source::Time, Source::Literal, Source::Costs],
         draw: draw::aou,
     },
     Entry {
@@ -37,9 +37,21 @@ pub(super) const FIGURES: [Entry; 14] = [
         draw: draw::average,
     },
     Entry {
+        name: "regret",
+        caption: "Theorem 2, without a figure there",
+        sources: &[Source::Time],
+        draw: draw::regret,
+    },
+    Entry {
+        name: "start",
+        caption: "The initial solution, without a figure there",
+        sources: &[Source::Start],
+        draw: draw::start,
+    },
+    Entry {
         name: "overhead",
         caption: "Computation overheads",
-        sources: &[Source::Overhead],
+        sources: &[Source::Overhead, Source::OverheadBudgets, Source::OverheadCapacity],
         draw: draw::overhead,
     },
     Entry {
@@ -58,8 +70,20 @@ pub(super) const FIGURES: [Entry; 14] = [
     Entry { name: "rho", caption: "AOU vs. rho", sources: &[Source::Rho], draw: draw::rho },
     Entry { name: "edges", caption: "AOU vs. |E|", sources: &[Source::Edges], draw: draw::edges },
     Entry { name: "ports", caption: "AOU vs. |L|", sources: &[Source::Ports], draw: draw::ports },
-    Entry { name: "servers", caption: "AOU vs. |R|", sources: &[Source::Servers], draw: draw::servers },
+    Entry {
+        name: "servers",
+        caption: "AOU vs. |R|",
+        sources: &[Source::Servers, Source::ServersGrowing],
+        draw: draw::servers,
+    },
     Entry { name: "horizon", caption: "AOU vs. T", sources: &[Source::Time], draw: draw::horizon },
+    Entry {
+        name: "trace",
+        caption: "Capacities, requests and arrivals from a trace, without a figure there",
+        // Its claims are told beside those of the run without a trace.
+        sources: &[Source::Time, Source::Trace, Source::TraceRho],
+        draw: draw::trace,
+    },
     Entry {
         name: "gang",
         caption: "Gangs over time (the paper's extension, without a figure there)",
@@ -116,7 +140,7 @@ mod tests {
     #[test]
     fn a_source_is_simulated_once() {
         let all: Vec<&Entry> = FIGURES.iter().collect();
-        assert_eq!(sources(&all).len(), 13);
-        assert_eq!(sources(&all[..3]), [Source::Time, Source::Literal]);
+        assert_eq!(sources(&all).len(), 20);
+        assert_eq!(sources(&all[..3]), [Source::Time, Source::Literal, Source::Costs]);
     }
 }

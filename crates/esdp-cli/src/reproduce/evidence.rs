@@ -1,5 +1,6 @@
 //! What was measured: every source with its points, policies and seeds.
 
+use super::reading::Reading;
 use super::source::Source;
 use esdp::policy::{PolicySpec, RoundedSolver};
 use esdp::sim::{CurvePoint, Summary};
@@ -26,6 +27,15 @@ impl Evidence {
         self.0.insert(source, points);
     }
 
+    /// What a reading takes for the paper's experiments, under the names of the first one.
+    pub(super) fn under(&self, reading: Reading) -> Evidence {
+        let taken = self.0.iter().filter_map(|(&source, points)| {
+            let points = points.iter().map(|point| point.under(reading)).collect();
+            Some((reading.stands_for(source)?, points))
+        });
+        Evidence(taken.collect())
+    }
+
     /// The points of a source; none where it was not asked for or is not complete.
     pub(super) fn points(&self, source: Source) -> Option<&[Measured]> {
         self.0.get(&source).map(Vec::as_slice).filter(|points| !points.is_empty())
@@ -49,6 +59,36 @@ impl Evidence {
 }
 
 impl Measured {
+    /// Joins neighbours at the same place, whose seeds were simulated one by one.
+    pub(super) fn joined(points: Vec<Measured>) -> Vec<Measured> {
+        let mut all: Vec<Measured> = Vec::new();
+        for point in points {
+            match all.last_mut().filter(|last| last.x == point.x) {
+                Some(Measured { outcome, .. }) => {
+                    outcome.asked.extend(point.outcome.asked);
+                    outcome.seeds.extend(point.outcome.seeds);
+                    let more = point.outcome.policies.into_iter().map(|policy| policy.runs);
+                    outcome.policies.iter_mut().zip(more).for_each(|(policy, more)| policy.runs.extend(more));
+                }
+                None => all.push(point),
+            }
+        }
+        all
+    }
+
+    /// The same with the baselines that a reading takes.
+    fn under(&self, reading: Reading) -> Measured {
+        let mut outcome = self.outcome.clone();
+        outcome.policies.retain_mut(|policy| match reading.names(&policy.label).map(str::to_owned) {
+            Some(name) => {
+                policy.label = name;
+                true
+            }
+            None => false,
+        });
+        Measured { x: self.x, outcome }
+    }
+
     pub(super) fn policy(&self, label: &str) -> Option<&PolicyOutcome> {
         self.outcome.policies.iter().find(|policy| policy.label == label)
     }

@@ -76,6 +76,6 @@ impl Task {
             let outcome = RunOutcome::collect(policies, scenario.slots(), scenario.seeds(), runs);
             Measured { x: *x, outcome }
         };
-        Ok(Some(self.places.iter().map(measured).collect()))
+        Ok(Some(Measured::joined(self.places.iter().map(measured).collect())))
     }
 }

@@ -3,19 +3,25 @@
 //! | file | subject |
 //! |---|---|
 //! | `catalogue` | the figures: names, captions, what they need |
-//! | `source` | what is simulated for them: the presets, at full or quick size |
+//! | `source`, `scale` | what is simulated for them: the presets, at full or quick size |
+//! | `contenders`, `trace` | by whom; the scenarios of the trace |
 //! | `measure` | simulating, and going on after an interruption |
 //! | `evidence`, `draw` | the results, and the figures drawn from them |
-//! | `claims` | the paper's claims, judged from the results by stated rules |
+//! | `reading` | what the paper leaves open, and how it may be read |
+//! | `claims` | the paper's claims, judged from the results by stated rules, under every reading |
 //! | `page` | the report and the table |
 
 mod catalogue;
 mod claims;
+mod contenders;
 mod draw;
 mod evidence;
 mod measure;
 mod page;
+mod reading;
+mod scale;
 mod source;
+mod trace;
 
 use crate::exit::End;
 use crate::output::OutputFormat;
@@ -23,21 +29,25 @@ use crate::progress::Progress;
 use crate::{figures, files, output, store};
 use anyhow::Context;
 use catalogue::Entry;
+use claims::Judged;
 use clap::Args;
 use esdp::scenario::Scenario;
 use esdp_engine::seeds_in_words;
 use evidence::Evidence;
 use measure::{Known, Task};
 use page::EntryFigures;
+use scale::Scale;
 use serde_json::json;
-use source::Scale;
+use source::Order;
 use std::path::{Path, PathBuf};
 
 const DETAILS: &str = "\
 Files in --out (`out/reproduce`, or `out/reproduce-quick` with --quick, by default):
   report.html            all figures, the claims, the scenarios, complete in one file
   FIGURE.svg .png .csv   each figure; the CSV has series, x, y and standard error
-  claims.csv, claims.json  each claim, what was measured, the rule and the verdict
+  claims.csv, claims.json  each claim, what was measured, the rule and the verdict, under every
+                         reading of the paper that makes a difference
+  readings.csv           how many claims each reading makes true
   scenarios/             the resolved scenario of each figure, for `esdp run` and `esdp sweep`
   parts/                 what is done; an interrupted reproduction resumes from there
 
@@ -48,11 +58,15 @@ Output of --format json, one JSON document:
   {\"version\": \"...\", \"quick\": false, \"report\": \"out/reproduce/report.html\",
    \"figures\": [{\"name\": \"aou\", \"files\": [\"aou.svg\", ...]}],
    \"claims\": [{\"id\": \"...\", \"figure\": \"aou\", \"claim\": \"...\", \"rule\": \"...\",
-     \"measured\": \"...\", \"value\": 0.0, \"stderr\": 0.0, \"unit\": \"%\", \"verdict\": \"partly\"}]}
+     \"measured\": \"...\", \"value\": 0.0, \"stderr\": 0.0, \"unit\": \"%\", \"verdict\": \"partly\",
+     \"readings\": [{\"reading\": \"HAUF by channel\", \"measured\": \"...\", \"value\": 0.0,
+       \"stderr\": 0.0, \"verdict\": \"reproduced\"}]}],
+   \"readings\": [{\"reading\": \"...\", \"reproduced\": 0, \"partly\": 0, \"not\": 0, \"unclear\": 0}]}
 
 Examples:
   esdp reproduce --quick
   esdp reproduce delta g
+  esdp reproduce trace --trace machine_meta.csv --trace batch_task.csv
   esdp reproduce --jobs 4 --out results";
 
 /// Reproduces the figures and claims of the paper's evaluation.
@@ -77,6 +91,10 @@ pub struct ReproduceArgs {
     /// How many slots, over time and elsewhere alike
     #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     slots: Option<u64>,
+    /// Files of a real trace for the figure `trace`, plain or gzip: machines and tasks, as
+    /// `esdp trace scenario` reads them [default: the built-in trace]
+    #[arg(long, value_name = "FILE")]
+    trace: Vec<PathBuf>,
     /// How many threads [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     jobs: Option<u64>,
@@ -105,7 +123,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(name));
     files::directory(&out.join(store::DIRECTORY))?;
     let mut evidence = Evidence::default();
-    let scenarios = measure(args, &figures, scale, &out, &mut evidence)?;
+    let order = Order { scale, trace: args.trace.clone() };
+    let scenarios = measure(args, &figures, &order, &out, &mut evidence)?;
     let drawn = draw(&figures, &evidence, &out)?;
     let claims = claims::judge(&evidence);
     write(args, scale, &out, &drawn, &claims, &scenarios)?;
@@ -114,10 +133,10 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
         OutputFormat::Json => output::print_json(&document(args, &report, &drawn, &claims)),
         OutputFormat::Table => {
             let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
-            // Every source begins with the same seed; some take fewer.
-            let seeds =
-                scenarios.iter().map(Scenario::seeds).max_by_key(|seeds| seeds.len()).unwrap_or_default();
-            let seeds = seeds_in_words(seeds);
+            let mut seeds: Vec<u64> = scenarios.iter().flat_map(Scenario::seeds).copied().collect();
+            seeds.sort_unstable();
+            seeds.dedup();
+            let seeds = seeds_in_words(&seeds);
             let figures = if names.len() == 1 { "figure" } else { "figures" };
             let head = format!("{} {figures}, seeds {seeds}: {}\n", names.len(), names.join(", "));
             let text = format!("{}\nReport: {}\n", page::terminal(&claims), report.display());
@@ -139,15 +158,15 @@ fn list(figures: &[&Entry], format: OutputFormat) -> anyhow::Result<()> {
 fn measure(
     args: &ReproduceArgs,
     figures: &[&'static Entry],
-    scale: Scale,
+    order: &Order,
     out: &Path,
     evidence: &mut Evidence,
 ) -> anyhow::Result<Vec<Scenario>> {
     let sources = catalogue::sources(figures);
-    let scenarios =
-        sources.iter().map(|source| source.scenario(scale)).collect::<anyhow::Result<Vec<_>>>()?;
-    let task = |&source: &source::Source| Ok(Task { source, places: source.places(scale)? });
+    let task = |&source: &source::Source| Ok(Task { source, places: source.places(order)? });
     let tasks = sources.iter().map(task).collect::<anyhow::Result<Vec<_>>>()?;
+    let resolved = tasks.iter().map(|task| task.source.resolved(order, &task.places));
+    let scenarios = resolved.collect::<anyhow::Result<Vec<_>>>()?.concat();
     let stored: Vec<Vec<Known>> = tasks.iter().map(|task| task.stored(out)).collect();
     let work = tasks.iter().zip(&stored).map(|(task, stored)| task.work(stored)).sum();
     let progress = Progress::new(work, args.quiet);
@@ -184,7 +203,7 @@ fn write(
     scale: Scale,
     out: &Path,
     drawn: &[EntryFigures],
-    claims: &[claims::Claim],
+    claims: &[Judged],
     scenarios: &[Scenario],
 ) -> anyhow::Result<()> {
     let directory = out.join("scenarios");
@@ -193,6 +212,7 @@ fn write(
         files::write(&directory.join(format!("{}.toml", scenario.name())), scenario.to_toml())?;
     }
     files::write(&out.join("claims.csv"), claims::csv(claims))?;
+    files::write(&out.join("readings.csv"), claims::tallies_csv(claims))?;
     files::write(&out.join("claims.json"), serde_json::to_string_pretty(claims)? + "\n")?;
     files::write(&out.join("report.html"), page::render(scale, args.quick, drawn, claims, scenarios))
 }
@@ -201,7 +221,7 @@ fn document(
     args: &ReproduceArgs,
     report: &Path,
     drawn: &[EntryFigures],
-    claims: &[claims::Claim],
+    claims: &[Judged],
 ) -> serde_json::Value {
     let figure = |drawn: &EntryFigures| {
         let names = drawn.figures.iter().flat_map(|figure| {
@@ -215,6 +235,7 @@ fn document(
         "report": report.display().to_string(),
         "figures": drawn.iter().map(figure).collect::<Vec<_>>(),
         "claims": claims,
+        "readings": claims::tallies(claims),
     })
 }
 

@@ -34,13 +34,21 @@ fn figures_claims_and_report() {
     }
     let csv = read(dir.path(), "rho.csv");
     assert!(csv.starts_with("series,x,y,stderr\noracle,0.1,"), "{csv}");
-    assert_eq!(csv.lines().count(), 1 + 7 * 10, "7 policies at 10 rates");
+    assert_eq!(csv.lines().count(), 1 + 8 * 10, "8 policies at 10 rates");
+    assert!(csv.contains("\nhauf-channel,1,") && !csv.contains("-stop"), "{csv}");
     let report = read(dir.path(), "report.html");
     assert!(report.contains("nearly all algorithms") && report.contains("arrivals"), "claims and scenarios");
     let claims: Value = serde_json::from_str(&read(dir.path(), "claims.json")).unwrap();
     let rho = claims.as_array().unwrap().iter().find(|claim| claim["id"] == "rho-rises").unwrap();
     assert!(rho["measured"].as_str().unwrap().contains('±') && rho["stderr"].is_number(), "{rho}");
-    assert_eq!(read(dir.path(), "claims.csv").lines().count(), 1 + claims.as_array().unwrap().len());
+    // Four kinds of baselines.
+    let ahead = claims.as_array().unwrap().iter().find(|claim| claim["id"] == "ahead").unwrap();
+    assert_eq!(ahead["readings"].as_array().unwrap().len(), 3, "{ahead}");
+    assert_eq!(ahead["readings"][0]["reading"], "HAUF by channel");
+    let others = claims.as_array().unwrap().iter().map(|claim| claim["readings"].as_array().unwrap().len());
+    let rows = 1 + claims.as_array().unwrap().len() + others.sum::<usize>();
+    assert_eq!(read(dir.path(), "claims.csv").lines().count(), rows);
+    assert_eq!(read(dir.path(), "readings.csv").lines().count(), 1 + 16);
     // What was simulated can be simulated again.
     let scenario = dir.path().join("scenarios/rho.toml");
     let sweep =
@@ -94,12 +102,41 @@ fn an_interrupted_reproduction_goes_on() {
 #[test]
 fn what_is_not_a_figure_is_refused() {
     let refused = esdp(&["reproduce", "fig7"], b"").refused();
-    let known = "aou, ratio, average, overhead, solution-space, delta, g, rho, edges, ports, servers, \
-                 horizon, gang, fleet";
+    let known = "aou, ratio, average, regret, start, overhead, solution-space, delta, g, rho, edges, ports, \
+                 servers, horizon, trace, gang, fleet";
     assert_eq!(refused, format!("unknown figure `fig7`, expected one or several of {known}"));
     let refused = esdp(&["reproduce", "rho", "--seeds", "0"], b"").refused();
     assert!(refused.contains("--seeds") && refused.contains("from 1 to"), "{refused}");
     let list = esdp(&["reproduce", "--list"], b"").fine();
-    assert_eq!(list.lines().count(), 14);
+    assert_eq!(list.lines().count(), 17);
     assert!(list.starts_with("aou             The AOU vs. time slots\n"), "{list}");
+}
+
+#[test]
+fn a_trace_of_one_s_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let [tasks, machines] = ["tasks.csv", "machines.csv"].map(|file| dir.path().join(file));
+    let [tasks, machines] = [&tasks, &machines].map(|file| file.to_str().unwrap());
+    esdp(&["trace", "generate", "--hours", "0.05", "--seed", "5", "-o", tasks, "--machines", machines], b"")
+        .fine();
+    let run = |name: &str, files: &[&str]| {
+        let out = dir.path().join(name);
+        let size = ["trace", "--seeds", "2", "--slots", "20"];
+        let table = reproduce(&out, &[&size[..], files].concat()).fine();
+        assert!(table.starts_with("1 figure, seeds 0 to 1: trace\n"), "{table}");
+        // Two seeds over time, with and without the trace, two at each of five rates.
+        assert_eq!(parts(&out).len(), 2 + 2 + 2 * 5);
+        assert!(read(&out, "claims.csv").contains("\nahead,trace,aou,"), "judged on the trace too");
+        let rates = read(&out, "trace-rho.csv");
+        assert_eq!(rates.lines().count(), 1 + 8 * 5, "{rates}");
+        assert!(!read(&out, "trace.csv").contains("-stop"));
+        assert!(out.join("scenarios/trace-rho0.9-1.toml").exists());
+        rates
+    };
+    let own = run("own", &["--trace", machines, "--trace", tasks]);
+    assert_ne!(own, run("built-in", &[]), "files count");
+    let missing = dir.path().join("none.csv");
+    let refused =
+        esdp(&["reproduce", "trace", "--quick", "--trace", missing.to_str().unwrap()], b"").refused();
+    assert!(refused.contains("none.csv"), "{refused}");
 }

@@ -17,7 +17,8 @@
 //! what was chosen for ports without a job is zeroed afterwards. The capacity that those
 //! took is wasted, about 8 points of oracle ratio. Fixed: statistics hold what was known
 //! before the slot, and channels never tried (infinite width, which has no ceiling) are
-//! covered first; those of absent ports stay out.
+//! covered first; those of absent ports stay out. `cover = false` drops that round: they then count as if
+//! they had been tried once and had delivered nothing.
 
 use super::kit::{Index, Learning, Scope, Score};
 use super::optimistic::{of_channels, share_of_channels};
@@ -44,6 +45,9 @@ pub struct EsdpPaperSpec {
     pub slack: Slack,
     /// `"exact"` (default) or `"paper"` for Algorithm 2.
     pub solver: RoundedSolver,
+    /// Whether channels that were never tried go first, as many as fit (default: true).
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub cover: bool,
 }
 
 /// What solves the rounded problem.
@@ -65,6 +69,7 @@ impl Default for EsdpPaperSpec {
             exploration: Exploration::Printed,
             slack: Slack::LogLog,
             solver: RoundedSolver::Exact,
+            cover: true,
         }
     }
 }
@@ -85,7 +90,8 @@ impl EsdpPaperSpec {
         self.check()?;
         let statistics = Box::new(Means::new(cluster.channels().len()));
         let most = share_of_channels(self.alpha, cluster);
-        let index = Rounded { exploration: self.exploration, slack: self.slack, most, rate: 0.0, scale: 0.0 };
+        let &Self { exploration, slack, cover, .. } = self;
+        let index = Rounded { exploration, slack, most, cover, rate: 0.0, scale: 0.0 };
         let policy = Learning::new(Self::NAME, statistics, index);
         Ok(match self.solver {
             RoundedSolver::Exact => policy,
@@ -105,6 +111,7 @@ pub struct Rounded {
     exploration: Exploration,
     slack: Slack,
     most: f64,
+    cover: bool,
     /// *g(t)* of the slot.
     rate: f64,
     /// *xi* of the slot.
@@ -120,8 +127,14 @@ impl Index for Rounded {
     fn score(&self, seen: &dyn Statistics, _view: &SlotView<'_>, channel: ChannelId) -> Score {
         let Self { rate, scale, .. } = self;
         let mean = (scale * seen.estimate(channel)).ceil();
-        let width = (scale * scale * rate * seen.variance(channel)).ceil();
+        // Infinite where it was never tried, and is not covered first: that of one use then.
+        let variance = seen.variance(channel).min(0.5);
+        let width = (scale * scale * rate * variance).ceil();
         Score { mean, width }
+    }
+
+    fn covers(&self) -> bool {
+        self.cover
     }
 
     fn scope(&self) -> Scope {
@@ -159,5 +172,21 @@ mod tests {
         let rate = Exploration::Printed.at(Slot(200), 2.0);
         let expected = 3.0 * (0.5 * scale).ceil() + (3.0 * (scale * scale * rate / 200.0).ceil()).sqrt();
         assert!((certificate.value - expected).abs() < 1e-9, "{certificate:?}, not {expected}");
+    }
+
+    #[test]
+    fn without_the_covering_round_channels_never_tried_count_as_tried_once() {
+        let cluster = tiny();
+        let chosen = |cover| {
+            let spec = EsdpPaperSpec { cover, ..EsdpPaperSpec::default() };
+            let mut policy = spec.policy(&cluster).unwrap().with_solver(solver());
+            let (alone, mut choice) = (Arrivals::new(vec![0, 1]), Choice::default());
+            policy.decide(&view(&cluster, 5, &alone, cluster.capacity()), &mut choice).unwrap();
+            choice.channels
+        };
+        // Covered: what is open and fits, lightest first. Else all count alike, the three that fit together
+        // are best, and port 0 is absent.
+        assert_eq!(chosen(true), [2, 3].map(ChannelId));
+        assert_eq!(chosen(false), [ChannelId(2)]);
     }
 }

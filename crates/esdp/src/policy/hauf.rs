@@ -20,6 +20,10 @@ use serde::{Deserialize, Serialize};
 pub struct HaufSpec {
     /// What is ranked: `"port"` (default) or `"channel"`.
     pub by: Rank,
+    /// Whether a slot ends with the first channel that does not fit, as printed; by default that channel is
+    /// skipped.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
 }
 
 /// What a policy ranks.
@@ -39,7 +43,11 @@ impl HaufSpec {
 
     /// Builds the policy.
     pub fn policy(&self, cluster: &Cluster) -> Hauf {
-        Hauf { order: Order::default(), statistics: Means::new(cluster.channels().len()), by: self.by }
+        Hauf {
+            order: Order::stopping(self.stop),
+            statistics: Means::new(cluster.channels().len()),
+            by: self.by,
+        }
     }
 }
 
@@ -108,9 +116,9 @@ mod tests {
     use crate::model::{Arrivals, ChannelId, Outcome, Slot};
     use crate::policy::testing::{tiny, view};
 
-    fn choose(by: Rank) -> Vec<ChannelId> {
+    fn choose(by: Rank, stop: bool) -> Vec<ChannelId> {
         let (cluster, arrivals, mut choice) = (tiny(), Arrivals::everywhere(2), Choice::default());
-        let mut policy = HaufSpec { by }.policy(&cluster);
+        let mut policy = HaufSpec { by, stop }.policy(&cluster);
         for (channel, utility) in [0.4, 0.5, 0.1, 0.7].into_iter().enumerate() {
             let seen = Observation {
                 slot: Slot(1),
@@ -125,7 +133,13 @@ mod tests {
 
     #[test]
     fn ports_or_channels_are_ranked() {
-        assert_eq!(choose(Rank::Port), [0, 1, 2].map(ChannelId)); // 0.9 against 0.8
-        assert_eq!(choose(Rank::Channel), [3, 2].map(ChannelId)); // 0.7 first, then what fits
+        assert_eq!(choose(Rank::Port, false), [0, 1, 2].map(ChannelId)); // 0.9 against 0.8
+        assert_eq!(choose(Rank::Channel, false), [3, 2].map(ChannelId)); // 0.7 first, then what fits
+    }
+
+    #[test]
+    fn a_slot_may_end_with_what_does_not_fit() {
+        assert_eq!(choose(Rank::Port, true), [0, 1, 2].map(ChannelId)); // 3 is the last anyway
+        assert_eq!(choose(Rank::Channel, true), [3].map(ChannelId)); // 1 is next and does not fit
     }
 }

@@ -9,6 +9,27 @@ use super::kit::{Order, present};
 use super::{Choice, Policy, PolicyError, PolicyState};
 use crate::model::{ChannelId, Cluster, ClusterChange, PortId, Slot, SlotView};
 use crate::stats::StateError;
+use serde::{Deserialize, Serialize};
+
+/// The parameters of `lwtf`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct LwtfSpec {
+    /// Whether a slot ends with the first channel that does not fit, as printed; by default that channel is
+    /// skipped.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stop: bool,
+}
+
+impl LwtfSpec {
+    pub(super) const NAME: &'static str = "lwtf";
+
+    /// Builds the policy; nobody waits yet.
+    pub fn policy(&self, cluster: &Cluster) -> Lwtf {
+        Lwtf { order: Order::stopping(self.stop), waiting: vec![None; cluster.ports().len()] }
+    }
+}
 
 /// Takes ports that wait long first.
 #[derive(Debug)]
@@ -18,18 +39,9 @@ pub struct Lwtf {
     waiting: Vec<Option<Slot>>,
 }
 
-impl Lwtf {
-    pub(super) const NAME: &'static str = "lwtf";
-
-    /// Nobody waits yet.
-    pub fn new(cluster: &Cluster) -> Self {
-        Self { order: Order::default(), waiting: vec![None; cluster.ports().len()] }
-    }
-}
-
 impl Policy for Lwtf {
     fn name(&self) -> &str {
-        Self::NAME
+        LwtfSpec::NAME
     }
 
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
@@ -59,11 +71,11 @@ impl Policy for Lwtf {
     }
 
     fn state(&self) -> PolicyState {
-        PolicyState { waiting: self.waiting.clone(), ..PolicyState::empty(Self::NAME) }
+        PolicyState { waiting: self.waiting.clone(), ..PolicyState::empty(LwtfSpec::NAME) }
     }
 
     fn restore(&mut self, state: PolicyState) -> Result<(), StateError> {
-        state.check(Self::NAME)?;
+        state.check(LwtfSpec::NAME)?;
         state.check_no_statistics()?;
         let (found, expected) = (state.waiting.len(), self.waiting.len());
         if found != expected {
@@ -84,7 +96,7 @@ mod tests {
     fn who_was_passed_over_comes_first() {
         let (cluster, mut choice) = (tiny(), Choice::default());
         let (free, both) = (Capacity::cluster_wide(vec![1, 2]), Arrivals::everywhere(2));
-        let mut policy = Lwtf::new(&cluster);
+        let mut policy = LwtfSpec::default().policy(&cluster);
         let mut decide = |slot, arrivals: &Arrivals| {
             policy.decide(&view(&cluster, slot, arrivals, &free), &mut choice).unwrap();
             policy.commit(&cluster, Slot(slot), &choice.channels);
@@ -95,5 +107,18 @@ mod tests {
         assert_eq!(decide(3, &both), [ChannelId(0)]); // port 0 waits since 2
         assert_eq!(decide(4, &Arrivals::new(vec![1, 0])), [ChannelId(0)]); // absent ports take nothing
         assert_eq!(decide(5, &both), [ChannelId(2)]); // but still wait since 3
+    }
+
+    #[test]
+    fn a_slot_may_end_with_what_does_not_fit() {
+        // 0 takes (1,2), 1 with (2,1) does not fit; 2 with (1,1) would.
+        let (cluster, free, both) = (tiny(), Capacity::cluster_wide(vec![2, 3]), Arrivals::everywhere(2));
+        let chosen = |stop| {
+            let (mut policy, mut choice) = (LwtfSpec { stop }.policy(&cluster), Choice::default());
+            policy.decide(&view(&cluster, 1, &both, &free), &mut choice).unwrap();
+            choice.channels
+        };
+        assert_eq!(chosen(false), [0, 2].map(ChannelId));
+        assert_eq!(chosen(true), [ChannelId(0)]);
     }
 }

@@ -31,7 +31,9 @@ use super::esdp_index::EsdpIndexSpec;
 use super::esdp_paper::EsdpPaperSpec;
 use super::esdp_pooled::EsdpPooledSpec;
 use super::hauf::HaufSpec;
-use super::{FirstFit, Lcf, Lwtf, Oracle, Policy, Random, Truth};
+use super::lcf::LcfSpec;
+use super::lwtf::LwtfSpec;
+use super::{FirstFit, Oracle, Policy, Random, Truth};
 use crate::model::Cluster;
 use crate::solver::Solver;
 use crate::stats::Exploration;
@@ -66,10 +68,10 @@ pub enum PolicySpec {
     Random {},
     /// See [`HaufSpec`].
     Hauf(HaufSpec),
-    /// See [`Lcf`].
-    Lcf {},
-    /// See [`Lwtf`].
-    Lwtf {},
+    /// See [`LcfSpec`].
+    Lcf(LcfSpec),
+    /// See [`LwtfSpec`].
+    Lwtf(LwtfSpec),
     /// See [`FirstFit`].
     FirstFit {},
     /// See [`Oracle`].
@@ -117,8 +119,8 @@ impl PolicySpec {
             Self::EpsilonGreedy(EpsilonGreedySpec::default()),
             Self::Random {},
             Self::Hauf(HaufSpec::default()),
-            Self::Lcf {},
-            Self::Lwtf {},
+            Self::Lcf(LcfSpec::default()),
+            Self::Lwtf(LwtfSpec::default()),
             Self::FirstFit {},
             Self::Oracle {},
         ]
@@ -138,8 +140,8 @@ impl PolicySpec {
             Self::EpsilonGreedy(_) => EpsilonGreedySpec::NAME,
             Self::Random {} => Random::NAME,
             Self::Hauf(_) => HaufSpec::NAME,
-            Self::Lcf {} => Lcf::NAME,
-            Self::Lwtf {} => Lwtf::NAME,
+            Self::Lcf(_) => LcfSpec::NAME,
+            Self::Lwtf(_) => LwtfSpec::NAME,
             Self::FirstFit {} => FirstFit::NAME,
             Self::Oracle {} => Oracle::NAME,
         }
@@ -159,8 +161,8 @@ impl PolicySpec {
             Self::EpsilonGreedy(_) => "best by the estimates, now and then random",
             Self::Random {} => "open channels in random order",
             Self::Hauf(_) => "ports by highest accumulated utility",
-            Self::Lcf {} => "channels by lowest supply cost",
-            Self::Lwtf {} => "ports by longest waiting time",
+            Self::Lcf(_) => "channels by lowest supply cost",
+            Self::Lwtf(_) => "ports by longest waiting time",
             Self::FirstFit {} => "open channels in order, whatever their speed",
             Self::Oracle {} => "knows the true means; simulations only",
         }
@@ -180,7 +182,7 @@ impl PolicySpec {
             Self::Cucb(spec) => spec.check(),
             Self::Cts(spec) => spec.check(),
             Self::EpsilonGreedy(spec) => spec.check(),
-            Self::Esdp(_) | Self::Random {} | Self::Hauf(_) | Self::Lcf {} | Self::Lwtf {} => Ok(()),
+            Self::Esdp(_) | Self::Random {} | Self::Hauf(_) | Self::Lcf(_) | Self::Lwtf(_) => Ok(()),
             Self::FirstFit {} | Self::Oracle {} => Ok(()),
         }
     }
@@ -231,8 +233,8 @@ impl PolicySpec {
             Self::Oracle {} => boxed!(Oracle::new(truth.ok_or(SpecError::NoTruth)?)),
             Self::Random {} => Box::new(Random::new(seed)),
             Self::Hauf(spec) => Box::new(spec.policy(cluster)),
-            Self::Lcf {} => Box::new(Lcf::default()),
-            Self::Lwtf {} => Box::new(Lwtf::new(cluster)),
+            Self::Lcf(spec) => Box::new(spec.policy()),
+            Self::Lwtf(spec) => Box::new(spec.policy(cluster)),
             Self::FirstFit {} => Box::new(FirstFit::default()),
         })
     }

@@ -10,7 +10,7 @@ use super::names::Index;
 use super::spec::{GraphTable, Spec};
 use super::{names, out, servers};
 use crate::model::Amount;
-use crate::sim::check_luck;
+use crate::sim::{CostPer, check_luck};
 
 /// The most slots a run may have.
 pub const MOST_SLOTS: u64 = 1_000_000_000;
@@ -74,6 +74,10 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
         for (device, &amount) in amounts.iter().enumerate() {
             whole(&format!("devices.amounts[{device}]"), amount, 1, LARGEST_CAPACITY)?;
         }
+    }
+    if spec.costs.devices.is_some() && spec.costs.per != CostPer::Amount {
+        let message = "give `devices` or `per = \"channel\"`, not both: the former are costs by amount";
+        return Err(ScenarioError::other("costs", message));
     }
     if let Some(costs) = &spec.costs.devices {
         check_length("costs.devices", costs.len(), devices.count, "device")?;

@@ -47,6 +47,7 @@ pub(super) fn recipe(spec: &Spec) -> RandomCluster {
         cost_mean: costs.mean,
         cost_deviation: costs.deviation,
         cost_scale: costs.scale,
+        cost_per: costs.per,
     }
 }
 
@@ -104,6 +105,8 @@ pub(super) fn cluster(told: &Spec, seed: u64) -> Result<Cluster, ScenarioError> 
                 .map_err(|error| parameter("gangs.", error))?,
         }
     }
+    // Those that were drawn may have been replaced.
+    spec.channel_costs = recipe.channel_costs(seed, &spec.channels);
     spec.labels = super::labels::labels(told, seed);
     build(spec)
 }

@@ -6,7 +6,7 @@
 use super::{FILE_KEYS, LabelledPolicy, ListedTasks, Spec, gangs};
 use crate::policy::{
     CtsSpec, CucbSpec, EpsilonGreedySpec, EscbSpec, EsdpDriftSpec, EsdpIndexSpec, EsdpPaperSpec,
-    EsdpPooledSpec, HaufSpec, PolicySpec,
+    EsdpPooledSpec, HaufSpec, LcfSpec, LwtfSpec, PolicySpec,
 };
 use crate::sim::{Delay, Rates};
 use schemars::generate::SchemaSettings;
@@ -197,10 +197,11 @@ fn parameters(policy: &PolicySpec, generator: &mut SchemaGenerator) -> Value {
         PolicySpec::Cts(_) => CtsSpec::json_schema(generator),
         PolicySpec::EpsilonGreedy(_) => EpsilonGreedySpec::json_schema(generator),
         PolicySpec::Hauf(_) => HaufSpec::json_schema(generator),
-        PolicySpec::Esdp(_) | PolicySpec::Random {} | PolicySpec::Lcf {} | PolicySpec::Lwtf {} => {
+        PolicySpec::Lcf(_) => LcfSpec::json_schema(generator),
+        PolicySpec::Lwtf(_) => LwtfSpec::json_schema(generator),
+        PolicySpec::Esdp(_) | PolicySpec::Random {} | PolicySpec::FirstFit {} | PolicySpec::Oracle {} => {
             return json!({});
         }
-        PolicySpec::FirstFit {} | PolicySpec::Oracle {} => return json!({}),
     };
     schema.get("properties").cloned().unwrap_or_else(|| json!({}))
 }

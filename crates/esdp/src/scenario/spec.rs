@@ -6,7 +6,7 @@ use super::policies::{self, LabelledPolicy};
 use super::servers::ServerTable;
 use super::sweep::SweepTable;
 use crate::model::{Amount, SupplyCost};
-use crate::sim::{ArrivalSpec, Delay, HeldSpec, Rates, SpeedSpec};
+use crate::sim::{ArrivalSpec, CostPer, Delay, HeldSpec, Rates, SpeedSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -374,6 +374,10 @@ pub struct CostTable {
     /// What they are multiplied by.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1e9)))]
     pub scale: f64,
+    /// What they are drawn for: `"amount"` (default), one for each amount of a device, or `"channel"`, one
+    /// for each channel and device.
+    #[serde(skip_serializing_if = "CostPer::is_default")]
+    pub per: CostPer,
     /// Instead: a cost for each device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<SupplyCost>>,
@@ -381,7 +385,7 @@ pub struct CostTable {
 
 impl Default for CostTable {
     fn default() -> Self {
-        Self { mean: 0.5, deviation: 0.1, scale: 1.0 / 15.0, devices: None }
+        Self { mean: 0.5, deviation: 0.1, scale: 1.0 / 15.0, per: CostPer::Amount, devices: None }
     }
 }
 

@@ -7,7 +7,8 @@
 //!   here is 4 to 8, with which the paper's curves appear.
 //! - Costs drawn from `N(0.5, 0.1)` for each of three devices exceed every utility. They are
 //!   divided by 15 (`cost_scale`), so that a channel costs about 0.1. One draw for each
-//!   device and amount.
+//!   device and amount, so that *f_k* is a function of the amount; "*f_k(a_k^(l,r))* is generated" may
+//!   also mean a draw for each channel (`cost_per`).
 //!
 //! A port that would reach no server gets one, so that no port is dead.
 
@@ -53,6 +54,28 @@ pub struct RandomCluster {
     pub cost_deviation: f64,
     /// What drawn costs are multiplied with; negative draws cost nothing.
     pub cost_scale: f64,
+    /// What has a cost of its own.
+    #[serde(skip_serializing_if = "CostPer::is_default")]
+    pub cost_per: CostPer,
+}
+
+/// What supply costs are drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CostPer {
+    /// Each amount of a device: channels that request the same cost the same.
+    #[default]
+    Amount,
+    /// Each channel, on every device that it requests.
+    Channel,
+}
+
+impl CostPer {
+    /// Whether it is [`CostPer::Amount`].
+    pub(crate) fn is_default(&self) -> bool {
+        *self == CostPer::default()
+    }
 }
 
 /// Which channels a random cluster has.
@@ -78,6 +101,7 @@ impl Default for RandomCluster {
             cost_mean: 0.5,
             cost_deviation: 0.1,
             cost_scale: 1.0 / 15.0,
+            cost_per: CostPer::Amount,
         }
     }
 }
@@ -114,12 +138,11 @@ impl RandomCluster {
         // One stream a subject: a wider range of capacities does not change the channels.
         let mut pairs_rng = stream(seed, Purpose::Cluster, 0, 0);
         let mut capacity_rng = stream(seed, Purpose::Cluster, 0, 2);
-        let mut cost_rng = stream(seed, Purpose::Cluster, 0, 3);
         let mut server_rng = stream(seed, Purpose::Cluster, 0, 4);
 
         let mut request = self.requests(seed);
         let pairs = self.pairs(&mut pairs_rng);
-        let channels =
+        let channels: Vec<ChannelSpec> =
             pairs.into_iter().map(|(port, server)| ChannelSpec::new(port, server, request())).collect();
         let mut capacity = Capacity::cluster_wide(
             (0..self.devices).map(|_| within(self.capacity, &mut capacity_rng)).collect(),
@@ -129,13 +152,11 @@ impl RandomCluster {
             let servers = (0..self.servers).map(&mut server).collect();
             capacity = capacity.with_servers(servers).expect("one amount per device");
         }
-        let mut cost = |_| {
-            let draw: f64 = StandardNormal.sample(&mut cost_rng);
-            ((self.cost_mean + self.cost_deviation * draw) * self.cost_scale).max(0.0)
-        };
+        let mut cost = self.costs(seed);
         let costs = (0..self.devices)
-            .map(|_| SupplyCost::Table { costs: (0..self.request.1.max(1)).map(&mut cost).collect() })
+            .map(|_| SupplyCost::Table { costs: (0..self.request.1.max(1)).map(|_| cost()).collect() })
             .collect();
+        let channel_costs = self.channel_costs(seed, &channels);
         let names = |word: &str, count: usize| (0..count).map(|index| format!("{word}-{index}")).collect();
         Ok(ClusterSpec {
             devices: names("device", self.devices),
@@ -144,8 +165,33 @@ impl RandomCluster {
             channels,
             capacity,
             costs,
+            channel_costs,
             ..ClusterSpec::default()
         })
+    }
+
+    /// Draws costs, one after another.
+    fn costs(&self, seed: u64) -> impl FnMut() -> f64 {
+        let mut rng = stream(seed, Purpose::Cluster, 0, 3);
+        let &Self { cost_mean, cost_deviation, cost_scale, .. } = self;
+        move || {
+            let draw: f64 = StandardNormal.sample(&mut rng);
+            ((cost_mean + cost_deviation * draw) * cost_scale).max(0.0)
+        }
+    }
+
+    /// The costs of these channels: the sum of a draw for every device that a channel requests; none where
+    /// costs are drawn by amount.
+    pub fn channel_costs(&self, seed: u64, channels: &[ChannelSpec]) -> Vec<f64> {
+        if self.cost_per == CostPer::Amount {
+            return Vec::new();
+        }
+        let mut cost = self.costs(seed);
+        let mut of = |channel: &ChannelSpec| {
+            let draws = channel.request.iter().map(|&amount| (amount, cost()));
+            draws.filter(|(amount, _)| *amount > 0).map(|(_, cost)| cost).sum()
+        };
+        channels.iter().map(&mut of).collect()
     }
 
     /// Draws requests, one channel after another.
@@ -264,6 +310,26 @@ mod tests {
         assert_ne!(recipe.generate(3).unwrap(), recipe.generate(4).unwrap());
         let roomy = RandomCluster { capacity: (8, 16), ..recipe.clone() }.generate(3).unwrap();
         assert_eq!(roomy.channels(), recipe.generate(3).unwrap().channels());
+    }
+
+    #[test]
+    fn costs_are_drawn_by_amount_or_by_channel() {
+        let drawn = |cost_per| RandomCluster { cost_per, ..RandomCluster::default() }.generate(3).unwrap();
+        let (amount, channel) = (drawn(CostPer::Amount), drawn(CostPer::Channel));
+        assert_eq!(amount.channels(), channel.channels());
+        let ids = || (0..amount.channels().len()).map(ChannelId::at);
+        let alike = |cluster: &Cluster| {
+            let same = |a: ChannelId, b: ChannelId| cluster.request(a) == cluster.request(b);
+            let mut pairs = ids().flat_map(|a| ids().filter(move |b| a < *b).map(move |b| (a, b)));
+            pairs.any(|(a, b)| same(a, b) && cluster.cost(a) == cluster.cost(b))
+        };
+        assert!(alike(&amount) && !alike(&channel));
+        // Three draws of 1/30 each, whatever the amounts.
+        let mean = ids().map(|id| channel.cost(id)).sum::<f64>() / channel.channels().len() as f64;
+        assert!((mean - 0.1).abs() < 0.01, "{mean}");
+        let nothing = ChannelSpec::new(0, 0, vec![0, 0, 0]);
+        let recipe = RandomCluster { cost_per: CostPer::Channel, ..RandomCluster::default() };
+        assert_eq!(recipe.channel_costs(3, &[nothing]), [0.0], "what is not requested costs nothing");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use driver::SimulatedCluster;
 pub use environment::{Environment, Epoch, FixedTruth};
 pub use feedback::{Delay, LONGEST_DELAY};
 pub use gangs::RandomGangs;
-pub use generate::{ChannelCount, GenerateError, RandomCluster};
+pub use generate::{ChannelCount, CostPer, GenerateError, RandomCluster};
 pub(crate) use held::check_luck;
 pub use held::{FinishedJob, HeldSpec};
 pub use oracle::OracleTrack;

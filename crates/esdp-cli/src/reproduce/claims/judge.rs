@@ -2,7 +2,7 @@
 
 use esdp_engine::Spread;
 
-pub(super) use esdp_engine::{Difference, Sign};
+pub(in super::super) use esdp_engine::{Difference, Sign};
 
 /// `+12.3 ± 0.4 %`, of a share.
 pub(super) fn percent(spread: Spread) -> String {
@@ -20,7 +20,7 @@ pub(super) fn share(spread: Spread) -> String {
 }
 
 /// `+123 ± 4`, in as many digits as it needs.
-pub(super) fn amount(spread: Spread) -> String {
+pub(in super::super) fn amount(spread: Spread) -> String {
     let digits = if spread.mean.abs() < 10.0 { 2 } else { 0 };
     format!("{:+.digits$} ± {:.digits$}", spread.mean, spread.stderr)
 }

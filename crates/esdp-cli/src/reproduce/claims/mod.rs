@@ -3,21 +3,27 @@
 //! Differences are taken seed by seed, since all policies of a seed meet the same fate. One is *clear* when
 //! its 95 % confidence interval (Student's t over the seeds) excludes 0. A claim is `not reproduced` when the
 //! opposite is clear or a stated threshold is missed, and `unclear` when the seeds do not tell. One whose
-//! figure was not measured is left out.
+//! figure was not measured is left out. Every claim is judged under every reading of the paper.
 
 mod judge;
+mod judged;
 mod scalability;
 mod sensitivity;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod theory;
 mod time;
 mod trend;
 
+pub(super) use judge::{Difference, amount};
+pub(super) use judged::{FIRST, Judged, Tally, csv, judge, tallies, tallies_csv};
+pub(super) use theory::{FITTED_FROM, lines, lost};
+
 use super::evidence::{Evidence, Measured};
-use esdp_report::csv;
-use judge::{Difference, Sign};
+use super::reading::Reading;
+use judge::Sign;
 use serde::Serialize;
 
 /// The paper's policy and the baselines of its figures.
@@ -69,7 +75,7 @@ impl Verdict {
 }
 
 /// A claim and what became of it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Claim {
     pub(super) id: &'static str,
     /// The figure that shows it.
@@ -88,9 +94,15 @@ pub(super) struct Claim {
     pub(super) verdict: Verdict,
 }
 
-/// Judges every claim whose figure was measured.
-pub(super) fn judge(evidence: &Evidence) -> Vec<Claim> {
-    let parts = [time::claims(evidence), sensitivity::claims(evidence), scalability::claims(evidence)];
+/// Judges every claim whose figure was measured, under a reading.
+fn under(evidence: &Evidence, reading: Reading) -> Vec<Claim> {
+    let evidence = &evidence.under(reading);
+    let parts = [
+        time::claims(evidence, reading.margin),
+        theory::claims(evidence),
+        sensitivity::claims(evidence),
+        scalability::claims(evidence),
+    ];
     parts.into_iter().flatten().collect()
 }
 
@@ -98,16 +110,4 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Claim> {
 fn decided(points: &[Measured], verdict: Verdict) -> Verdict {
     let seeds = points.iter().map(|point| point.outcome.seeds.len()).min().unwrap_or(0);
     if seeds < 2 { Verdict::Unclear } else { verdict }
-}
-
-/// All claims as CSV.
-pub(super) fn csv(claims: &[Claim]) -> String {
-    let mut text = String::from("id,figure,claim,rule,measured,value,stderr,unit,verdict\n");
-    for claim in claims {
-        let Claim { id, figure, claim: said, rule, measured, value, stderr, unit, verdict } = claim;
-        let (value, stderr) = (value.to_string(), stderr.to_string());
-        let fields: [&str; 9] = [id, figure, said, rule, measured, &value, &stderr, unit, verdict.text()];
-        text.push_str(&csv::line(fields));
-    }
-    text
 }

@@ -1,6 +1,7 @@
 //! Performance over time: the paper's first three figures, and its abstract.
 
 use super::super::evidence::{Evidence, Measured};
+use super::super::reading::Margin;
 use super::super::source::Source;
 use super::judge::{Difference, Sign, amount, list, percent, points, share};
 use super::{BASELINES, Claim, PAPER, Verdict};
@@ -30,10 +31,10 @@ const NEAR: f64 = 0.05;
 /// The share of the oracle that counts as having converged to it.
 const CONVERGED: f64 = 0.95;
 
-pub(super) fn claims(evidence: &Evidence) -> Vec<Claim> {
+pub(super) fn claims(evidence: &Evidence, margin: Margin) -> Vec<Claim> {
     let Some(run) = evidence.single(Source::Time) else { return Vec::new() };
     let mut claims = vec![ahead(run)];
-    claims.extend(margins(run, evidence.single(Source::Literal)));
+    claims.extend(margins(run, evidence.single(Source::Literal), margin));
     claims.extend([
         overtakes(run),
         widens(run),
@@ -70,18 +71,18 @@ fn ahead(run: &Measured) -> Claim {
 }
 
 /// The gains over the baselines, largest first.
-fn ranked(run: &Measured) -> Vec<(&'static str, Difference)> {
-    let gain = |baseline| (baseline, Difference::gain(&run.aou(PAPER), &run.aou(baseline)));
+fn ranked(run: &Measured, margin: Margin) -> Vec<(&'static str, Difference)> {
+    let gain = |baseline| (baseline, margin.of(&run.aou(PAPER), &run.aou(baseline)));
     let mut gains = BASELINES.map(gain).to_vec();
     gains.sort_by(|a, b| b.1.spread.mean.total_cmp(&a.1.spread.mean));
     gains
 }
 
-fn margins(run: &Measured, literal: Option<&Measured>) -> Vec<Claim> {
-    let printed = literal.map(ranked);
-    let each = ranked(run).into_iter().zip(MARGINS).enumerate();
+fn margins(run: &Measured, literal: Option<&Measured>, estimator: Margin) -> Vec<Claim> {
+    let printed = literal.map(|run| ranked(run, estimator));
+    let each = ranked(run, estimator).into_iter().zip(MARGINS).enumerate();
     each.map(|(rank, ((baseline, gain), (margin, id, claim)))| {
-        let ours = Difference::gain(&run.aou("esdp"), &run.aou(baseline));
+        let ours = estimator.of(&run.aou("esdp"), &run.aou(baseline));
         let mut measured =
             format!("esdp-paper {} over {baseline}, esdp {}", percent(gain.spread), percent(ours.spread));
         if let Some((baseline, gain)) = printed.as_ref().and_then(|ranked| ranked.get(rank)) {

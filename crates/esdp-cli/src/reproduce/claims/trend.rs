@@ -43,14 +43,16 @@ pub(super) fn rising<'n>(names: &[&'n str], trends: &[Trend]) -> Vec<&'n str> {
 
 /// A least-squares line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
-    pub(super) slope: f64,
+pub(in super::super) struct Fit {
+    pub(in super::super) slope: f64,
+    /// Its value at 0.
+    pub(in super::super) start: f64,
     /// R squared.
-    pub(super) explained: f64,
+    pub(in super::super) explained: f64,
 }
 
 /// Fits a line; none through fewer than three points.
-pub(super) fn fit(points: impl Iterator<Item = (f64, f64)>) -> Option<Line> {
+pub(super) fn fit(points: impl Iterator<Item = (f64, f64)>) -> Option<Fit> {
     let points: Vec<(f64, f64)> = points.collect();
     if points.len() < 3 {
         return None;
@@ -61,7 +63,8 @@ pub(super) fn fit(points: impl Iterator<Item = (f64, f64)>) -> Option<Line> {
     let sum =
         |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|point| of(point.0 - x, point.1 - y)).sum::<f64>();
     let (xx, xy, yy) = (sum(&|dx, _| dx * dx), sum(&|dx, dy| dx * dy), sum(&|_, dy| dy * dy));
-    Some(Line { slope: xy / xx, explained: if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 } })
+    let slope = xy / xx;
+    Some(Fit { slope, start: y - slope * x, explained: if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 } })
 }
 
 #[cfg(test)]
@@ -72,6 +75,7 @@ mod tests {
     fn a_line_is_found() {
         let line = fit((1..=5).map(|x| (f64::from(x), 3.0 - 2.0 * f64::from(x)))).unwrap();
         assert!((line.slope + 2.0).abs() < 1e-12 && (line.explained - 1.0).abs() < 1e-12);
+        assert!((line.start - 3.0).abs() < 1e-12);
         let bent = fit([(1.0, 0.0), (2.0, 5.0), (3.0, 0.0)].into_iter()).unwrap();
         assert!(bent.explained < 0.1);
         assert!(fit([(1.0, 0.0), (2.0, 5.0)].into_iter()).is_none());

@@ -11,7 +11,9 @@ impl Cluster {
     /// # Errors
     /// With the first thing that is wrong, see [`ClusterError`].
     pub fn new(spec: ClusterSpec) -> Result<Self, ClusterError> {
-        let ClusterSpec { devices, servers, ports, channels, capacity, costs, gangs, mut labels } = spec;
+        let ClusterSpec { devices, servers, ports, channels, capacity, costs, channel_costs, gangs, labels } =
+            spec;
+        let mut labels = labels;
         let lists = [
             ("devices", devices.len()),
             ("servers", servers.len()),
@@ -35,6 +37,14 @@ impl Cluster {
         capacity.check(devices.len(), servers.len())?;
         if !costs.is_empty() && costs.len() != devices.len() {
             return Err(ClusterError::Costs { found: costs.len(), expected: devices.len() });
+        }
+        if !channel_costs.is_empty() && channel_costs.len() != channels.len() {
+            let (found, expected) = (channel_costs.len(), channels.len());
+            return Err(ClusterError::ChannelCosts { found, expected });
+        }
+        let wrong = |cost: &f64| !(cost.is_finite() && *cost >= 0.0);
+        if let Some(channel) = channel_costs.iter().position(wrong) {
+            return Err(ClusterError::ChannelCost { channel, value: channel_costs[channel] });
         }
         if !labels.is_empty() && labels.len() != servers.len() {
             return Err(ClusterError::Labels { found: labels.len(), expected: servers.len() });
@@ -63,7 +73,8 @@ impl Cluster {
                 let (port, server) = (channel.port, channel.server);
                 return Err(ClusterError::Duplicate { channel: position, port, server });
             }
-            let cost: f64 = costs.iter().zip(&channel.request).map(|(f, &a)| f.at(a)).sum();
+            let by_device = || costs.iter().zip(&channel.request).map(|(f, &a)| f.at(a)).sum::<f64>();
+            let cost = channel_costs.get(position).copied().unwrap_or_else(by_device);
             if !cost.is_finite() {
                 return Err(ClusterError::CostOverflow { channel: position });
             }
@@ -136,6 +147,8 @@ mod tests {
         assert_eq!(cluster.cost(ChannelId(1)), 0.2);
         assert_eq!(cluster.net_utility(ChannelId(1), 0.5), 0.3);
         assert_eq!(cluster.net_utility(ChannelId(1), 0.1), 0.0);
+        let own = Cluster::new(ClusterSpec { channel_costs: vec![0.5, 0.25, 0.0], ..spec() }).unwrap();
+        assert_eq!([0, 1, 2].map(|id| own.cost(ChannelId(id))), [0.5, 0.25, 0.0]);
     }
 
     #[test]
@@ -161,6 +174,14 @@ mod tests {
         );
         assert!(refused(|s| s.channels[2].server = 0).contains("joined by an earlier channel already"));
         assert!(refused(|s| s.capacity = Capacity::default()).starts_with("capacity: no capacity"));
+        assert_eq!(
+            refused(|s| s.channel_costs = vec![0.1]),
+            "`channel_costs` has length 1, expected 0 or 3 (one per channel)"
+        );
+        assert_eq!(
+            refused(|s| s.channel_costs = vec![0.1, -1.0, 0.0]),
+            "`channel_costs[1]` is -1, expected a finite number of at least 0"
+        );
         assert!(
             refused(|s| s.costs[1] = SupplyCost::Step { per: 0, cost: 0.0 }).starts_with("cost of device 1")
         );

@@ -44,6 +44,10 @@ pub struct ClusterSpec {
     /// The supply cost of each device; empty means free.
     #[serde(default)]
     pub costs: Vec<SupplyCost>,
+    /// The supply cost of each channel, in place of what its request costs by device; empty, or one a
+    /// channel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channel_costs: Vec<f64>,
     /// The ports whose jobs are gangs; the others' jobs may use each channel once.
     #[serde(default)]
     pub gangs: Vec<GangSpec>,
@@ -131,6 +135,22 @@ pub enum ClusterError {
         found: usize,
         /// The number of device types.
         expected: usize,
+    },
+    /// The number of channels' costs is neither 0 nor the number of channels.
+    #[error("`channel_costs` has length {found}, expected 0 or {expected} (one per channel)")]
+    ChannelCosts {
+        /// Entries found.
+        found: usize,
+        /// The number of channels.
+        expected: usize,
+    },
+    /// A channel's cost is NaN, infinite or negative.
+    #[error("`channel_costs[{channel}]` is {value}, expected a finite number of at least 0")]
+    ChannelCost {
+        /// The channel's position.
+        channel: usize,
+        /// The value found.
+        value: f64,
     },
     /// A supply cost is malformed.
     #[error("cost of device {device}: {source}")]

@@ -51,6 +51,7 @@ impl ClusterDescription {
             channels,
             capacity: self.limits()?,
             costs,
+            channel_costs: Vec::new(),
             gangs,
             labels: self.servers.iter().map(|server| server.labels.clone()).collect(),
         })?)

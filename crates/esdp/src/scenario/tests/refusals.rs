@@ -115,6 +115,11 @@ fn what_is_wrong_is_told_in_one_sentence() {
         ("[seeds]\nlist = [1, 2, 1]", "line 2: `seeds.list`: the seed 1 comes twice"),
         ("[seeds]\nlist = []", "line 2: `seeds.list` is a list of 0, expected 1 to 100000"),
         ("[seeds]\nlist = [1]\ncount = 2", "line 1: `seeds`: give `list`, or `first` and `count`, not both"),
+        (
+            "[costs]\nper = \"channel\"\ndevices = [{ kind = \"linear\", rate = 1 }]",
+            "line 1: `costs`: give `devices` or `per = \"channel\"`, not both",
+        ),
+        ("[costs]\nper = \"port\"", "line 2: `costs.per` is \"port\""),
         ("[costs]\nscale = inf", "line 2: `costs.scale` is inf, expected a number"),
         (
             "[costs]\ndevices = [{ kind = \"linear\", rate = -1 }]",
