@@ -136,7 +136,7 @@ impl Told {
         let mut sentences = Vec::new();
         if played.jobs.len() < FEW {
             sentences.push(format!(
-                "ONLY {} JOBS: that tells nothing. A longer trace or another part of it would: of known length \
+                "ONLY {} JOBS: that tells nothing. A longer trace or another part would: of known length \
                  {}.",
                 played.jobs.len(),
                 played.elsewhere

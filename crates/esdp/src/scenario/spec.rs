@@ -242,7 +242,10 @@ pub struct NumberedChannel {
     pub task: u32,
     /// What it asks for, one amount per device; drawn where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "devices")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices"))
+    )]
     pub request: Option<Vec<Amount>>,
 }
 

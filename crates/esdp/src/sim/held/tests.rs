@@ -98,7 +98,7 @@ fn luck_is_told_and_takes_no_time() {
         let (mut present, mut log) = (Arrivals::everywhere(1), Vec::new());
         let mut seen = Vec::new();
         work.admit(Slot(1), &Arrivals::everywhere(1), &mut present);
-        work.start_by(&QueueRule::Easy, Slot(1), &[0.5], &mut [0]);
+        work.start_by(&QueueRule::Easy, Slot(1), &[0.5], &[], &mut [0]);
         (1..=3).for_each(|slot| work.advance(Slot(slot), &[0.5, 0.5], &mut log, &mut seen));
         let told: Vec<Outcome> = seen.iter().map(|seen| seen.outcome).collect();
         (log, told)
