@@ -128,7 +128,7 @@ fn block<'t>(page: &'t str, language: &str) -> &'t str {
 }
 
 /// A key of a scenario as it is used, or a number in its value.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Use<'s> {
     /// As the reference names it.
     key: String,
@@ -139,7 +139,7 @@ struct Use<'s> {
     relative: bool,
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 enum Step {
     Key(String),
     At(usize),
