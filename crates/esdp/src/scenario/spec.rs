@@ -242,7 +242,7 @@ pub struct NumberedChannel {
     pub task: u32,
     /// What it asks for, one amount per device; drawn where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "devices")))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 100000, "x-unit" = "devices")))]
     pub request: Option<Vec<Amount>>,
 }
 
@@ -306,10 +306,7 @@ pub struct DeviceTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
     /// What channels ask for: drawn from this range.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(extend("minimum" = 0, "maximum" = super::check::LARGEST_REQUEST, "x-unit" = "devices"))
-    )]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 100000, "x-unit" = "devices")))]
     pub request: (Amount, Amount),
     /// The range that each device's cluster-wide capacity is drawn from; without it servers limit alone.
     #[serde(skip_serializing_if = "Option::is_none")]
