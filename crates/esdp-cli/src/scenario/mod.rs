@@ -89,6 +89,9 @@ pub fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
         Action::Show(args) => output::print(&shown(args)?),
         Action::Check(args) => args.files.iter().try_for_each(|file| {
             let scenario = source::from_file(file)?;
+            // What a text cannot tell is found where a cluster is built, as a run does it.
+            let built = scenario.setting(scenario.seeds()[0]);
+            built.map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?;
             output::print(&format!("{}: ok, {}\n", file.display(), told(&scenario)))
         }),
         Action::Keys(args) => print_keys(args),

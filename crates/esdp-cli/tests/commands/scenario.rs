@@ -30,6 +30,14 @@ fn files_are_checked_one_by_one() {
 }
 
 #[test]
+fn what_only_a_cluster_shows_is_checked_too() {
+    let gang = b"[graph]\nports = [\"llm\"]\nservers = 2\n[devices]\nnames = [\"gpu\"]\n\
+                 [[gangs.list]]\nport = \"llm\"\nminimum = 5\ntasks = [4]\nrequests = [[1]]\n";
+    let refused = esdp(&["scenario", "check", "-"], gang).refused();
+    assert!(refused.starts_with("-: `gangs.list`: the gang of port 0: `minimum` is 5"), "{refused}");
+}
+
+#[test]
 fn keys_are_listed_by_their_start() {
     let drift = esdp(&["scenario", "keys", "speeds.drift"], b"").fine();
     assert!(drift.lines().all(|line| line.starts_with("speeds.drift.")), "{drift}");
