@@ -50,7 +50,9 @@ mod tests {
         assert!(load(&directories, "key", &unit).is_none());
         store(&directories[2], "key", &unit, runs.clone()).unwrap();
         std::fs::write(path(&directories[1], "key"), "{}").unwrap();
-        assert_eq!(load(&directories, "key", &unit), Some(runs));
+        // What was learned of channels is not kept: sweeps, which go on from parts, do not show it.
+        let kept = runs.into_iter().map(|run| PolicyRun { estimates: Vec::new(), ..run }).collect();
+        assert_eq!(load(&directories, "key", &unit), Some(kept));
         assert!(load(&directories[..2], "key", &unit).is_none());
     }
 }

@@ -106,7 +106,7 @@ fn a_generated_trace_becomes_a_scenario_that_runs() {
             "the same seed gives the same bytes"
         );
         let run =
-            ["run", &toml, "--seeds", "1", "--policies", "esdp", "--format", "json", "--out", &path("out")];
+            ["run", &toml, "--seeds", "1", "--policies", "esdp", "--format", "json", "--out", &path(edges)];
         let result: Value = serde_json::from_str(&esdp(&run, b"").fine()).expect("JSON");
         assert!(result["policies"][0]["aou_mean"].as_f64().expect("a number") > 0.0, "{edges}");
     }

@@ -8,7 +8,7 @@ function worth(cell) {
   if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
   if (text === "" || text === "\u2013") return null;
   const number = Number(text.replaceAll(",", "").replace(/ ?%$/, "").replace("\u2212", "-"));
-  return Number.isNaN(number) ? text : number;
+  return Number.isFinite(number) ? number : text;
 }
 
 // What does not apply stays last, whichever way the rest goes.

@@ -45,6 +45,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     whole("version", spec.version.unwrap_or(1), 1, 1)?;
     whole("slots", spec.slots, 1, MOST_SLOTS)?;
     check_seeds(spec)?;
+    servers::check_counts(spec)?;
     check_graph(&spec.graph)?;
     names::check(spec)?;
     let devices = &spec.devices;

@@ -210,6 +210,13 @@ fn named_kinds(spec: &Spec, known: &[&str]) -> Result<Vec<usize>, ScenarioError>
     list.iter().enumerate().map(of).collect()
 }
 
+/// Checks how many servers each entry of the table has; their sum is checked as `graph.servers`.
+pub(super) fn check_counts(spec: &Spec) -> Result<(), ScenarioError> {
+    let counts = spec.servers.kinds.iter().flatten().map(|kind| kind.count).enumerate();
+    let each = |(entry, count)| whole(&format!("servers.kinds[{entry}].count"), count, 1, MOST_SERVERS);
+    counts.into_iter().try_for_each(each)
+}
+
 /// Checks the table: servers must be as many as there are, and nothing else may tell of their devices.
 pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     let Some(kinds) = &spec.servers.kinds else { return Ok(()) };
@@ -221,7 +228,6 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     }
     for (entry, of) in kinds.iter().enumerate() {
         let at = |key: &str| format!("servers.kinds[{entry}].{key}");
-        whole(&at("count"), of.count, 1, MOST_SERVERS)?;
         if spec.servers.has_capacities() {
             check_length(&at("capacity"), of.capacity.len(), spec.devices.count, "device")?;
         }
