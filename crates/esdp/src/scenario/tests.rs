@@ -1,5 +1,6 @@
 use super::*;
 
+mod extended;
 mod named;
 mod refusals;
 mod typed;

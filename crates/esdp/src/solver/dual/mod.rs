@@ -1,7 +1,7 @@
 //! The Lagrangian dual of a slot: multipliers, reduced values and a certified bound.
 //!
-//! From `sqrt(W) = min over lambda > 0 of lambda W + 1/(4 lambda)` follows, for any
-//! `lambda > 0`, `u >= 0` and with `r_e = v_e + lambda w_e - u.a_e`,
+//! From `sqrt(W) = min over lambda > 0 of lambda W + 1/(4 lambda)` follows, for any `lambda > 0`, `u >= 0` and
+//! with `r_e = v_e + lambda w_e - u.a_e`,
 //!
 //! ```text
 //! F(x) <= D(lambda, u) = 1/(4 lambda) + u.c + sum_e max(r_e, 0)
@@ -9,9 +9,9 @@
 //!            +  lambda (sqrt(W) - 1/(2 lambda))^2
 //! ```
 //!
-//! so `D` is a bound for every choice of multipliers, and a set that beats a lower bound
-//! `LB` flips less than `D - LB` in all. For a fixed `lambda` the best `u` are the prices of a linear program
-//! (`lp/`); `lambda` is found by tangents (`Search`). Two more ideas keep it fast:
+//! so `D` is a bound for every choice of multipliers, and a set that beats a lower bound `LB` flips less than
+//! `D - LB` in all. For a fixed `lambda` the best `u` are the prices of a linear program (`lp/`); `lambda` is
+//! found by tangents (`Search`). Two more ideas keep it fast:
 //!
 //! - **Columns that are settled are summed once.** Large problems start on a sample of their channels, whose
 //!   prices tell which channels are in doubt. Only those form the next program; the others stay at the bound
@@ -20,7 +20,6 @@
 //! - **Rows that do not bind are left out.** If there are many, the violated ones are added as they turn up.
 //!
 //! However badly the minimisation goes, the bound is evaluated from the requests at the end and holds.
-//!
 //! No warm start from the last slot; see `docs/decisions/0002-no-warm-start.md`.
 
 mod lambda;
