@@ -14,18 +14,18 @@ pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
 
 /// The keys that hold rows, each of which may be the path of a CSV file instead: numbers, whole numbers or
 /// texts.
-pub const FILE_KEYS: [(&str, Cells); 6] = [
-    ("speeds.table", Cells::Numbers),
-    ("speeds.measured.series", Cells::Numbers),
-    ("jobs.list", Cells::Numbers),
-    ("arrivals.jobs", Cells::Whole),
-    ("devices.servers", Cells::Whole),
-    ("servers.list", Cells::Texts),
+pub const FILE_KEYS: [(&str, CellKind); 6] = [
+    ("speeds.table", CellKind::Numbers),
+    ("speeds.measured.series", CellKind::Numbers),
+    ("jobs.list", CellKind::Numbers),
+    ("arrivals.jobs", CellKind::Whole),
+    ("devices.servers", CellKind::Whole),
+    ("servers.list", CellKind::Texts),
 ];
 
 /// What the cells of a CSV file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cells {
+pub enum CellKind {
     /// Numbers.
     Numbers,
     /// Whole numbers.
@@ -120,7 +120,7 @@ fn beside(folder: &Path, path: &str) -> String {
 
 /// The rows of a CSV file. Empty lines and those that start with `#` are left out, and so is a first row of
 /// names above numbers; empty cells at the end of a row do not count.
-fn rows(text: &str, cells: Cells) -> Result<Value, String> {
+fn rows(text: &str, cells: CellKind) -> Result<Value, String> {
     let mut rows: Vec<Value> = Vec::new();
     let lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, line.trim_start_matches('\u{feff}').trim()));
@@ -132,16 +132,16 @@ fn rows(text: &str, cells: Cells) -> Result<Value, String> {
             found.pop();
         }
         let is_header = position == 0 && found.iter().all(|cell| cell.parse::<f64>().is_err());
-        if is_header && cells != Cells::Texts {
+        if is_header && cells != CellKind::Texts {
             continue;
         }
         let cell = |(column, cell): (usize, &&str)| {
             let read = match cells {
-                Cells::Numbers => cell.parse().ok().map(Value::Float),
-                Cells::Whole => cell.parse().ok().map(Value::Integer),
-                Cells::Texts => Some(Value::from(*cell)),
+                CellKind::Numbers => cell.parse().ok().map(Value::Float),
+                CellKind::Whole => cell.parse().ok().map(Value::Integer),
+                CellKind::Texts => Some(Value::from(*cell)),
             };
-            let wanted = if cells == Cells::Whole { "a whole number" } else { "a number" };
+            let wanted = if cells == CellKind::Whole { "a whole number" } else { "a number" };
             read.ok_or_else(|| format!("line {line}: cell {} is {cell:?}, expected {wanted}", column + 1))
         };
         rows.push(Value::Array(found.iter().enumerate().map(cell).collect::<Result<_, _>>()?));

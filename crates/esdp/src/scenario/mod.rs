@@ -77,7 +77,7 @@ mod sweep;
 
 pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
-pub use files::{Cells, FILE_KEYS, ReadFile};
+pub use files::{CellKind, FILE_KEYS, ReadFile};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use names::{CountOrNames, NameOrPosition};
 pub use policies::LabelledPolicy;
