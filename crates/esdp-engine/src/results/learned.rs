@@ -6,7 +6,7 @@ use crate::{PolicyOutcome, PolicyRun, RunOutcome};
 use esdp::model::{ChannelId, Cluster};
 use esdp::scenario::Scenario;
 use esdp::sim::ChannelEstimate;
-use esdp::stats::{ServerFactor, server_factors};
+use esdp::stats::{ServerFactor, server_factors_beside};
 use esdp_report::csv;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Section, Table};
@@ -156,16 +156,16 @@ fn ranked(run: &PolicyRun, cluster: &Cluster) -> Vec<LearnedServer> {
         return Vec::new();
     }
     let of = |channel: ChannelId| (&run.estimates[channel.index()], cluster.cost(channel));
-    let learned = server_factors(cluster, |channel| of(channel).0.learned_speed(of(channel).1));
-    let truth = server_factors(cluster, |channel| of(channel).0.true_speed(of(channel).1));
+    let learned = |channel| of(channel).0.learned_speed(of(channel).1);
+    let factors = server_factors_beside(cluster, learned, |channel| of(channel).0.true_speed(of(channel).1));
     let mut uses = vec![0; cluster.servers().len()];
     for (channel, found) in cluster.channels().iter().zip(&run.estimates) {
         uses[channel.server.index()] += found.uses;
     }
-    let found = learned.iter().zip(truth).zip(uses).zip(cluster.servers());
-    let server = |(((learned, truth), uses), name): (((&ServerFactor, ServerFactor), u64), &String)| {
+    let found = factors.into_iter().zip(uses).zip(cluster.servers());
+    let server = |(((learned, truth), uses), name): (((ServerFactor, Option<f64>), u64), &String)| {
         let (factor, interval) = learned.is_known().then_some(learned.factor?).zip(learned.interval)?;
-        Some(LearnedServer { name: name.clone(), factor, interval, truth: truth.factor?, uses })
+        Some(LearnedServer { name: name.clone(), factor, interval, truth: truth?, uses })
     };
     let mut servers: Vec<LearnedServer> = found.filter_map(server).collect();
     servers.sort_by(|one, other| other.factor.total_cmp(&one.factor));
@@ -185,7 +185,9 @@ fn table(policy: &PolicyOutcome, seed: u64, servers: &[&LearnedServer]) -> Table
              port by port, weighed by outcomes.",
         ),
         Column::number("95 % interval").about("From the scatter of the server's own outcomes."),
-        Column::number("True").about("The same multiple of the true speeds, with the same weights."),
+        Column::number("True").about(
+            "The true speed in the last slot as a multiple of the same medians, with the same weights.",
+        ),
         Column::number("Uses").about("How often its channels were chosen."),
     ];
     let caption =

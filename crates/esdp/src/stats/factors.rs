@@ -53,8 +53,18 @@ impl ServerFactor {
 
 /// The factors of all servers, in the order of the cluster; `seen` is none for a channel never tried.
 pub fn server_factors(cluster: &Cluster, seen: impl Fn(ChannelId) -> Option<SeenSpeed>) -> Vec<ServerFactor> {
-    // Of each server: the weighed ratios, their variances, the outcomes.
-    let mut sums = vec![(0.0, 0.0, 0.0); cluster.servers().len()];
+    server_factors_beside(cluster, seen, |_| 0.0).into_iter().map(|(factor, _)| factor).collect()
+}
+
+/// The factors of all servers, and beside them those of other speeds of the same channels, as multiples of
+/// the same medians and with the same weights.
+pub fn server_factors_beside(
+    cluster: &Cluster,
+    seen: impl Fn(ChannelId) -> Option<SeenSpeed>,
+    other: impl Fn(ChannelId) -> f64,
+) -> Vec<(ServerFactor, Option<f64>)> {
+    // Of each server: the weighed ratios, those of the other speeds, the variances, the outcomes.
+    let mut sums = vec![(0.0, 0.0, 0.0, 0.0); cluster.servers().len()];
     let mut compared = vec![false; sums.len()];
     for port in (0..cluster.ports().len()).map(PortId::at) {
         let mut tried: Vec<(&str, SeenSpeed, ChannelId)> = Vec::new();
@@ -72,20 +82,21 @@ pub fn server_factors(cluster: &Cluster, seen: impl Fn(ChannelId) -> Option<Seen
             for &(_, SeenSpeed { speed, variance, count }, channel) in alike {
                 let server = cluster.channel(channel).server.index();
                 compared[server] |= alike.len() > 1;
-                let (ratios, variances, counts) = &mut sums[server];
+                let (ratios, others, variances, counts) = &mut sums[server];
                 *ratios += count * speed / median;
+                *others += count * other(channel) / median;
                 *variances += (count / median).powi(2) * variance;
                 *counts += count;
             }
         }
     }
-    let factor = |((ratios, variances, count), is_compared): ((f64, f64, f64), bool)| {
+    let factor = |((ratios, others, variances, count), is_compared): ((f64, f64, f64, f64), bool)| {
         let factor = (count > 0.0).then(|| ratios / count);
         let interval = factor.map(|factor| {
             let half = Z95 * variances.sqrt() / count;
             ((factor - half).max(0.0), factor + half)
         });
-        ServerFactor { factor, interval, count, is_compared }
+        (ServerFactor { factor, interval, count, is_compared }, factor.map(|_| others / count))
     };
     sums.into_iter().zip(compared).map(factor).collect()
 }
@@ -101,5 +112,38 @@ pub fn estimate_variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
     match record.count > 0.0 {
         true => scatter.max(1e-6) / record.count,
         false => 0.25,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Capacity, ChannelSpec, ClusterSpec};
+
+    /// A throttled server, of which the estimate is old: what is true now is told by the same medians, so the
+    /// other servers are as fast as they were learned.
+    #[test]
+    fn other_speeds_are_multiples_of_the_same_medians() {
+        let channels =
+            (0..2).flat_map(|port| (0..3).map(move |server| ChannelSpec::new(port, server, vec![1])));
+        let cluster = Cluster::new(ClusterSpec {
+            devices: vec!["gpu".into()],
+            servers: ["a", "b", "c"].map(String::from).to_vec(),
+            ports: vec!["train".into(), "serve".into()],
+            channels: channels.collect(),
+            capacity: Capacity::cluster_wide(vec![9]),
+            ..ClusterSpec::default()
+        })
+        .unwrap();
+        let learned = [0.8, 0.4, 0.4, 0.2, 0.1, 0.1];
+        let now = [0.2, 0.4, 0.4, 0.05, 0.1, 0.1];
+        let seen = |channel: ChannelId| {
+            Some(SeenSpeed { speed: learned[channel.index()], variance: 0.0, count: 5.0 })
+        };
+        let found = server_factors_beside(&cluster, seen, |channel| now[channel.index()]);
+        let factors: Vec<(f64, f64)> =
+            found.iter().map(|(learned, other)| (learned.factor.unwrap(), other.unwrap())).collect();
+        assert_eq!(factors, [(2.0, 0.5), (1.0, 1.0), (1.0, 1.0)]);
+        assert_eq!(server_factors(&cluster, seen)[0], found[0].0);
     }
 }

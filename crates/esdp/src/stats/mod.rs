@@ -20,7 +20,7 @@ mod windowed;
 
 pub use adaptive::{Adaptive, MEMORIES, MemoryWeights};
 pub use discounted::{Discounted, FORGOTTEN};
-pub use factors::{SeenSpeed, ServerFactor, Z95, estimate_variance, server_factors};
+pub use factors::{SeenSpeed, ServerFactor, Z95, estimate_variance, server_factors, server_factors_beside};
 pub use insight::{Insight, ServerInsight};
 pub use means::Means;
 pub use pooled::{GroupPrior, GroupReport, LONGEST_PAUSE, Pooled, Prior, ServerPrior, UNIT};
