@@ -85,9 +85,16 @@ fn too_late(spec: &Spec) -> Vec<String> {
 /// The ports of which no job can start, on an empty cluster either, and why.
 fn unreachable(spec: &Spec, cluster: &Cluster) -> BTreeMap<usize, String> {
     let ports = Index::ports(spec);
+    // The task groups of every port whose jobs are gangs.
+    let mut groups = vec![Vec::new(); cluster.ports().len()];
+    for (position, group) in cluster.task_groups().iter().enumerate() {
+        if cluster.is_gang(group.port) {
+            groups[group.port.index()].push(position);
+        }
+    }
     let of = |port: usize| {
         let why = match cluster.is_gang(PortId::at(port)) {
-            true => gang(spec, cluster, PortId::at(port)),
+            true => gang(spec, cluster, PortId::at(port), &groups[port]),
             false => single(cluster, PortId::at(port)),
         }?;
         Some((port, format!("{} can start no job: {why}", ports.words(port))))
@@ -98,24 +105,25 @@ fn unreachable(spec: &Spec, cluster: &Cluster) -> BTreeMap<usize, String> {
 /// A port whose jobs are no gangs: one channel is enough. None at all may be chance, and is no fault.
 fn single(cluster: &Cluster, port: PortId) -> Option<String> {
     let channels = cluster.channels_of(port);
-    match channels.iter().all(|&channel| tasks_on(cluster, channel) == 0) {
-        true => lacking(cluster, channels),
-        false => None,
-    }
+    let is_stuck = !channels.is_empty() && channels.iter().all(|&channel| tasks_on(cluster, channel) == 0);
+    let nowhere = || "no server that it may use has room for its request".to_owned();
+    is_stuck.then(|| lacking(cluster, channels).unwrap_or_else(nowhere))
 }
 
 /// A gang needs its minimum, and that of each of its groups, on all servers together.
-fn gang(spec: &Spec, cluster: &Cluster, port: PortId) -> Option<String> {
-    let groups = cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port == port);
+fn gang(spec: &Spec, cluster: &Cluster, port: PortId, groups: &[usize]) -> Option<String> {
     let (mut tasks, mut short) = (0, None);
-    for (own, (position, group)) in groups.enumerate() {
-        let channels: Vec<ChannelId> = cluster.channels_of(port).to_vec();
+    for (own, &position) in groups.iter().enumerate() {
+        let group = &cluster.task_groups()[position];
+        let all = cluster.channels_of(port).iter().copied();
         let channels: Vec<ChannelId> =
-            channels.into_iter().filter(|&channel| cluster.task_group(channel) == position).collect();
+            all.filter(|&channel| cluster.task_group(channel) == position).collect();
         let room = channels.iter().map(|&channel| tasks_on(cluster, channel)).sum::<u64>();
         let room = room.min(u64::from(group.count));
         tasks += room;
-        if room < u64::from(group.minimum.max(1)) && short.is_none() {
+        // A group that must be there says more than one that may be.
+        let told = short.as_ref().is_some_and(|(_, required)| *required);
+        if room < u64::from(group.minimum.max(1)) && !told {
             let why = lacking(cluster, &channels).or_else(|| fits_nowhere(spec, cluster, port, own));
             short = Some((why, room < u64::from(group.minimum)));
         }
@@ -149,7 +157,9 @@ fn lacking(cluster: &Cluster, channels: &[ChannelId]) -> Option<String> {
         let asked = least(device)?;
         let own =
             |&channel: &ChannelId| Some(cluster.capacity().server(cluster.channel(channel).server)?[device]);
-        let largest: Option<Amount> = channels.iter().map(own).collect::<Option<Vec<_>>>()?.into_iter().max();
+        // Servers without limits of their own have room for anything that the cluster has.
+        let own: Option<Vec<Amount>> = channels.iter().map(own).collect();
+        let largest = own.and_then(|own| own.into_iter().max());
         if let Some(largest) = largest.filter(|largest| *largest < asked) {
             return Some(too_large(asked, name, "the largest server that it may use", largest));
         }

@@ -142,13 +142,13 @@ mod tests {
     }
 
     /// A server is throttled: what was seen before counts less and less, and the interval is that of what is
-    /// left. It holds the truth, and that of all outcomes would not.
+    /// left.
     #[test]
     fn what_is_forgotten_does_not_narrow_the_interval() {
         let cluster = cluster();
         let mut learned = Adaptive::new(&cluster);
         let channel = ChannelId::at(0);
-        for at in 1..=600 {
+        for at in 1..=800 {
             learned.advance(Slot(at));
             learned.commit(Slot(at), channel);
             let mean = if at <= 400 { 0.8 } else { 0.3 };
@@ -156,11 +156,10 @@ mod tests {
             learned.observe(&Observation { slot: Slot(at), channel, outcome: Outcome::Ran(utility) });
         }
         let (record, estimate) = (learned.record(channel), learned.estimate(channel));
-        assert!(record.count == 600.0 && learned.count(channel) < 300.0, "{}", learned.count(channel));
-        let (told, all) = (estimate_variance(&learned, channel), record.residuals / record.freedom / 600.0);
+        assert!(record.count == 800.0 && learned.count(channel) < 300.0, "{}", learned.count(channel));
+        let (told, all) = (estimate_variance(&learned, channel), record.residuals / record.freedom / 800.0);
         assert!(told > 2.0 * all, "{told} {all}");
         assert!((estimate - 0.3).abs() < Z95 * told.sqrt(), "{estimate} {told}");
-        assert!((estimate - 0.3).abs() > Z95 * all.sqrt(), "{estimate} {all}");
     }
 
     /// A throttled server, of which the estimate is old: what is true now is told by the same medians, so the
