@@ -67,7 +67,7 @@ pub struct ListedGang {
     #[cfg_attr(feature = "schema", schemars(extend("x-range" = "from 1 to the number of its tasks")))]
     pub minimum: u32,
     /// Its task groups: the number of their tasks, or a table with a minimum of their own.
-    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = u32::MAX)))]
     pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub struct ListedTasks {
 #[serde(deny_unknown_fields)]
 struct TasksTable {
     /// How many.
-    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = u32::MAX)))]
     count: u32,
     /// The fewest that a job starts with.
     #[serde(default)]
