@@ -40,7 +40,7 @@ pub(super) fn lines(outcome: &RunOutcome, cluster: &Cluster) -> String {
     ports.retain(|line| line.uses >= least);
     ports.truncate(MOST_PORTS);
     let head = format!(
-        "{} learned (seed {}), in multiples of the usual speed, \u{b1} 95 %:\n",
+        "learned by {} (seed {}), in multiples of the usual speed, \u{b1} 95 %:\n",
         shortened(&policy.label, 16),
         outcome.seeds[0]
     );

@@ -116,7 +116,7 @@ fn the_fastest_and_the_slowest_server_are_named_for_every_port() {
     let results = results("esdp,lcf", 400, &[0]);
     let said = results.found();
     assert!(said.lines().all(|line| line.chars().count() <= 80) && said.lines().count() <= 9, "{said}");
-    assert!(said.contains("esdp learned (seed 0), in multiples of the usual speed, ± 95 %:\n"), "{said}");
+    assert!(said.contains("learned by esdp (seed 0), in multiples of the usual speed, ± 95 %:\n"), "{said}");
     assert!(said.contains("no ± covers a change since a server was last used"), "{said}");
     // A port, and twice a server with what was learned and what is true.
     let line = |line: &&str| line.starts_with("port-") && line.matches("  server-").count() == 2;
