@@ -2,7 +2,7 @@
 //!
 //! Every number in it is finite, so that it survives JSON bit for bit.
 
-use super::adaptive::MemoryWeights;
+use super::adaptive::{MemoryWeights, Trend};
 use super::pooled::Prior;
 use super::record::ChannelRecord;
 use super::windowed::WindowBlock;
@@ -92,6 +92,9 @@ pub struct AdaptiveState {
     pub pools: Vec<PooledState>,
     /// How much each memory is believed.
     pub weights: MemoryWeights,
+    /// What changed for all channels alike.
+    #[serde(default)]
+    pub trend: Trend,
 }
 
 impl Learned {

@@ -6,11 +6,12 @@
 //! *r* is judged by
 //!
 //! ```text
-//! ln p_m = -( ln v_m + (z - estimate_m)^2 / v_m ) / 2,      v_m = variance_m + noise_m
+//! ln p = -( ln v + (z - estimate_m)^2 / v ) / 2,      v = variance_m + noise_m
 //! ```
 //!
-//! before any of them learns it; `weights.rs` has what the weights *w_m* of server *r* become. A channel then
-//! reads as the mixture:
+//! before any of them learns it; the memory that forgets nothing twice, as it is and moved by what changed
+//! for all channels alike (`trend.rs`). `weights.rs` has what the weights *w_m* of server *r* become. A
+//! channel then reads as the mixture:
 //!
 //! ```text
 //! estimate = sum_m w_m estimate_m
@@ -20,18 +21,19 @@
 //! so memories that disagree are by themselves a reason to look again. [`Statistics::fading`] is the weight
 //! of the memories that forget.
 //!
-//! Cost: an outcome costs *O(memories)*, and changes the weights of all channels of its server: these are
-//! read again when the next slot opens, or each time that somebody asks before. A slot costs one reading of
-//! each of them and of the channels that were ever used, and what [`Pooled`](super::Pooled) costs for each
-//! memory. Memory is *O(channels + servers)*.
+//! Cost: an outcome costs *O(memories)*. A slot costs one reading of the channels that were ever used, of all
+//! of them after a refit, and what [`Pooled`](super::Pooled) costs for each memory. Memory is *O(channels +
+//! servers)*.
 //!
 //! What another state knows is added to every memory, to a short one no more than it could hold. Weights are
 //! not merged: they are learned again, within some dozen outcomes.
 
 #[cfg(test)]
 mod tests;
+mod trend;
 mod weights;
 
+pub use trend::Trend;
 pub use weights::MemoryWeights;
 
 use super::Statistics;
@@ -52,19 +54,37 @@ pub struct Adaptive {
     tree: Arc<Tree>,
     pools: [Pool; COUNT],
     weights: Weights,
-    /// What each channel reads as in the open slot, unless its server is stale.
+    trend: Trend,
+    /// What each memory holds of each channel in the open slot; the weights come in when it is asked for.
     readings: Vec<Reading>,
-    /// The servers with outcomes since their channels were read, and whether a server is one of them.
-    stale: Vec<u32>,
-    is_stale: Vec<bool>,
 }
 
-/// What a channel reads as.
+/// What the memories hold of a channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reading {
-    estimate: f64,
-    variance: f64,
-    count: f64,
+    believed: [Belief; COUNT],
+    counts: PerMemory,
+}
+
+impl Reading {
+    fn estimate(&self, weights: &PerMemory) -> f64 {
+        self.believed.iter().zip(weights).map(|(belief, weight)| weight * belief.estimate).sum()
+    }
+
+    /// The variance of the mixture.
+    fn variance(&self, weights: &PerMemory) -> f64 {
+        let estimate = self.estimate(weights);
+        let each = self.believed.iter().zip(weights);
+        each.map(|(belief, weight)| {
+            let apart = belief.estimate - estimate;
+            weight * (belief.variance + apart * apart)
+        })
+        .sum()
+    }
+
+    fn count(&self, weights: &PerMemory) -> f64 {
+        self.counts.iter().zip(weights).map(|(count, weight)| weight * count).sum()
+    }
 }
 
 impl Adaptive {
@@ -73,8 +93,7 @@ impl Adaptive {
         let tree = Arc::new(Tree::new(cluster, true));
         let pools = MEMORIES.map(|slots| Pool::new(Arc::clone(&tree), gamma(slots)));
         let weights = Weights::new(tree.servers);
-        let (readings, stale, is_stale) = (Vec::new(), Vec::new(), Vec::new());
-        let mut adaptive = Self { tree, pools, weights, readings, stale, is_stale };
+        let mut adaptive = Self { tree, pools, weights, trend: Trend::default(), readings: Vec::new() };
         adaptive.read_all();
         adaptive
     }
@@ -85,28 +104,10 @@ impl Adaptive {
 
     #[inline]
     fn compute(&self, index: usize) -> Reading {
-        let (mut estimate, mut square, mut variance, mut count) = (0.0, 0.0, 0.0, 0.0);
-        for (pool, weight) in self.pools.iter().zip(self.weights(index)) {
-            let belief: Belief = pool.belief(index);
-            estimate += weight * belief.estimate;
-            square += weight * belief.estimate * belief.estimate;
-            variance += weight * belief.variance;
-            count += weight * pool.seen.faded(index).0;
+        Reading {
+            believed: self.pools.each_ref().map(|pool| pool.belief(index)),
+            counts: self.pools.each_ref().map(|pool| pool.seen.faded(index).0),
         }
-        let apart = (square - estimate * estimate).max(0.0);
-        Reading { estimate, variance: (variance + apart) / (2.0 * UNIT), count }
-    }
-
-    /// What a channel reads as. It follows from what is known, so when it was computed makes no difference.
-    fn reading(&self, index: usize) -> Reading {
-        match self.is_fresh(index) {
-            true => self.readings[index],
-            false => self.compute(index),
-        }
-    }
-
-    fn is_fresh(&self, index: usize) -> bool {
-        self.stale.is_empty() || !self.is_stale[self.tree.places[index].server as usize]
     }
 
     /// Reads every channel.
@@ -115,21 +116,6 @@ impl Adaptive {
         readings.clear();
         readings.extend((0..self.tree.places.len()).map(|index| self.compute(index)));
         self.readings = readings;
-        self.stale.clear();
-        self.is_stale.clear();
-        self.is_stale.resize(self.tree.servers, false);
-    }
-
-    /// Reads the channels of servers that are stale.
-    fn read_stale(&mut self) {
-        for at in 0..self.stale.len() {
-            for place in self.tree.on_server(self.stale[at]) {
-                let index = self.tree.by_server[place] as usize;
-                self.readings[index] = self.compute(index);
-            }
-            self.is_stale[self.stale[at] as usize] = false;
-        }
-        self.stale.clear();
     }
 
     /// Reads the channels of which there is anything to forget.
@@ -141,16 +127,10 @@ impl Adaptive {
         }
     }
 
-    fn read_again(&mut self, channel: ChannelId) {
-        if self.is_fresh(channel.index()) {
-            self.readings[channel.index()] = self.compute(channel.index());
-        }
-    }
-
     /// Does the same to every memory, then reads the channel.
     fn each(&mut self, channel: ChannelId, act: impl Fn(&mut Pool)) {
         self.pools.iter_mut().for_each(act);
-        self.read_again(channel);
+        self.readings[channel.index()] = self.compute(channel.index());
     }
 }
 
@@ -170,36 +150,33 @@ fn remembered(weights: &PerMemory, passed: f64) -> f64 {
 impl Statistics for Adaptive {
     fn advance(&mut self, slot: Slot) {
         if !self.pools[0].is_ahead(slot) {
-            self.read_stale();
             return;
         }
+        self.trend.advance(slot.0 - self.pools[0].slot().0);
         let refitted = self.pools.each_mut().map(|pool| pool.advance(slot));
         if refitted[1..].contains(&true) {
             self.weights.refit();
         }
         match refitted.contains(&true) {
             true => self.read_all(),
-            false => {
-                self.read_stale();
-                self.read_used();
-            }
+            false => self.read_used(),
         }
     }
 
     fn estimate(&self, channel: ChannelId) -> f64 {
-        self.reading(channel.index()).estimate
+        self.readings[channel.index()].estimate(self.weights(channel.index()))
     }
 
     fn variance(&self, channel: ChannelId) -> f64 {
-        self.reading(channel.index()).variance
+        self.readings[channel.index()].variance(self.weights(channel.index())) / (2.0 * UNIT)
     }
 
     fn count(&self, channel: ChannelId) -> f64 {
-        self.reading(channel.index()).count
+        self.readings[channel.index()].count(self.weights(channel.index()))
     }
 
     fn outcomes(&self) -> f64 {
-        (0..self.readings.len()).map(|index| self.reading(index).count).sum()
+        self.readings.iter().enumerate().map(|(index, reading)| reading.count(self.weights(index))).sum()
     }
 
     fn fading(&self, channel: ChannelId) -> f64 {
@@ -216,21 +193,19 @@ impl Statistics for Adaptive {
 
     fn observe(&mut self, seen: &Observation) {
         if let Outcome::Ran(utility) = seen.outcome {
-            let densities = self.pools.each_ref().map(|pool| {
-                let (estimate, variance) = pool.predicted(seen.channel.index());
+            let index = seen.channel.index();
+            let [long, short] = self.pools.each_ref().map(|pool| pool.predicted(index));
+            let density = |(estimate, variance): (f64, f64)| {
                 let distance = utility - estimate;
                 -0.5 * (variance.ln() + distance * distance / variance)
-            });
-            let server = self.tree.places[seen.channel.index()].server;
+            };
+            let moved = (self.trend.moved(long.0), long.1);
+            let densities = [long, moved, short].map(density);
+            self.trend.observe(long.0, utility);
+            let server = self.tree.places[index].server;
             self.weights.judge(server, &densities);
-            self.pools.iter_mut().for_each(|pool| pool.observe(seen));
-            // Its weights have changed for all of its channels.
-            if !std::mem::replace(&mut self.is_stale[server as usize], true) {
-                self.stale.push(server);
-            }
-        } else {
-            self.each(seen.channel, |pool| pool.observe(seen));
         }
+        self.each(seen.channel, |pool| pool.observe(seen));
     }
 
     fn record(&self, channel: ChannelId) -> ChannelRecord {
@@ -243,7 +218,7 @@ impl Statistics for Adaptive {
             let share = if record.count > most { most / record.count } else { 1.0 };
             pool.add(channel, &record.weighed(share, Slot(record.slot)));
         }
-        self.read_again(channel);
+        self.readings[channel.index()] = self.compute(channel.index());
     }
 
     fn reset(&mut self, channel: ChannelId) {
@@ -286,12 +261,13 @@ impl Statistics for Adaptive {
             memories: MEMORIES.to_vec(),
             pools: self.pools.iter().map(Pool::saved).collect(),
             weights: self.weights.saved(),
+            trend: self.trend,
         };
         StatisticsState { version: STATE_VERSION, learned: Learned::Adaptive(saved) }
     }
 
     fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {
-        let AdaptiveState { memories, pools, weights } = match state::open(state)? {
+        let AdaptiveState { memories, pools, weights, trend } = match state::open(state)? {
             Learned::Adaptive(saved) => saved,
             other => return Err(StateError::Kind { found: other.kind(), expected: "adaptive" }),
         };
@@ -303,6 +279,7 @@ impl Statistics for Adaptive {
             return Err(StateError::Parameter { parameter: "memories", found, expected });
         }
         let weights = Weights::restored(weights, self.tree.servers)?;
+        trend.check()?;
         // All or nothing; where all goes well, the pools keep their buffers.
         let before = self.pools.clone();
         if let Err(error) = self.pools.iter_mut().zip(pools).try_for_each(|(pool, saved)| pool.restore(saved))
@@ -311,6 +288,7 @@ impl Statistics for Adaptive {
             return Err(error);
         }
         self.weights = weights;
+        self.trend = trend;
         self.read_all();
         Ok(())
     }

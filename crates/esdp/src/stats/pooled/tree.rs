@@ -10,7 +10,6 @@
 
 use crate::model::{ChannelId, Cluster, PortId};
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// The label of servers that have none where others do.
 const UNLABELLED: &str = "(no label)";
@@ -44,10 +43,6 @@ pub(in crate::stats) struct Tree {
     pub(in crate::stats) places: Vec<Place>,
     pub(super) levels: usize,
     pub(in crate::stats) servers: usize,
-    /// The channels, server by server.
-    pub(in crate::stats) by_server: Vec<u32>,
-    /// Where the channels of each server end there.
-    ends: Vec<u32>,
 }
 
 impl Tree {
@@ -82,20 +77,7 @@ impl Tree {
             });
             places.push(Place { group: group as u32, server: channel.server.0, cost: cluster.cost(id) });
         }
-        let servers = cluster.servers().len();
-        let mut by_server: Vec<u32> = (0..places.len() as u32).collect();
-        by_server.sort_by_key(|&index| places[index as usize].server);
-        let end = |server: usize| {
-            by_server.partition_point(|&index| places[index as usize].server as usize <= server)
-        };
-        let ends = (0..servers).map(|server| end(server) as u32).collect();
-        Self { groups, places, levels, servers, by_server, ends }
-    }
-
-    /// Which part of `by_server` the channels of a server are.
-    pub(in crate::stats) fn on_server(&self, server: u32) -> Range<usize> {
-        let start = if server == 0 { 0 } else { self.ends[server as usize - 1] };
-        start as usize..self.ends[server as usize] as usize
+        Self { groups, places, levels, servers: cluster.servers().len() }
     }
 
     /// The names from the port down to a group; empty for group 0.
