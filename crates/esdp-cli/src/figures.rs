@@ -14,6 +14,12 @@ pub(crate) fn save(figure: &Figure, directory: &Path) -> anyhow::Result<()> {
     drawn.iter().try_for_each(|(name, bytes)| files::write(&directory.join(name), bytes))
 }
 
+/// The names of the files of some figures.
+pub(crate) fn names(figures: &[Figure]) -> Vec<String> {
+    let files = |figure: &Figure| ["svg", "png", "csv"].map(|kind| format!("{}.{kind}", figure.file_stem()));
+    figures.iter().flat_map(files).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,8 +30,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let figure = Figure::new("id", "Title", Axis::new("x"), Axis::new("y"));
         save(&figure, directory.path()).unwrap();
-        for name in ["id.svg", "id.png", "id.csv"] {
-            assert!(directory.path().join(name).is_file(), "{name}");
+        for name in names(std::slice::from_ref(&figure)) {
+            assert!(directory.path().join(&name).is_file(), "{name}");
         }
         let missing = save(&figure, &directory.path().join("missing")).unwrap_err();
         assert!(format!("{missing:#}").contains("id.svg: cannot be written"), "{missing:#}");

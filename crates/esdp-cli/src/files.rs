@@ -3,7 +3,7 @@
 mod earlier;
 mod growing;
 
-pub(crate) use earlier::keep_earlier;
+pub(crate) use earlier::{keep_earlier, keep_unless_same};
 pub(crate) use growing::{Growing, is_stdout};
 
 use anyhow::Context;

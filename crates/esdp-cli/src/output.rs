@@ -47,11 +47,41 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", visible::line(text));
 }
 
+/// Tells that something was accepted and can hardly be meant, on standard error.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "warning: {}", visible::line(text));
+}
+
 /// Whether standard output may be coloured: a terminal that can, and a user who does not mind.
 pub(crate) fn colour() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
+}
+
+/// Prints a text with a file's path in its middle; on a terminal that may be coloured, one to click on.
+pub(crate) fn print_around(before: &str, path: &Path, after: &str) -> anyhow::Result<()> {
+    let shown = path.display();
+    let Some(whole) = std::fs::canonicalize(path).ok().filter(|_| colour()) else {
+        return print(&format!("{before}{shown}{after}"));
+    };
+    let start = link(&whole.to_string_lossy());
+    // Nothing but our own link steers the terminal, whatever else is in the text.
+    let styles: Vec<&str> = visible::STYLES.into_iter().chain([&*start, LINK_END]).collect();
+    let text = visible::lines(&format!("{before}{start}{shown}{LINK_END}{after}"), &styles);
+    let mut stdout = io::stdout().lock();
+    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// The end of a link on a terminal.
+const LINK_END: &str = "\x1b]8;;\x1b\\";
+
+/// The start of a link to a file (OSC 8): what an address may hold as it is, and the rest as its bytes.
+fn link(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let byte = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    let address: String = path.bytes().map(byte).collect();
+    format!("\x1b]8;;file://{address}\x1b\\")
 }
 
 /// How many columns standard output has; 80 where it is no terminal.
@@ -109,6 +139,12 @@ pub(crate) fn whole<T: FromStr + PartialOrd + Display + Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_holds_nothing_that_steers_a_terminal() {
+        assert_eq!(link("/tmp/out/report.html"), "\x1b]8;;file:///tmp/out/report.html\x1b\\");
+        assert_eq!(link("/a b/\x1b]0;\u{e4}"), "\x1b]8;;file:///a%20b/%1B%5D0%3B%C3%A4\x1b\\");
+    }
 
     #[test]
     fn words_are_quoted_for_a_shell() {

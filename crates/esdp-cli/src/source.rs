@@ -3,7 +3,7 @@
 use crate::output::whole;
 use anyhow::{Context, bail};
 use clap::Args;
-use esdp::scenario::{Scenario, ScenarioError, presets};
+use esdp::scenario::{Scenario, ScenarioError, nearest, presets};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,7 @@ pub(crate) fn with_policies(scenario: Scenario, names: &[String]) -> anyhow::Res
 pub(crate) fn from_file(file: &Path) -> anyhow::Result<Scenario> {
     let text =
         if file == Path::new("-") { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(file) };
-    let text = text.context("cannot be read").with_context(|| file.display().to_string())?;
+    let text = text.map_err(|error| unreadable(file, error))?;
     // What it names is beside it; what comes from the standard input has no place, and is where we are.
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut read = |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
@@ -118,10 +118,25 @@ pub(crate) fn from_file(file: &Path) -> anyhow::Result<Scenario> {
         .map_err(|error: ScenarioError| anyhow::anyhow!("{}: {error}", file.display()))
 }
 
+/// Why a file cannot be read. A word that is a preset's name was meant as that.
+fn unreadable(file: &Path, error: io::Error) -> anyhow::Error {
+    let path = file.display();
+    let name = file.to_str().filter(|_| error.kind() == io::ErrorKind::NotFound);
+    match name.and_then(|name| presets().iter().find(|preset| preset.0 == name)) {
+        Some((name, _)) => anyhow::anyhow!(
+            "{path}: there is no such file, but a preset: `--preset {name}` chooses it, `esdp scenario show \
+             {name}` prints it"
+        ),
+        None => anyhow::Error::new(error).context("cannot be read").context(path.to_string()),
+    }
+}
+
 fn from_preset(name: &str) -> anyhow::Result<Scenario> {
-    let names = || presets().iter().map(|preset| preset.0).collect::<Vec<_>>().join(", ");
+    let names = || presets().iter().map(|preset| preset.0);
     let Some((_, text)) = presets().iter().find(|preset| preset.0 == name) else {
-        bail!("--preset {name}: unknown, expected one of {}", names());
+        let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
+        let all = names().collect::<Vec<_>>().join(", ");
+        bail!("--preset {name}: unknown, expected one of {all}{}", near.unwrap_or_default());
     };
     Scenario::from_toml(text).with_context(|| format!("preset {name}"))
 }
@@ -171,6 +186,19 @@ mod tests {
         assert!(policy.contains("unknown policy `cst`, expected one of"), "{policy}");
         let preset = refused(SourceArgs { preset: Some("nope".into()), ..SourceArgs::default() });
         assert!(preset.starts_with("--preset nope: unknown, expected one of default, literal"), "{preset}");
+        assert!(!preset.contains("did you mean"), "{preset}");
+        // What was nearly said, and what was said in the wrong place.
+        let preset = refused(SourceArgs { preset: Some("defualt".into()), ..SourceArgs::default() });
+        assert!(preset.ends_with("; did you mean `default`?"), "{preset}");
+        assert!(policy.ends_with("; did you mean `cts`?"), "{policy}");
+        let file = refused(SourceArgs { file: Some("gang".into()), ..SourceArgs::default() });
+        assert_eq!(
+            file,
+            "gang: there is no such file, but a preset: `--preset gang` chooses it, `esdp scenario show gang` \
+             prints it"
+        );
+        let file = refused(SourceArgs { file: Some("gong".into()), ..SourceArgs::default() });
+        assert!(file.starts_with("gong: cannot be read: "), "{file}");
     }
 
     #[test]

@@ -60,5 +60,5 @@ pub use engine::{
 };
 pub use error::{Failure, RunError, SweepError};
 pub use outcome::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
-pub use paired::{Difference, Sign, leaders};
+pub use paired::{Difference, FEWEST_SEEDS, Sign, TOO_FEW_SEEDS, leaders};
 pub use runner::Runner;

@@ -75,10 +75,18 @@ fn student(n: usize) -> f64 {
     }
 }
 
+/// With fewer seeds nobody is marked: the interval of a difference is then so wide that a policy far behind is
+/// not clearly worse, and would share the mark.
+pub const FEWEST_SEEDS: usize = 5;
+
+/// What is said under a table of two to four seeds.
+pub const TOO_FEW_SEEDS: &str = "too few seeds to tell policies apart: marks need 5";
+
 /// Which policies of a column are marked: the best, and all that are not clearly worse.
 ///
 /// The oracle is the yardstick and no rival. Nobody is marked where the mark would tell nothing: if a rival
-/// lacks the number, if there is only one, or if none of them is clearly worse than the best (one seed).
+/// lacks the number, if there is only one, if there are fewer than [`FEWEST_SEEDS`], or if none of them is
+/// clearly worse than the best.
 pub fn leaders(
     policies: &[PolicyOutcome],
     value: impl Fn(&Summary) -> Option<f64>,
@@ -87,7 +95,8 @@ pub fn leaders(
     let nobody = vec![false; policies.len()];
     let rivals: Vec<usize> = (0..policies.len()).filter(|&at| !policies[at].is_oracle()).collect();
     let values: Option<Vec<Vec<f64>>> = rivals.iter().map(|&at| policies[at].each(&value)).collect();
-    let Some(values) = values.filter(|values| values.len() > 1) else { return nobody };
+    let told = |values: &Vec<Vec<f64>>| values.len() > 1 && values[0].len() >= FEWEST_SEEDS;
+    let Some(values) = values.filter(told) else { return nobody };
     let worth = |at: usize| {
         let mean = Spread::of(values[at].iter().copied()).mean;
         if highest { mean } else { -mean }
@@ -107,6 +116,12 @@ pub fn leaders(
     let mut marked = nobody;
     rivals.iter().zip(worse).for_each(|(&at, worse)| marked[at] = !worse);
     marked
+}
+
+/// Whether rivals could be told apart if there were more seeds.
+pub(crate) fn has_too_few_seeds(outcome: &crate::RunOutcome) -> bool {
+    let rivals = outcome.policies.iter().filter(|policy| !policy.is_oracle()).count();
+    rivals > 1 && (2..FEWEST_SEEDS).contains(&outcome.seeds.len())
 }
 
 #[cfg(test)]
@@ -146,13 +161,24 @@ mod tests {
         // Seeds differ by tens, policies by less: only the difference seed by seed tells.
         let near = outcome(
             "oracle,esdp,cts,lcf",
-            &[&[90.0, 190.0, 290.0], &[10.0, 110.0, 210.0], &[10.1, 109.9, 209.9], &[5.0, 105.1, 205.2]],
+            &[
+                &[90.0, 190.0, 290.0, 390.0, 490.0],
+                &[10.0, 110.0, 210.0, 310.0, 410.0],
+                &[10.1, 109.9, 209.9, 310.1, 409.9],
+                &[5.0, 105.1, 205.2, 305.0, 405.1],
+            ],
         );
         assert_eq!(leaders(&near.policies, aou, true), [false, true, true, false]);
         assert_eq!(leaders(&near.policies, aou, false), [false, false, false, true]);
         assert_eq!(leaders(&near.policies, |_| None, true), [false; 4]);
+        // Few seeds: a policy that is far behind, but not evenly so, would be marked as well.
+        let few: [&[f64]; 3] = [&[10.0, 10.0, 10.1, 9.9], &[9.0, 9.0, 9.1, 8.9], &[1.0, 9.9, 9.9, 9.9]];
+        assert_eq!(leaders(&outcome("esdp,cts,lcf", &few).policies, aou, true), [false; 3]);
+        let more: Vec<Vec<f64>> = few.iter().map(|few| [*few, &[few[3]]].concat()).collect();
+        let more: Vec<&[f64]> = more.iter().map(Vec::as_slice).collect();
+        assert_eq!(leaders(&outcome("esdp,cts,lcf", &more).policies, aou, true), [true, false, true]);
         // Equal, or one seed: no mark, for it would tell nothing.
-        let equal = outcome("esdp,cts", &[&[7.0, 8.0], &[7.0, 8.0]]);
+        let equal = outcome("esdp,cts", &[&[7.0, 8.0, 9.0, 1.0, 2.0], &[7.0, 8.0, 9.0, 1.0, 2.0]]);
         assert_eq!(leaders(&equal.policies, aou, true), [false; 2]);
         let single = outcome("esdp,cts", &[&[9.0], &[7.0]]);
         assert_eq!(leaders(&single.policies, aou, true), [false; 2]);

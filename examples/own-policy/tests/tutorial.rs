@@ -21,3 +21,19 @@ fn the_tutorial_quotes_the_code() {
         assert!(tutorial.contains(&code), "docs/tutorial.md does not quote `{name}`; it should say:\n{code}");
     }
 }
+
+/// Who copies the crate takes the tutorial's manifest: its name must be the one that the sources use.
+#[test]
+fn the_manifest_of_the_tutorial_fits_the_sources() {
+    let tutorial = include_str!("../../../docs/tutorial.md");
+    let manifest = tutorial.split("```toml\n").find(|part| part.starts_with("[package]")).unwrap();
+    let manifest = manifest.split("```").next().unwrap();
+    assert!(manifest.contains(concat!("name = \"", env!("CARGO_PKG_NAME"), "\"\n")), "{manifest}");
+    // Everything that the sources use is a dependency, by a path inside of a clone called `esdp`.
+    for (sources, folder) in [("esdp::", "crates/esdp"), ("esdp_engine::", "crates/esdp-engine")] {
+        let used = [include_str!("../src/lib.rs"), include_str!("../src/main.rs")].concat();
+        assert!(
+            used.contains(&format!("use {sources}")) && manifest.contains(&format!("\"../esdp/{folder}\""))
+        );
+    }
+}

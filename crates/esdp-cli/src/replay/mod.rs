@@ -140,10 +140,14 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     let check = check::check(&played, &answers, args.seed)?;
     let runs = play::play(&played, &answers, &contenders, &seeds, &args.common)?;
     let told = Told::new(&played, &answers, &runs, check);
-    files::write(&out.join("summary.json"), serde_json::to_string_pretty(&told.json())? + "\n")?;
+    let figures = figures::figures(&played, &runs);
+    let summary = serde_json::to_string_pretty(&told.json())? + "\n";
+    // No time is in the summary, so the same input gives the same.
+    let drawn = crate::figures::names(&figures);
+    files::keep_unless_same(&out, ("summary.json", &summary), &drawn, args.common.quiet)?;
+    files::write(&out.join("summary.json"), summary)?;
     files::write(&out.join("jobs.csv"), jobs::render(&played, &runs))?;
     files::write(&out.join("scenario.toml"), esdp_engine::results::resolved(&runs.first_scenario))?;
-    let figures = figures::figures(&played, &runs);
     files::write(&out.join("report.html"), page::render(&played, &told, &runs, &figures))?;
     figures.iter().try_for_each(|figure| crate::figures::save(figure, &out))?;
     match args.common.format {
@@ -151,7 +155,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
         ResultFormat::Csv => output::print(&told.csv())?,
         ResultFormat::Table => {
             let report = out.join("report.html");
-            output::print(&format!("{}\nReport: {}\n", told.text(), report.display()))?;
+            output::print_around(&format!("{}\nReport: ", told.text()), &report, "\n")?;
         }
     }
     if runs.seeds.len() < seeds.len() {

@@ -37,6 +37,7 @@ use evidence::Evidence;
 use measure::{Known, Task};
 use page::EntryFigures;
 use scale::Scale;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use source::Order;
 use std::path::{Path, PathBuf};
@@ -125,7 +126,9 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     let mut evidence = Evidence::default();
     let order = Order { scale, trace: args.trace.clone() };
     let scenarios = measure(args, &figures, &order, &out, &mut evidence)?;
-    let drawn = draw(&figures, &evidence, &out)?;
+    let drawn = drawn(&figures, &evidence);
+    keep_other(&drawn, &scenarios, &out, args.quiet)?;
+    drawn.iter().flat_map(|entry| &entry.figures).try_for_each(|figure| figures::save(figure, &out))?;
     let claims = claims::judge(&evidence);
     write(args, scale, &out, &drawn, &claims, &scenarios)?;
     let report = out.join("report.html");
@@ -139,8 +142,8 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
             let seeds = seeds_in_words(&seeds);
             let figures = if names.len() == 1 { "figure" } else { "figures" };
             let head = format!("{} {figures}, seeds {seeds}: {}\n", names.len(), names.join(", "));
-            let text = format!("{}\nReport: {}\n", page::terminal(&claims), report.display());
-            output::print(&format!("{}\n{text}", wrapped(&head)))
+            let before = format!("{}\n{}\nReport: ", wrapped(&head), page::terminal(&claims));
+            output::print_around(&before, &report, "\n")
         }
     }
 }
@@ -186,16 +189,37 @@ fn measure(
     Ok(scenarios)
 }
 
-fn draw(figures: &[&'static Entry], evidence: &Evidence, out: &Path) -> anyhow::Result<Vec<EntryFigures>> {
-    let mut drawn = Vec::new();
-    for &entry in figures {
-        let figures = (entry.draw)(evidence);
-        for figure in &figures {
-            figures::save(figure, out)?;
-        }
-        drawn.push(EntryFigures { entry, figures });
-    }
-    Ok(drawn)
+fn drawn(figures: &[&'static Entry], evidence: &Evidence) -> Vec<EntryFigures> {
+    figures.iter().map(|&entry| EntryFigures { entry, figures: (entry.draw)(evidence) }).collect()
+}
+
+/// What a directory holds a reproduction of: times differ from run to run, and this does not.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Reproduction {
+    figures: Vec<String>,
+    scenarios: Vec<String>,
+    /// The files beside those that every reproduction has.
+    files: Vec<String>,
+}
+
+/// The file of a [`Reproduction`].
+const HELD: &str = "reproduction.json";
+
+/// Moves the reproduction of other figures, seeds or slots out of the way, and says so.
+fn keep_other(drawn: &[EntryFigures], scenarios: &[Scenario], out: &Path, quiet: bool) -> anyhow::Result<()> {
+    let names = drawn.iter().flat_map(|entry| figures::names(&entry.figures));
+    let own = scenarios.iter().map(|scenario| format!("scenarios/{}.toml", scenario.name()));
+    let held = Reproduction {
+        figures: drawn.iter().map(|entry| entry.entry.name.to_owned()).collect(),
+        scenarios: scenarios.iter().map(Scenario::to_toml).collect(),
+        files: names.chain(own).collect(),
+    };
+    let text = serde_json::to_string_pretty(&held)? + "\n";
+    let earlier = std::fs::read_to_string(out.join(HELD)).ok();
+    let earlier = earlier.and_then(|earlier| serde_json::from_str::<Reproduction>(&earlier).ok());
+    let also = earlier.map(|earlier| earlier.files).unwrap_or_default();
+    files::keep_unless_same(out, (HELD, &text), &also, quiet)?;
+    files::write(&out.join(HELD), text)
 }
 
 fn write(

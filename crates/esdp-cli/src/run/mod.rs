@@ -27,8 +27,9 @@ Files in --out (`out/` and the scenario's name, by default):
   seeds.csv      one row per policy and seed: every number, for tests of your own
   curves.csv     one row per policy and point in time: what the report draws
   estimates.csv  one row per policy that learns, seed and channel: port, server, uses, estimate,
-                 low and high (its 95 % interval), true_mean in the last slot, channel, group;
-                 estimates and means are net utilities per slot (speed less supply cost)
+                 low and high (its 95 % interval, if nothing changed since last_used), true_mean
+                 in the last slot, channel, group, last_used (slot); estimates and means are net
+                 utilities per slot (speed less supply cost)
   cluster.json   one entry per seed: ports, servers, devices, channels with requests, costs and
                  true means in the first slot; channels are in the order of their numbers
   scenario.toml  the scenario with every default and flag: `esdp run` repeats the run from it
@@ -140,6 +141,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     let out = args.common.out.clone().unwrap_or_else(|| args.source.default_out(&scenario));
     let quiet = args.common.quiet;
+    if !quiet {
+        scenario.warnings()?.iter().for_each(|warning| output::warn(warning));
+    }
     files::directory(&out)?;
     let slots = args.per_slot.map(|form| Slots::new(form, &out)).transpose()?;
     let (policies, seeds) = (scenario.policies(), scenario.seeds());
@@ -187,7 +191,7 @@ fn keep_other(out: &Path, scenario: &Scenario, quiet: bool) -> anyhow::Result<()
         }
         Err(_) => "unknown".to_owned(),
     };
-    let place = files::keep_earlier(out)?;
+    let place = files::keep_earlier(out, &[])?;
     if !quiet {
         output::note(&format!(
             "{} held another result ({what}): moved to {}",
@@ -291,7 +295,7 @@ fn print(how: &Reporting<'_>, results: &RunResults, written: &[&str]) -> anyhow:
                 results.found().lines().map(|line| wrapped(line, width.min(WIDEST)) + "\n").collect();
             let written = [written, how.written].concat().join(", ");
             let written = wrapped(&format!("Also written: {written}"), width.min(WIDEST));
-            output::print(&format!("{table}{found}\nReport: {}\n{written}\n", report.display()))
+            output::print_around(&format!("{table}{found}\nReport: "), &report, &format!("\n{written}\n"))
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::source::SourceArgs;
 use crate::{files, output};
 use esdp::scenario::{SUITE, Scenario};
 use esdp::sim::Summary;
-use esdp_engine::{PolicyOutcome, Spread, leaders};
+use esdp_engine::{FEWEST_SEEDS, PolicyOutcome, Spread, TOO_FEW_SEEDS, leaders};
 use esdp_report::csv::line;
 use esdp_report::table::TextTable;
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
     let scenario = |(preset, slots)| Ok((preset, source.of_suite(preset, slots, &POLICIES, SEEDS)?));
     let scenarios: Vec<(&str, Scenario)> = SUITE.into_iter().map(scenario).collect::<anyhow::Result<_>>()?;
     if is_other(&out, &scenarios) {
-        let place = files::keep_earlier(&out)?;
+        let place = files::keep_earlier(&out, &[])?;
         if !common.quiet {
             let (out, place) = (out.display(), place.display());
             output::note(&format!("{out} held another result of the suite: moved to {place}"));
@@ -161,8 +161,11 @@ fn table(scores: &[Score]) -> String {
         table.row([name.to_owned(), slots.to_string()].into_iter().chain(row.iter().map(cell)));
     }
     let seeds = scores.first().map_or(0, |score| score.seeds.len());
-    let what = "mean ± standard error; *: the best, and all that are not clearly worse seed by seed";
-    format!("{}{seeds} seeds; {what}\n", table.render())
+    let what = match seeds < FEWEST_SEEDS {
+        true => TOO_FEW_SEEDS,
+        false => "*: the best, and all that are not clearly worse seed by seed",
+    };
+    format!("{}{seeds} seeds; mean ± standard error; {what}\n", table.render())
 }
 
 #[cfg(test)]

@@ -32,7 +32,11 @@ struct Preset {
 pub fn run_presets(args: &ListArgs) -> anyhow::Result<()> {
     let preset = |&(name, text): &(&'static str, &str)| -> anyhow::Result<Preset> {
         let scenario = Scenario::from_toml(text)?;
-        let description = scenario.description().to_owned();
+        // A second name for a scenario says so.
+        let description = match scenario.name() == name {
+            true => scenario.description().to_owned(),
+            false => format!("another name for {}", scenario.name()),
+        };
         Ok(Preset { name, description, slots: scenario.slots(), seeds: scenario.seeds().len() })
     };
     let all = presets().iter().map(preset).collect::<anyhow::Result<Vec<_>>>()?;

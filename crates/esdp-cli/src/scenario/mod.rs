@@ -4,6 +4,7 @@
 //! The keys come from the types that read a scenario, by way of their JSON Schema
 //! ([`esdp::scenario::schema`]).
 
+mod check;
 mod keys;
 mod lists;
 mod reference;
@@ -44,8 +45,8 @@ enum Action {
     /// Print a scenario as TOML: a preset as it was written, a file with every default
     Show(ShowArgs),
     /// Say whether files are scenarios
-    Check(CheckArgs),
-    /// List the keys: type, default, and what they mean
+    Check(check::CheckArgs),
+    /// List the keys: type, accepted values, unit, default, and what they mean
     Keys(KeysArgs),
     /// Print the JSON Schema (draft 2020-12) of scenarios, for editors
     Schema,
@@ -61,13 +62,6 @@ struct ShowArgs {
     /// A preset with every default too
     #[arg(long)]
     resolved: bool,
-}
-
-#[derive(Debug, Args)]
-struct CheckArgs {
-    /// The files; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -87,13 +81,7 @@ struct KeysArgs {
 pub fn run(args: &ScenarioArgs) -> anyhow::Result<()> {
     match &args.action {
         Action::Show(args) => output::print(&shown(args)?),
-        Action::Check(args) => args.files.iter().try_for_each(|file| {
-            let scenario = source::from_file(file)?;
-            // What a text cannot tell is found where a cluster is built, as a run does it.
-            let built = scenario.setting(scenario.seeds()[0]);
-            built.map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?;
-            output::print(&format!("{}: ok, {}\n", file.display(), told(&scenario)))
-        }),
+        Action::Check(args) => check::run(args),
         Action::Keys(args) => print_keys(args),
         Action::Schema => output::print(&schema_text()),
         Action::Reference => output::print(&reference()),
@@ -124,20 +112,6 @@ fn shown(args: &ShowArgs) -> anyhow::Result<String> {
     }
 }
 
-/// A scenario in a few words.
-fn told(scenario: &Scenario) -> String {
-    let graph = &scenario.spec().graph;
-    let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    [
-        plural(graph.ports.count(), "port"),
-        plural(scenario.servers(), "server"),
-        plural(scenario.slots(), "slot"),
-        plural(scenario.seeds().len() as u64, "seed"),
-        format!("{} policies", scenario.policies().len()).replace("1 policies", "1 policy"),
-    ]
-    .join(", ")
-}
-
 fn print_keys(args: &KeysArgs) -> anyhow::Result<()> {
     let prefix = args.prefix.as_deref().unwrap_or_default();
     let all = keys(&schema());
@@ -148,15 +122,20 @@ fn print_keys(args: &KeysArgs) -> anyhow::Result<()> {
     match args.format {
         OutputFormat::Json => output::print_json(&chosen),
         OutputFormat::Table => {
-            let row = |key: &&Key| {
-                let of = key.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
-                let default = if key.required { Some("required") } else { key.default.as_deref() };
-                let cells =
-                    [&*format!("{}{of}", key.key), &key.kind, default.unwrap_or("-"), &key.description];
-                cells.map(str::to_owned)
-            };
-            let rows: Vec<[String; 4]> = chosen.iter().map(row).collect();
-            output::print(&words::columns(&rows))
+            let said = |key: &&Key| words::block(&headed(key), &key.description, &key.values);
+            output::print(&chosen.iter().map(said).collect::<String>())
         }
     }
+}
+
+/// A key with what may stand there: its type, range, unit and default.
+fn headed(key: &Key) -> String {
+    let of = key.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
+    let default = match (key.required, &key.default) {
+        (true, _) => Some("required".to_owned()),
+        (false, default) => default.as_ref().map(|default| format!("default {default}")),
+    };
+    let unit = key.unit.as_ref().map(|unit| format!("in {unit}"));
+    let told = [Some(key.kind.clone()), key.range.clone(), unit, default];
+    format!("{}{of}: {}", key.key, told.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }

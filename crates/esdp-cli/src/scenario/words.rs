@@ -1,5 +1,6 @@
 //! What a schema says, in words.
 
+use esdp_report::table::wrapped;
 use serde_json::Value;
 
 /// What may stand there.
@@ -138,6 +139,31 @@ pub(super) fn toml_text(value: &Value) -> String {
         },
         other => other.to_string(),
     }
+}
+
+/// The widest line of a list.
+const WIDEST: usize = 80;
+
+/// A heading, and below it, further in, what it means and its values, all within 80 columns.
+pub(super) fn block(head: &str, about: &str, values: &[(String, String)]) -> String {
+    let values = values.iter().map(|(value, words)| match words.is_empty() {
+        true => (4, value.clone()),
+        false => (4, format!("{value}: {words}")),
+    });
+    let about = (!about.is_empty()).then(|| (4, about.to_owned()));
+    let parts = [(0, head.to_owned())].into_iter().chain(about).chain(values);
+    parts.map(|(indent, text)| hanging(&text, indent)).collect()
+}
+
+/// A text with its first line so far in, and the others four further than the heading.
+fn hanging(text: &str, indent: usize) -> String {
+    let later = indent.max(4) + if indent == 0 { 4 } else { 0 };
+    let lines = wrapped(text, WIDEST - later);
+    let line = |(at, line): (usize, &str)| {
+        let indent = if at == 0 { indent } else { later };
+        format!("{:indent$}{line}\n", "")
+    };
+    lines.lines().enumerate().map(line).collect()
 }
 
 /// Rows as columns of text, each as wide as it must be; the last has no end.

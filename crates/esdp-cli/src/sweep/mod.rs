@@ -31,6 +31,7 @@ scenario or preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   sweep.csv      one line per point and policy; the timing columns decision_us_* vary between runs
+  seeds.csv      one line per point, policy and seed: every number, for tests of your own
   sweep.json     the document that --format json prints
   report.html    one figure per metric, heat maps of two keys, complete in one file
   scenario.toml  the scenario before anything is varied
@@ -225,6 +226,7 @@ fn collect(plan: SweepPlan, pieces: &[Piece], directories: &[PathBuf]) -> SweepR
 fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::Result<()> {
     files::write(&out.join("sweep.csv"), results.csv())?;
     files::write(&out.join("sweep.json"), results.json()?)?;
+    files::write(&out.join("seeds.csv"), results.seeds_csv())?;
     files::write(&out.join("scenario.toml"), resolved(&results.plan().base))?;
     let report = results.report().meta("Command", output::command_line());
     files::write(&out.join("report.html"), report.render())?;
@@ -233,10 +235,9 @@ fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::R
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table_within(output::width()), out.join("report.html"));
-            output::print(&format!(
-                "{table}\nReport: {}\nAlso written: sweep.csv, sweep.json, scenario.toml\n",
-                report.display()
-            ))
+            let written = "sweep.csv, sweep.json, seeds.csv, scenario.toml";
+            let after = format!("\nAlso written: {written}\n");
+            output::print_around(&format!("{table}\nReport: "), &report, &after)
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn keep_other(plan: &SweepPlan, out: &Path, quiet: bool) -> anyhow::R
         Err(_) if out.join("summary.json").exists() => "of a run".to_owned(),
         Err(_) => return Ok(()),
     };
-    let place = files::keep_earlier(out)?;
+    let place = files::keep_earlier(out, &[])?;
     if !quiet {
         let (out, place) = (out.display(), place.display());
         output::note(&format!("{out} held another result ({what}): moved to {place}"));

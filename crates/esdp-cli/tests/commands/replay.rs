@@ -100,6 +100,35 @@ fn jobs_have_the_columns_of_batsim_and_agree_with_the_summary() {
 }
 
 #[test]
+fn another_replay_keeps_the_earlier_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [tasks, nodes, speeds] = files(dir.path());
+    let (out, kept) = (dir.path().join("replay"), dir.path().join("replay-1"));
+    let run = |policies: &str| {
+        let place = out.to_str().expect("UTF-8");
+        let args = ["replay", &tasks, &nodes, &speeds, "--slot", "2", "--seeds", "1", "--out", place];
+        esdp(&[&args[..], &["--policies", policies]].concat(), b"")
+    };
+    assert_eq!(run("first-fit,easy").code, 0);
+    let (summary, jobs) = (out.join("summary.json"), out.join("jobs.csv"));
+    let first = std::fs::read(&summary).expect("a file");
+    assert_eq!(run("first-fit,easy").code, 0);
+    assert!(!kept.exists(), "the same may be replaced");
+    let other = run("lwtf,easy");
+    assert!(other.stderr.contains("held another result: moved to "), "{}", other.stderr);
+    assert_eq!(std::fs::read(kept.join("summary.json")).expect("a file"), first);
+    let files = |place: &Path| {
+        let names =
+            std::fs::read_dir(place).expect("a directory").map(|file| file.expect("a file").file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(files(&kept), files(&out), "figures go with their result");
+    assert!(jobs.is_file() && std::fs::read(&summary).expect("a file") != first);
+}
+
+#[test]
 fn a_week_of_accounting_is_answered_with_default_flags() {
     let dir = tempfile::tempdir().expect("a directory");
     let [week, nodes, _] = week(dir.path(), "1", "24");

@@ -70,6 +70,25 @@ fn json_and_any_number_of_threads() {
 }
 
 #[test]
+fn another_reproduction_keeps_the_earlier_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, kept) = (dir.path().join("paper"), dir.path().join("paper-1"));
+    let first = ["rho", "--seeds", "2", "--slots", "20"];
+    reproduce(&out, &first).fine();
+    reproduce(&out, &first).fine();
+    assert!(!kept.exists(), "the same may be replaced");
+    let report = read(&out, "report.html");
+    let other = reproduce(&out, &["average", "--seeds", "1", "--slots", "20"]);
+    assert_eq!(other.code, 0, "{}", other.stderr);
+    assert!(other.stderr.contains("held another result: moved to "), "{}", other.stderr);
+    assert_eq!(read(&kept, "report.html"), report);
+    for file in ["rho.svg", "rho.csv", "claims.csv", "scenarios/rho.toml", "reproduction.json"] {
+        assert!(kept.join(file).is_file(), "{file}");
+    }
+    assert!(!out.join("rho.svg").exists() && out.join("average.svg").is_file());
+}
+
+#[test]
 fn an_interrupted_reproduction_goes_on() {
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let (through, stopped) = (dirs[0].path(), dirs[1].path());

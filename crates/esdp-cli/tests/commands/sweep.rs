@@ -51,6 +51,13 @@ fn one_row_a_point_and_policy() {
     assert_eq!(csv.lines().count(), 1 + 2 * 3);
     assert!(csv.starts_with("arrivals.rho,policy,slots,seeds,aou_mean,"), "{csv}");
     assert!(csv.lines().nth(2).unwrap().starts_with("0.5,esdp,60,3,"), "{csv}");
+    // Seed by seed, the same numbers.
+    let seeds = read(dir.path(), "seeds.csv");
+    assert!(seeds.starts_with("arrivals.rho,policy,seed,slots,aou,oracle_aou,"), "{seeds}");
+    assert_eq!(seeds.lines().count(), 1 + 2 * 3 * 3);
+    let aou = |line: &str| line.split(',').nth(4).unwrap().parse::<f64>().unwrap();
+    let own = seeds.lines().filter(|line| line.starts_with("0.5,esdp,")).map(aou).sum::<f64>() / 3.0;
+    assert!((own - aou(csv.lines().nth(2).unwrap())).abs() < 1e-9, "{own}: {csv}");
     let document: Value = serde_json::from_str(&read(dir.path(), "sweep.json")).unwrap();
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(

@@ -3,7 +3,7 @@
 
 use super::seeds::cell;
 use crate::{PolicyOutcome, PolicyRun, RunOutcome};
-use esdp::model::{ChannelId, Cluster};
+use esdp::model::{ChannelId, Cluster, PortId};
 use esdp::scenario::Scenario;
 use esdp::sim::ChannelEstimate;
 use esdp::stats::{ServerFactor, server_factors_beside};
@@ -17,23 +17,37 @@ const TERMS: &str = "Every dot is a channel: a port on a server, under one seed.
                      mean net utility in the last slot; up, what the policy learned of it. Dots \
                      on the line are known; the larger and stronger a dot, the more often the \
                      channel was used. A policy need not know what it does not use: the dots that \
-                     matter are the large ones. All are in estimates.csv.";
+                     matter are the large ones. An estimate is as old as the channel's last use: a \
+                     change since then is in neither the dot nor its interval. All are in \
+                     estimates.csv, with the slot of the last use.";
 
 /// How many of the fastest and of the slowest servers are shown.
 const SHOWN: usize = 5;
 /// More dots than this make a smear: then only the first seeds are drawn, and of one the most used channels.
 const MOST_DOTS: usize = 1000;
 
-const COLUMNS: [&str; 11] =
-    ["policy", "seed", "port", "server", "uses", "estimate", "low", "high", "true_mean", "channel", "group"];
+const COLUMNS: [&str; 12] = [
+    "policy",
+    "seed",
+    "port",
+    "server",
+    "uses",
+    "estimate",
+    "low",
+    "high",
+    "true_mean",
+    "channel",
+    "group",
+    "last_used",
+];
 
 /// A server as a policy has learned it.
-struct LearnedServer {
-    name: String,
-    factor: f64,
-    interval: (f64, f64),
-    truth: f64,
-    uses: u64,
+pub(super) struct LearnedServer {
+    pub(super) name: String,
+    pub(super) factor: f64,
+    pub(super) interval: (f64, f64),
+    pub(super) truth: f64,
+    pub(super) uses: u64,
 }
 
 /// One row per policy that learns, seed and channel; of large clusters, the first seeds only.
@@ -64,6 +78,7 @@ pub(super) fn csv(scenario: &Scenario, outcome: &RunOutcome) -> String {
                     found.truth.to_string(),
                     at.to_string(),
                     key.group,
+                    found.last_used.map(|slot| slot.to_string()).unwrap_or_default(),
                 ]);
             }
         }
@@ -76,27 +91,15 @@ pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster) -> Option<Section
     let first = learners(outcome).next()?;
     let figures = learners(outcome).map(|policy| figure(policy, outcome, cluster)).collect();
     let section = Section::new("Learned speeds").text(TERMS).figures(figures);
-    let servers = ranked(&first.runs[0], cluster);
+    let servers = ranked(&first.runs[0], cluster, None);
     if servers.is_empty() {
         return Some(section);
     }
     Some(super::tables::explained(section, table(first, outcome.seeds[0], &extremes(&servers))))
 }
 
-/// The fastest and the slowest server as learned, in two lines; empty if no policy learns.
-pub(super) fn sentence(outcome: &RunOutcome, cluster: &Cluster) -> String {
-    let Some(policy) = learners(outcome).next() else { return String::new() };
-    let servers = ranked(&policy.runs[0], cluster);
-    let ([fast, .., slow], seed) = (servers.as_slice(), outcome.seeds[0]) else { return String::new() };
-    let said = |server: &LearnedServer| {
-        let LearnedServer { name, factor, truth, .. } = server;
-        format!("{name}, {factor:.2} x the usual speed (true {truth:.2})")
-    };
-    format!("fastest as {} learned: {}\nslowest: {}; seed {seed}\n", policy.label, said(fast), said(slow))
-}
-
 /// The policies that learn.
-fn learners(outcome: &RunOutcome) -> impl Iterator<Item = &PolicyOutcome> {
+pub(super) fn learners(outcome: &RunOutcome) -> impl Iterator<Item = &PolicyOutcome> {
     outcome.policies.iter().filter(|policy| policy.runs.first().is_some_and(|run| !run.estimates.is_empty()))
 }
 
@@ -150,17 +153,21 @@ fn most_used(estimates: &[ChannelEstimate]) -> Vec<usize> {
     drawn
 }
 
-/// The servers of which a policy has seen enough, the fastest first.
-fn ranked(run: &PolicyRun, cluster: &Cluster) -> Vec<LearnedServer> {
+/// The servers of which a policy has seen enough, by the jobs of one port or of all, the fastest first.
+pub(super) fn ranked(run: &PolicyRun, cluster: &Cluster, port: Option<PortId>) -> Vec<LearnedServer> {
     if run.estimates.len() != cluster.channels().len() {
         return Vec::new();
     }
     let of = |channel: ChannelId| (&run.estimates[channel.index()], cluster.cost(channel));
-    let learned = |channel| of(channel).0.learned_speed(of(channel).1);
+    let counts = |own: PortId| port.is_none_or(|port| port == own);
+    let learned = |channel: ChannelId| {
+        let seen = of(channel).0.learned_speed(of(channel).1);
+        seen.filter(|_| counts(cluster.channel(channel).port))
+    };
     let factors = server_factors_beside(cluster, learned, |channel| of(channel).0.true_speed(of(channel).1));
     let mut uses = vec![0; cluster.servers().len()];
     for (channel, found) in cluster.channels().iter().zip(&run.estimates) {
-        uses[channel.server.index()] += found.uses;
+        uses[channel.server.index()] += if counts(channel.port) { found.uses } else { 0 };
     }
     let found = factors.into_iter().zip(uses).zip(cluster.servers());
     let server = |(((learned, truth), uses), name): (((ServerFactor, Option<f64>), u64), &String)| {
@@ -184,7 +191,11 @@ fn table(policy: &PolicyOutcome, seed: u64, servers: &[&LearnedServer]) -> Table
             "The learned speed as a multiple of what is usual: the median over the servers that were tried, \
              port by port, weighed by outcomes.",
         ),
-        Column::number("95 % interval").about("From the scatter of the server's own outcomes."),
+        Column::number("95 % interval").about(
+            "From the scatter of the server's own outcomes, as many as still count. It does not cover a change \
+             since the server was last used: of that nobody can know. last_used in estimates.csv tells how old \
+             an estimate is.",
+        ),
         Column::number("True").about(
             "The true speed in the last slot as a multiple of the same medians, with the same weights.",
         ),

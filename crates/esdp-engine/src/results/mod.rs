@@ -4,6 +4,7 @@
 mod beaten;
 mod clusters;
 mod curves;
+mod fastest;
 mod found;
 mod learned;
 mod page;
@@ -14,6 +15,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use seeds::{SeedNumbers, columns as seed_columns};
 pub(crate) use table::shortened;
 
 use crate::rows::Row;
@@ -88,10 +90,10 @@ impl RunResults {
         &self.outcome
     }
 
-    /// What the first policy that learns has learned and found out, in two lines; empty if there is nothing
-    /// to tell.
+    /// What the first policy that learns has learned and found out, in at most nine lines; empty if there is
+    /// nothing to tell.
     pub fn found(&self) -> String {
-        let learned = self.cluster.as_ref().map(|cluster| learned::sentence(&self.outcome, cluster));
+        let learned = self.cluster.as_ref().map(|cluster| fastest::lines(&self.outcome, cluster));
         found::sentence(&self.outcome) + &learned.unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! `seeds.csv`: every number of every policy under every seed, for statistics of one's own.
 
-use crate::{PolicyRun, RunOutcome};
+use crate::{PolicyOutcome, PolicyRun, RunOutcome};
 use esdp_report::csv;
 
 /// The columns before the utilisation, which has one for each device; the times come last.
@@ -23,23 +23,55 @@ const KEYS: [&str; 15] = [
 ];
 const TIMES: [&str; 2] = ["decision_us_p50", "decision_us_p99"];
 
-/// One row per policy and seed; empty where a number does not apply.
+/// The whole file of a run.
 pub(super) fn csv(outcome: &RunOutcome) -> String {
-    let runs = || outcome.policies.iter().flat_map(|policy| &policy.runs);
-    let devices = runs().map(|run| run.summary.used.len()).max().unwrap_or(0);
-    let device_names: Vec<String> = (0..devices).map(|device| format!("utilisation_{device}")).collect();
-    let devices_and_times = device_names.iter().map(String::as_str).chain(TIMES);
-    let mut text = csv::line(["policy", "seed", "slots"].into_iter().chain(KEYS).chain(devices_and_times));
-    for policy in &outcome.policies {
-        for (run, seed) in policy.runs.iter().zip(&outcome.seeds) {
-            let head = [policy.label.clone(), seed.to_string(), run.summary.slots.to_string()];
-            text += &csv::line(head.into_iter().chain(numbers(run, devices).map(cell)));
-        }
+    let all: Vec<(&str, Vec<SeedNumbers>)> = outcome
+        .policies
+        .iter()
+        .map(|policy| (policy.label.as_str(), SeedNumbers::of(policy, &outcome.seeds)))
+        .collect();
+    let numbers = || all.iter().flat_map(|(label, numbers)| numbers.iter().map(move |own| (*label, own)));
+    let devices = numbers().map(|(_, own)| own.used.len()).max().unwrap_or(0);
+    let mut text = csv::line(columns(devices));
+    for (label, own) in numbers() {
+        text += &csv::line(own.cells(label, devices));
     }
     text
 }
 
-fn numbers(run: &PolicyRun, devices: usize) -> impl Iterator<Item = Option<f64>> {
+/// The names of the columns, for so many devices.
+pub(crate) fn columns(devices: usize) -> impl Iterator<Item = String> {
+    let devices = (0..devices).map(|device| format!("utilisation_{device}"));
+    let before = ["policy", "seed", "slots"].into_iter().chain(KEYS).map(str::to_owned);
+    before.chain(devices).chain(TIMES.map(str::to_owned))
+}
+
+/// The numbers of a policy under one seed.
+#[derive(Debug, Clone)]
+pub(crate) struct SeedNumbers {
+    seed: u64,
+    slots: u64,
+    keys: [Option<f64>; KEYS.len()],
+    pub(crate) used: Vec<f64>,
+    times: [Option<f64>; 2],
+}
+
+impl SeedNumbers {
+    /// Those of every seed.
+    pub(crate) fn of(policy: &PolicyOutcome, seeds: &[u64]) -> Vec<Self> {
+        policy.runs.iter().zip(seeds).map(|(run, &seed)| numbers(run, seed)).collect()
+    }
+
+    /// The cells in the order of the columns; a device that is not there is empty.
+    pub(crate) fn cells(&self, label: &str, devices: usize) -> impl Iterator<Item = String> {
+        let head = [label.to_owned(), self.seed.to_string(), self.slots.to_string()];
+        let used = (0..devices).map(|device| self.used.get(device).copied());
+        let numbers: Vec<String> = self.keys.into_iter().chain(used).chain(self.times).map(cell).collect();
+        head.into_iter().chain(numbers)
+    }
+}
+
+fn numbers(run: &PolicyRun, seed: u64) -> SeedNumbers {
     let summary = &run.summary;
     let jobs = &summary.jobs;
     let finished = jobs.finished() > 0;
@@ -60,10 +92,8 @@ fn numbers(run: &PolicyRun, devices: usize) -> impl Iterator<Item = Option<f64>>
         jobs.mean_wait(),
         finished.then_some(jobs.makespan as f64),
     ];
-    let used = summary.utilisation();
-    let used: Vec<Option<f64>> = (0..devices).map(|device| used.get(device).copied()).collect();
     let times = [0.5, 0.99].map(|share| summary.decision_us(share));
-    keys.into_iter().chain(used).chain(times)
+    SeedNumbers { seed, slots: summary.slots, keys, used: summary.utilisation(), times }
 }
 
 /// The shortest text that reads back as the same number; empty for none.

@@ -2,7 +2,8 @@
 
 use super::spark;
 use super::tables::paired_aou;
-use crate::{PolicyOutcome, RunOutcome, Spread, leaders, seeds_in_words};
+use crate::paired::has_too_few_seeds;
+use crate::{PolicyOutcome, RunOutcome, Spread, TOO_FEW_SEEDS, leaders, seeds_in_words};
 use esdp::scenario::Scenario;
 use esdp::sim::Summary;
 use esdp_report::table::{NONE, duration, wrapped};
@@ -84,6 +85,8 @@ fn legend(columns: &[Column], outcome: &RunOutcome, width: usize) -> String {
     }
     if columns.iter().any(|column| column.marked.contains(&true)) {
         said.push(STAR.to_owned());
+    } else if has_too_few_seeds(outcome) {
+        said.push(TOO_FEW_SEEDS.to_owned());
     }
     said.iter().map(|line| format!("{}\n", wrapped(line, width))).collect()
 }
@@ -239,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_best_is_marked_and_it_is_not_the_oracle() {
-        let text = rendered(&[0, 1, 2, 3], "oracle,esdp,lcf", 200, WIDTH);
+        let text = rendered(&[0, 1, 2, 3, 4], "oracle,esdp,lcf", 200, WIDTH);
         let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
         assert_eq!(line("esdp").matches('*').count(), 3, "{text}");
         assert!(!line("oracle").contains('*') && !line("lcf").contains('*'), "{text}");
@@ -247,7 +250,11 @@ mod tests {
         assert!(text.contains("\n*: the best") && text.contains("\nAOU: accumulated overall utility; its ±"));
         // One seed has no standard error and decides nothing.
         let one = rendered(&[0], "oracle,esdp,lcf", 200, WIDTH);
-        assert!(!one.contains('±') && !one.contains('*'), "{one}");
+        assert!(!one.contains('±') && !one.contains('*') && !one.contains("too few"), "{one}");
+        // Four have one, and decide nothing either.
+        let four = rendered(&[0, 1, 2, 3], "oracle,esdp,lcf", 200, WIDTH);
+        assert!(four.contains('±') && !four.contains('*'), "{four}");
+        assert!(four.ends_with("\ntoo few seeds to tell policies apart: marks need 5\n"), "{four}");
     }
 
     #[test]

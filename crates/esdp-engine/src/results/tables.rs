@@ -1,7 +1,8 @@
 //! The tables of a run's report, and what their columns mean.
 
+use crate::paired::has_too_few_seeds;
 use crate::rows::Row;
-use crate::{PolicyOutcome, RunOutcome, Spread, leaders};
+use crate::{PolicyOutcome, RunOutcome, Spread, TOO_FEW_SEEDS, leaders};
 use esdp::policy::PolicySpec;
 use esdp::sim::Summary;
 use esdp_report::report::{Cell, Column, Section, Table};
@@ -177,6 +178,7 @@ fn caption(outcome: &RunOutcome, has_errors: bool, marks: &[Vec<bool>]) -> Strin
         true => {
             format!("{numbers}. Marked: the best, and all that are not clearly worse seed by seed (95 %)")
         }
+        false if !marks.is_empty() && has_too_few_seeds(outcome) => format!("{numbers}; {TOO_FEW_SEEDS}"),
         false => numbers,
     }
 }

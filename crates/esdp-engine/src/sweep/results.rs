@@ -3,8 +3,9 @@
 use super::plan::SweepPlan;
 use super::vary::{SweepPoint, Vary};
 use super::{page, table};
+use crate::results::{SeedNumbers, seed_columns};
 use crate::rows::Row;
-use crate::{PolicyRun, RunOutcome, leaders};
+use crate::{FEWEST_SEEDS, PolicyRun, RunOutcome, leaders};
 use esdp::scenario::Scenario;
 use esdp::sim::Summary;
 use esdp_report::csv;
@@ -35,6 +36,9 @@ pub struct SweepRow {
     /// What it was worth under each seed: the oracle ratio, or the AOU where there is no oracle.
     #[serde(skip)]
     pub(super) each: Vec<f64>,
+    /// Every number, seed by seed.
+    #[serde(skip)]
+    numbers: Vec<SeedNumbers>,
 }
 
 /// What policies did at the points of a sweep. Serialises as the JSON document of `esdp sweep`.
@@ -60,6 +64,13 @@ impl Serialize for SweepResults {
         let version = env!("CARGO_PKG_VERSION");
         Document { version, scenario: &plan.base, vary: &plan.vary, complete: *complete, rows }
             .serialize(serializer)
+    }
+}
+
+impl SweepRow {
+    /// Whether there are too few seeds to mark anybody.
+    pub(super) fn is_of_few_seeds(&self) -> bool {
+        (2..FEWEST_SEEDS).contains(&self.seeds.len())
     }
 }
 
@@ -91,6 +102,7 @@ impl SweepResults {
                 oracle: policy.is_oracle(),
                 leads,
                 each: policy.each(worth).unwrap_or_default(),
+                numbers: SeedNumbers::of(policy, &outcome.seeds),
             });
         }
     }
@@ -129,6 +141,21 @@ impl SweepResults {
             let at = self.point(line).at.iter().map(|(_, value)| value.clone());
             let head = [line.row.name.clone(), line.slots.to_string(), line.seeds.len().to_string()];
             text += &csv::line(at.chain(head).chain(line.row.cells(devices)));
+        }
+        text
+    }
+
+    /// One line per point, policy and seed: every number, for tests of one's own.
+    pub fn seeds_csv(&self) -> String {
+        let numbers = self.rows.iter().flat_map(|line| &line.numbers);
+        let devices = numbers.map(|own| own.used.len()).max().unwrap_or(0);
+        let keys = self.plan.vary.iter().map(|vary| vary.key.clone());
+        let mut text = csv::line(keys.chain(seed_columns(devices)));
+        for line in &self.rows {
+            for own in &line.numbers {
+                let at = self.point(line).at.iter().map(|(_, value)| value.clone());
+                text += &csv::line(at.chain(own.cells(&line.row.name, devices)));
+            }
         }
         text
     }

@@ -1,6 +1,7 @@
 //! The result of a sweep on a terminal: one line per point, a column per key and per policy.
 
 use super::{SweepResults, SweepRow, short_names};
+use crate::TOO_FEW_SEEDS;
 use crate::results::shortened;
 use esdp_report::table::{NONE, TextTable, wrapped};
 
@@ -45,8 +46,11 @@ fn headline(measured: bool, rivals: &[&SweepRow]) -> String {
     let errors = rivals.iter().any(|line| line.row.aou_stderr.is_some());
     let how = if errors { ", mean ± standard error over the seeds" } else { ", one seed" };
     let star = match rivals.iter().any(|line| line.leads) {
-        true => "; *: the best of the point, and all that are not clearly worse seed by seed",
-        false => "",
+        true => "; *: the best of the point, and all that are not clearly worse seed by seed".to_owned(),
+        false if rivals.iter().all(|line| line.is_of_few_seeds()) && policies(rivals).len() > 1 => {
+            format!("; {TOO_FEW_SEEDS}")
+        }
+        false => String::new(),
     };
     format!("{what}{how}{star}")
 }
@@ -127,6 +131,8 @@ mod tests {
         // One seed has no standard error, and nobody is best.
         let one = runner(1);
         assert!(one.starts_with("oracle ratio, one seed\n") && !one.contains(['±', '*']), "{one}");
+        let few = runner(3).replace('\n', " ");
+        assert!(few.contains("tell policies apart: marks need 5") && !few.contains('*'), "{few}");
     }
 
     #[test]

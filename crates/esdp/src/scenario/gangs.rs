@@ -9,6 +9,7 @@ use crate::sim::RandomGangs;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
+use std::collections::HashSet;
 
 /// Ports whose jobs are gangs: all of them, drawn, or those of a list.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -66,7 +67,7 @@ pub struct ListedGang {
     #[cfg_attr(feature = "schema", schemars(extend("x-range" = "from 1 to the number of its tasks")))]
     pub minimum: u32,
     /// Its task groups: the number of their tasks, or a table with a minimum of their own.
-    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = u32::MAX)))]
     pub tasks: Vec<ListedTasks>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +92,7 @@ pub struct ListedTasks {
 #[serde(deny_unknown_fields)]
 struct TasksTable {
     /// How many.
-    #[cfg_attr(feature = "schema", schemars(extend("maximum" = u32::MAX)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = u32::MAX)))]
     count: u32,
     /// The fewest that a job starts with.
     #[serde(default)]
@@ -183,12 +184,7 @@ impl GangTable {
 
 pub(super) fn check_gangs(spec: &Spec) -> Result<(), ScenarioError> {
     let Some(gangs) = &spec.gangs else { return Ok(()) };
-    for (position, gang) in gangs.list.iter().flatten().enumerate() {
-        for (group, tasks) in gang.tasks.iter().enumerate() {
-            let key = format!("gangs.list[{position}].tasks[{group}].min");
-            whole(&key, u64::from(tasks.min), 0, u64::from(tasks.count))?;
-        }
-    }
+    check_tasks(spec, gangs.list.as_deref().unwrap_or_default())?;
     match (&gangs.list, spec.graph.channels.is_some()) {
         (Some(_), _) if gangs.is_drawn() => {
             Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))
@@ -223,6 +219,41 @@ pub(super) fn check_gangs(spec: &Spec) -> Result<(), ScenarioError> {
     }
 }
 
+/// The tasks of listed gangs and their minima; an error names the key and the port.
+fn check_tasks(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError> {
+    let (ports, found, mut seen) = (Index::ports(spec), positions(spec, list)?, HashSet::new());
+    for (position, (gang, port)) in list.iter().zip(found).enumerate() {
+        let (key, name) = (format!("gangs.list[{position}]"), ports.words(port as usize));
+        let within =
+            |key: String, value: u64, from: u64, to: u64, what: &str| match from <= value && value <= to {
+                true => Ok(()),
+                false => {
+                    let accepted = format!("a whole number from {from} to {to}{what}, for {name}");
+                    Err(ScenarioError::value(key, value, accepted))
+                }
+            };
+        if !seen.insert(port) {
+            return Err(ScenarioError::other(
+                format!("{key}.port"),
+                format!("{name} is listed by an earlier gang already"),
+            ));
+        }
+        if gang.tasks.is_empty() {
+            let accepted = format!("at least one task group, for {name}");
+            return Err(ScenarioError::value(format!("{key}.tasks"), "empty", accepted));
+        }
+        let mut tasks = 0;
+        for (group, &ListedTasks { count, min }) in gang.tasks.iter().enumerate() {
+            let key = format!("{key}.tasks[{group}]");
+            within(key.clone(), u64::from(count), 1, u64::from(u32::MAX), "")?;
+            within(format!("{key}.min"), u64::from(min), 0, u64::from(count), ", the tasks of the group")?;
+            tasks += u64::from(count);
+        }
+        within(format!("{key}.minimum"), u64::from(gang.minimum), 1, tasks, ", the number of its tasks")?;
+    }
+    Ok(())
+}
+
 /// Listed gangs on drawn channels: one for every port, each with the requests of its groups.
 fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError> {
     if list.is_empty() {
@@ -246,11 +277,12 @@ fn check_requests(spec: &Spec, list: &[ListedGang]) -> Result<(), ScenarioError>
             }
         }
     }
-    let mut ports: Vec<u64> = positions(spec, list)?.into_iter().map(u64::from).collect();
-    ports.sort_unstable();
-    let count = spec.graph.ports.count();
-    if !ports.iter().copied().eq(0..count) {
-        let message = format!("with `requests`, each of the {count} ports must be listed once");
+    let (ports, listed) = (Index::ports(spec), positions(spec, list)?);
+    let mut is_listed = vec![false; spec.graph.ports.count() as usize];
+    listed.into_iter().for_each(|port| is_listed[port as usize] = true);
+    if let Some(missing) = is_listed.iter().position(|listed| !listed) {
+        let name = ports.words(missing);
+        let message = format!("{name} has no gang; with `requests`, each port must be listed");
         return Err(ScenarioError::other("gangs.list", message));
     }
     let groups = list.iter().map(|gang| gang.tasks.len()).max().unwrap_or(1);

@@ -47,7 +47,8 @@
 //! let oracle = OracleTrack::new(&setting, scenario.slots())?;
 //! for policy in scenario.policies() {
 //!     let mut summary = Summary::new(setting.cluster());
-//!     Simulation::new(&setting, &policy.spec)?.against(&oracle).run(scenario.slots(), &mut summary)?;
+//!     let mut simulation = Simulation::new(&setting, &policy.spec)?.against(&oracle);
+//!     assert!(simulation.run(scenario.slots(), &mut summary)?.is_continue());
 //!     assert!(summary.oracle_ratio().unwrap() <= 1.0, "{}", policy.label);
 //! }
 //! let wrong = scenario.set("arrivals.rho", "1.5").unwrap_err();
@@ -64,6 +65,7 @@ mod gangs;
 mod labels;
 mod line;
 mod names;
+mod nearest;
 mod out;
 mod policies;
 mod presets;
@@ -74,12 +76,14 @@ mod servers;
 mod set;
 mod spec;
 mod sweep;
+mod warn;
 
 pub use check::{MOST_SEEDS, MOST_SLOTS};
 pub use error::{Fault, ScenarioError};
 pub use files::{CellKind, FILE_KEYS, ReadFile};
 pub use gangs::{GangTable, ListedGang, ListedTasks};
 pub use names::{CountOrNames, NameOrPosition};
+pub use nearest::nearest;
 pub use policies::LabelledPolicy;
 pub use presets::{SUITE, presets};
 #[cfg(feature = "schema")]
@@ -231,10 +235,13 @@ impl Scenario {
     pub fn choose<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Self, ScenarioError> {
         let chosen = |name: &str| {
             let known = self.policies().iter().find(|policy| policy.label == name);
-            known.map_or_else(|| LabelledPolicy::named(name), |policy| Ok(policy.clone()))
+            known.map_or_else(
+                || policies::named("policies", name).map(Into::into),
+                |policy| Ok(policy.clone()),
+            )
         };
         let chosen: Result<Vec<_>, _> = names.into_iter().map(chosen).collect();
-        self.with_policies(chosen.map_err(|error| ScenarioError::other("policies", error))?)
+        self.with_policies(chosen?)
     }
 
     fn without_sweep_of(&self, key: &str) -> Self {
@@ -343,6 +350,15 @@ impl Scenario {
             setting.with_outages(&servers.outages)
         };
         build().map_err(|error: SettingError| ScenarioError::other("", error))
+    }
+}
+
+/// Reads and checks a scenario that stands alone, as [`Scenario::from_toml`] does.
+impl std::str::FromStr for Scenario {
+    type Err = ScenarioError;
+
+    fn from_str(text: &str) -> Result<Self, ScenarioError> {
+        Self::from_toml(text)
     }
 }
 

@@ -2,6 +2,7 @@
 //! them: `port-0`, `server-3`, `device-1`.
 
 use super::error::ScenarioError;
+use super::nearest::hint;
 use super::spec::Spec;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -135,13 +136,18 @@ impl Index {
                 let accepted = format!("a whole number from 0 to {}", count - 1);
                 Err(ScenarioError::value(key, position, accepted))
             }
-            NameOrPosition::Name(name) => self
-                .positions
-                .get(name)
-                .copied()
-                .ok_or_else(|| ScenarioError::value(key, format!("{name:?}"), one_of(&self.names))),
+            NameOrPosition::Name(name) => {
+                self.positions.get(name).copied().ok_or_else(|| {
+                    ScenarioError::value(key, format!("{name:?}"), one_near(name, &self.names))
+                })
+            }
         }
     }
+}
+
+/// What is accepted where a name is that nobody has, and which of them it is like.
+pub(super) fn one_near(name: &str, names: &[String]) -> String {
+    format!("{}{}", one_of(names), hint(name, names.iter().map(String::as_str)))
 }
 
 /// What is accepted where a name is: all of them, or some where there are many.

@@ -1,7 +1,7 @@
 //! Keys that name servers or a label: outages, and drifts of some servers.
 
 use super::error::ScenarioError;
-use super::names::{self, one_of};
+use super::names::{self, one_near};
 use super::spec::Spec;
 use super::{cluster::parameter, labels};
 use crate::sim::Drift;
@@ -28,7 +28,7 @@ fn check_named(
     label: Option<&str>,
 ) -> Result<(), ScenarioError> {
     let missing = |end: &str, name: &str, known: &[String]| {
-        Err(ScenarioError::value(format!("{key}.{end}"), format!("{name:?}"), one_of(known)))
+        Err(ScenarioError::value(format!("{key}.{end}"), format!("{name:?}"), one_near(name, known)))
     };
     if let Some(name) = server {
         let servers = names::servers(spec);

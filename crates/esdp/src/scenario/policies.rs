@@ -1,6 +1,7 @@
 //! The policies of a scenario: a name is enough, a table adds parameters and a label.
 
 use super::error::{ScenarioError, clipped};
+use super::nearest::hint;
 use super::read::{read, show};
 use crate::policy::{PolicySpec, SpecError};
 use serde::Serialize;
@@ -64,9 +65,18 @@ pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// A policy by its name; an error says which name was meant, if one is near.
+pub(super) fn named(at: &str, name: &str) -> Result<PolicySpec, ScenarioError> {
+    name.parse().map_err(|error: SpecError| {
+        let all = PolicySpec::all();
+        let hint = hint(name, all.iter().map(PolicySpec::name));
+        ScenarioError::other(at, format!("{error}{hint}"))
+    })
+}
+
 fn one(value: &Value, at: &str) -> Result<LabelledPolicy, ScenarioError> {
     let (label, spec) = match value {
-        Value::String(name) => (None, name.parse().map_err(|error| ScenarioError::other(at, error))?),
+        Value::String(name) => (None, named(at, name)?),
         Value::Table(table) => {
             let mut table = table.clone();
             let label = match table.remove("label") {
@@ -81,9 +91,7 @@ fn one(value: &Value, at: &str) -> Result<LabelledPolicy, ScenarioError> {
                 }
             };
             match table.get("name") {
-                Some(Value::String(name)) => name
-                    .parse::<PolicySpec>()
-                    .map_err(|error| ScenarioError::other(format!("{at}.name"), error))?,
+                Some(Value::String(name)) => named(&format!("{at}.name"), name)?,
                 Some(other) => {
                     return Err(ScenarioError::value(format!("{at}.name"), show(other), "a policy's name"));
                 }

@@ -4,6 +4,7 @@
 //! elimination: the key without which the complaint changes.
 
 use super::error::{Fault, ScenarioError, clipped};
+use super::nearest::hint_in;
 use serde::de::DeserializeOwned;
 use toml::Value;
 
@@ -83,21 +84,32 @@ fn explain(path: &str, value: Option<&Value>, message: &str) -> ScenarioError {
     let shown = value.map_or_else(|| "missing".to_owned(), show);
     let fault = if let Some(rest) = message.strip_prefix("unknown field ") {
         let accepted = rest.split_once(", expected ").map_or("no key here", |(_, accepted)| accepted);
-        Fault::Unknown { accepted: accepted.to_owned() }
+        let word = path.rsplit('.').next().unwrap_or(path);
+        Fault::Unknown { accepted: format!("{accepted}{}", hint_in(word, accepted)) }
     } else if let Some(rest) = message.strip_prefix("missing field ") {
         Fault::Other(format!("the key {rest} is missing"))
     } else if let Some((_, expected)) = message.split_once(", expected ") {
-        Fault::Value { value: shown, accepted: plain(expected) }
+        let word = value.and_then(Value::as_str).filter(|_| message.starts_with("unknown variant"));
+        let hint = word.map(|word| hint_in(word, expected)).unwrap_or_default();
+        let accepted = match (plain(expected), value) {
+            // Where there is no number yet, its limits are a later matter, and other ones.
+            (plain, Some(Value::Integer(_))) => plain,
+            (plain, _) if plain == NOT_NEGATIVE => "a whole number".to_owned(),
+            (plain, _) => plain,
+        };
+        Fault::Value { value: shown, accepted: format!("{accepted}{hint}") }
     } else {
         Fault::Other(clipped_message(message))
     };
     ScenarioError { key: clipped(path), line: None, fault }
 }
 
+const NOT_NEGATIVE: &str = "a whole number of at least 0";
+
 /// What `serde` expects, in words.
 fn plain(expected: &str) -> String {
     match expected.trim() {
-        "u64" | "u32" | "usize" => "a whole number of at least 0".to_owned(),
+        "u64" | "u32" | "usize" => NOT_NEGATIVE.to_owned(),
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a sequence" => "a list".to_owned(),

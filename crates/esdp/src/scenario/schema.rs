@@ -31,6 +31,11 @@ pub fn schema() -> Value {
         or_file(&mut schema, &steps);
     }
     schema["title"] = json!("A scenario of esdp");
+    // That of the type is for who writes Rust.
+    schema["description"] = json!(
+        "A cluster, its arrivals and speeds, policies, slots and seeds. Every key has a default; docs/scenario.md \
+         explains them with examples."
+    );
     // The law may be left out; an enum with a tag cannot say so.
     if let Some(bernoulli) = schema.pointer_mut("/properties/arrivals/oneOf/0") {
         bernoulli.as_object_mut().map(|law| law.remove("required"));
@@ -84,6 +89,9 @@ fn finish(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
     without_null(object);
     object.remove("format");
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        *text = prose(text);
+    }
     push_limits(object);
     for key in ["properties", "$defs"] {
         if let Some(Value::Object(members)) = object.get_mut(key) {
@@ -96,6 +104,16 @@ fn finish(schema: &mut Value) {
     for key in ["oneOf", "anyOf", "allOf", "prefixItems"] {
         object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().for_each(finish);
     }
+}
+
+/// A type's comment without its code and the links of the library's documentation.
+fn prose(text: &str) -> String {
+    let mut text = text.split("```").step_by(2).collect::<String>().trim_end().to_owned();
+    while let Some(from) = text.find(" See [`") {
+        let Some(length) = text[from..].find("`].") else { break };
+        text.replace_range(from..from + length + 3, "");
+    }
+    text.replace("[`", "`").replace("`]", "`")
 }
 
 fn without_null(object: &mut Map<String, Value>) {

@@ -20,7 +20,7 @@ pub struct Outage {
     /// The label of the servers, such as that of a rack; or else give `server`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The first slot in which they are out, at least 1.
+    /// The first slot in which they are out. Slots count from 1; `speeds.drift.from` is the slot before.
     #[cfg_attr(
         feature = "schema",
         schemars(extend("minimum" = 1, "maximum" = i64::MAX - 1, "x-unit" = "slots"))

@@ -36,7 +36,8 @@ const UNSURE: f64 = 0.25;
 /// let setting = Setting::new(&RandomCluster::default(), 0.9, 7)?;
 /// let oracle = OracleTrack::new(&setting, 300)?; // once for all policies of the seed
 /// let mut summary = Summary::new(setting.cluster());
-/// Simulation::new(&setting, &"esdp".parse()?)?.against(&oracle).run(300, &mut summary)?;
+/// let mut simulation = Simulation::new(&setting, &"esdp".parse()?)?.against(&oracle);
+/// assert!(simulation.run(300, &mut summary)?.is_continue(), "nobody breaks it off");
 /// assert!(summary.oracle_ratio().unwrap() > 0.8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -61,8 +62,8 @@ pub struct Simulation<'a> {
     utilities: Vec<f64>,
     finished: Vec<FinishedJob>,
     seen: Vec<Observation>,
-    /// How often each channel was chosen.
-    uses: Vec<u64>,
+    /// How often each channel was chosen, and the last slot of which an outcome was observed; 0 is none.
+    uses: Vec<(u64, u64)>,
 }
 
 enum Yardstick<'a> {
@@ -131,7 +132,7 @@ impl<'a> Simulation<'a> {
             utilities: Vec::new(),
             finished: Vec::new(),
             seen: Vec::new(),
-            uses: vec![0; setting.cluster().channels().len()],
+            uses: vec![(0, 0); setting.cluster().channels().len()],
         }
     }
 
@@ -167,9 +168,10 @@ impl<'a> Simulation<'a> {
         let Self { scheduler, environment, uses, .. } = self;
         let Some(learned) = scheduler.policy().learned() else { return Vec::new() };
         let now = scheduler.slot().max(Slot(1));
-        let of = |(at, &uses): (usize, &u64)| {
+        let of = |(at, &(uses, last)): (usize, &(u64, u64))| {
             let channel = ChannelId::at(at);
-            ChannelEstimate::new(learned, channel, uses, environment.mean(now, channel))
+            let used = (uses, (last > 0).then_some(last));
+            ChannelEstimate::new(learned, channel, used, environment.mean(now, channel))
         };
         uses.iter().enumerate().map(of).collect()
     }
@@ -235,7 +237,7 @@ impl<'a> Simulation<'a> {
 
         let unsure = self.count_uses(slot);
         let (expected, realised) = self.work(slot);
-        let Self { scheduler, delays, held, arrived, present, started, finished, seen, .. } = self;
+        let Self { scheduler, delays, held, arrived, present, started, finished, seen, uses, .. } = self;
         let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
         let running = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let record = SlotRecord {
@@ -256,7 +258,11 @@ impl<'a> Simulation<'a> {
         };
         let flow = recorder.record(&record);
         seen.drain(..).for_each(|seen| delays.send(slot, (seen.slot, seen.channel), seen));
-        delays.deliver(slot, |seen| scheduler.observe(&seen).expect("a simulated outcome is valid"));
+        delays.deliver(slot, |seen| {
+            let last = &mut uses[seen.channel.index()].1;
+            *last = seen.slot.0.max(*last);
+            scheduler.observe(&seen).expect("a simulated outcome is valid");
+        });
         Ok(flow)
     }
 
@@ -276,7 +282,7 @@ impl<'a> Simulation<'a> {
     fn count_uses(&mut self, slot: Slot) -> u32 {
         let (enough, mut unsure) = (enough_uses(slot), 0);
         for &channel in self.scheduler.decision().channels() {
-            let uses = &mut self.uses[channel.index()];
+            let uses = &mut self.uses[channel.index()].0;
             unsure += u32::from((*uses as f64) < enough);
             *uses += 1;
         }

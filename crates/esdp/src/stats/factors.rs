@@ -17,6 +17,9 @@ use crate::model::{ChannelId, Cluster, PortId};
 /// The half width of a 95 % interval in standard deviations.
 pub const Z95: f64 = 1.96;
 
+/// The largest variance of an outcome from 0 to 1.
+const LARGEST_VARIANCE: f64 = 0.25;
+
 /// Fewer outcomes tell nothing of a server.
 const FEWEST: f64 = 5.0;
 
@@ -102,31 +105,32 @@ pub fn server_factors_beside(
 }
 
 /// The variance of a channel's estimate: from what was seen of its scatter, or else the largest that outcomes
-/// from 0 to 1 with this mean can have.
+/// from 0 to 1 with this mean can have, over as many outcomes as still count. Where old ones are forgotten
+/// these are fewer than the channel has had, so what is old is doubted more.
 pub fn estimate_variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
     let (record, estimate) = (learned.record(channel), learned.estimate(channel).clamp(0.0, 1.0));
     let scatter = match record.freedom >= 4.0 {
         true => record.residuals / record.freedom,
         false => estimate * (1.0 - estimate),
     };
-    match record.count > 0.0 {
-        true => scatter.max(1e-6) / record.count,
-        false => 0.25,
+    let count = record.count.min(learned.count(channel));
+    match count > 0.0 {
+        // No mean of outcomes from 0 to 1 is less known than one outcome of them makes it.
+        true => (scatter.max(1e-6) / count).min(LARGEST_VARIANCE),
+        false => LARGEST_VARIANCE,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Capacity, ChannelSpec, ClusterSpec};
+    use crate::model::{Capacity, ChannelSpec, ClusterSpec, Observation, Outcome, Slot};
+    use crate::stats::Adaptive;
 
-    /// A throttled server, of which the estimate is old: what is true now is told by the same medians, so the
-    /// other servers are as fast as they were learned.
-    #[test]
-    fn other_speeds_are_multiples_of_the_same_medians() {
+    fn cluster() -> Cluster {
         let channels =
             (0..2).flat_map(|port| (0..3).map(move |server| ChannelSpec::new(port, server, vec![1])));
-        let cluster = Cluster::new(ClusterSpec {
+        Cluster::new(ClusterSpec {
             devices: vec!["gpu".into()],
             servers: ["a", "b", "c"].map(String::from).to_vec(),
             ports: vec!["train".into(), "serve".into()],
@@ -134,7 +138,35 @@ mod tests {
             capacity: Capacity::cluster_wide(vec![9]),
             ..ClusterSpec::default()
         })
-        .unwrap();
+        .unwrap()
+    }
+
+    /// A server is throttled: what was seen before counts less and less, and the interval is that of what is
+    /// left.
+    #[test]
+    fn what_is_forgotten_does_not_narrow_the_interval() {
+        let cluster = cluster();
+        let mut learned = Adaptive::new(&cluster);
+        let channel = ChannelId::at(0);
+        for at in 1..=800 {
+            learned.advance(Slot(at));
+            learned.commit(Slot(at), channel);
+            let mean = if at <= 400 { 0.8 } else { 0.3 };
+            let utility = mean + if at % 2 == 0 { 0.1 } else { -0.1 };
+            learned.observe(&Observation { slot: Slot(at), channel, outcome: Outcome::Ran(utility) });
+        }
+        let (record, estimate) = (learned.record(channel), learned.estimate(channel));
+        assert!(record.count == 800.0 && learned.count(channel) < 300.0, "{}", learned.count(channel));
+        let (told, all) = (estimate_variance(&learned, channel), record.residuals / record.freedom / 800.0);
+        assert!(told > 2.0 * all, "{told} {all}");
+        assert!((estimate - 0.3).abs() < Z95 * told.sqrt(), "{estimate} {told}");
+    }
+
+    /// A throttled server, of which the estimate is old: what is true now is told by the same medians, so the
+    /// other servers are as fast as they were learned.
+    #[test]
+    fn other_speeds_are_multiples_of_the_same_medians() {
+        let cluster = cluster();
         let learned = [0.8, 0.4, 0.4, 0.2, 0.1, 0.1];
         let now = [0.2, 0.4, 0.4, 0.05, 0.1, 0.1];
         let seen = |channel: ChannelId| {

@@ -159,7 +159,7 @@ fn what_is_wrong_is_told_in_one_sentence() {
         (
             "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, \
              minimum = 3, tasks = [2] }]",
-            "line 5: `gangs.list`: the gang of port 0: `minimum` is 3, expected a whole number from 1 to 2",
+            "line 5: `gangs.list[0].minimum` is 3, expected a whole number from 1 to 2",
         ),
         (
             "[graph]\nports = 1\nchannels = [{ port = 0, server = 1 }]\n[gangs]\nlist = [{ port = 0, \

@@ -9,21 +9,31 @@ use serde::{Deserialize, Serialize};
 pub struct ChannelEstimate {
     /// How often it was chosen.
     pub uses: u64,
+    /// The last slot in which it was used and of which the outcome is known; none for one never tried.
+    #[serde(default)]
+    pub last_used: Option<u64>,
     /// How many outcomes stand behind the estimate; not whole where old ones fade.
     pub count: f64,
     /// The estimated net utility; for a channel never tried 0, or what is known of channels like it.
     pub estimate: f64,
-    /// The standard error of the estimate, by the channel's own outcomes; none for one never tried.
+    /// The standard error of the estimate, by as many of the channel's own outcomes as the policy still
+    /// counts; none for one never tried. A change since the last use is not in it: nobody can know.
     pub error: Option<f64>,
     /// The true mean, in the last slot.
     pub truth: f64,
 }
 
 impl ChannelEstimate {
-    pub(crate) fn new(learned: &dyn Statistics, channel: ChannelId, uses: u64, truth: f64) -> Self {
+    pub(crate) fn new(
+        learned: &dyn Statistics,
+        channel: ChannelId,
+        (uses, last_used): (u64, Option<u64>),
+        truth: f64,
+    ) -> Self {
         let tried = learned.count(channel) > 0.0;
         Self {
             uses,
+            last_used,
             count: learned.record(channel).count,
             estimate: learned.estimate(channel),
             error: tried.then(|| estimate_variance(learned, channel).sqrt()),

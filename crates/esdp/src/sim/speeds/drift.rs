@@ -56,7 +56,8 @@ pub enum Drift {
         /// What their speed is multiplied with in the end, 0 to 10.
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 10)))]
         factor: f64,
-        /// The last slot before the change.
+        /// The last slot before the change: with 100, slot 101 is the first that differs. Slots count from 1;
+        /// `servers.outages[].from` is the first slot itself.
         #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "slots")))]
         from: u64,
         /// The first slot in which the change is complete; `from` and 1 by default, at once.
