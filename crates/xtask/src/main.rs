@@ -9,6 +9,7 @@
 
 mod apt;
 mod axe;
+mod beside;
 mod book;
 mod cargo;
 mod chromium;
@@ -17,8 +18,10 @@ mod highspy;
 mod links;
 mod long;
 mod pip;
+mod programs;
 mod real;
 mod schemathesis;
+mod seconds;
 mod slurm;
 mod strace;
 mod test;
@@ -33,7 +36,7 @@ The project's own chores.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test        Runs every check the project has, stopping at the first failure
+  test        Runs every check the project has
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
   help        Prints this help
 
@@ -63,6 +66,14 @@ pub(crate) enum Failure {
     Usage(String),
     /// A check failed, or could not run: exit code 1.
     Check(String),
+}
+
+impl Failure {
+    pub(crate) fn cause(&self) -> &str {
+        match self {
+            Self::Usage(cause) | Self::Check(cause) => cause,
+        }
+    }
 }
 
 fn main() -> ExitCode {

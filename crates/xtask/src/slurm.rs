@@ -16,6 +16,14 @@ pub(crate) const SLURM: Needed = Needed {
           root",
 };
 
+/// The programs of tests that start clusters of Slurm, as Cargo is told of them.
+pub(crate) const OF_SLURM: [&str; 4] = ["--test", "testbed", "--test", "slurm_*"];
+
+/// Whether a program of tests is one of them, by its name.
+pub(crate) fn is_started_by(test: &str) -> bool {
+    test == "testbed" || test.starts_with("slurm_")
+}
+
 /// Not by running them: daemons are not on every user's search path.
 fn is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -28,6 +36,12 @@ fn is_installed() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_are_chosen_as_cargo_chooses_them() {
+        assert!(is_started_by("testbed") && is_started_by("slurm_arms") && !is_started_by("serve"));
+        assert!(OF_SLURM.contains(&"testbed") && OF_SLURM.contains(&"slurm_*"));
+    }
 
     #[test]
     fn the_message_says_what_to_install() {

@@ -1,28 +1,35 @@
 //! `cargo xtask test`: the steps, their order, and the choice of some of them.
 
+use std::fs::File;
 use std::time::Instant;
 
+use crate::beside::Beside;
 use crate::cargo::{cargo, run, succeeds};
 use crate::chromium::CHROMIUM;
-use crate::slurm::SLURM;
+use crate::programs::{EVERY, Manner, Program};
+use crate::seconds::{Row, Summary};
+use crate::slurm::{OF_SLURM, SLURM, is_started_by};
 use crate::strace::STRACE;
-use crate::{Failure, axe, book, deny, highspy, real, schemathesis};
+use crate::{Failure, axe, book, deny, highspy, programs, real, schemathesis};
 
 /// The profile of a release build that checks for overflow.
 pub(crate) const CHECKED: &str = "checked";
 
 const HELP: &str = "\
-Runs every check the project has, in this order, stopping at the first failure.
+Runs every check the project has. The first two come first, and the command ends
+if one of them fails. The others run beside each other: `slurm` mostly waits, and
+they are built and run meanwhile, `test` before what comes after it.
 
 Usage: cargo xtask test [STEP]...
 
 Steps (all of them when none is named):
   fmt      the code is formatted
   clippy   no lint fires, in any target
-  test     unit and integration tests; benchmarks are left out. Needs Chromium,
-           strace and Slurm and installs them with apt when run as root; needs
-           highspy (HiGHS for Python), schemathesis and axe-core, and installs
-           them with pip and npm below target
+  test     unit and integration tests but those of `slurm`; benchmarks are left
+           out. Needs Chromium and strace and installs them with apt when run as
+           root; needs highspy (HiGHS for Python), schemathesis and axe-core, and
+           installs them with pip and npm below target
+  slurm    the tests that start clusters of Slurm, which is installed with apt
   checked  the tests of the arithmetic again, optimised as in a release, with
            overflow checks
   doctest  the examples in the documentation
@@ -32,25 +39,30 @@ Steps (all of them when none is named):
   deny     licences, sources and duplicates of the dependencies, and known
            vulnerabilities where the database of advisories can be reached
 
-What could not be checked on this machine is said in the last lines: the real
+The last lines say how long the steps took, with the programs of tests that took
+a second or more, and what could not be checked on this machine: the real
 traces, which are not in the repository (ESDP_DATA, or `../shared/data`), and
 the advisories (`cargo xtask advisories` fails without them).
 
 Examples:
   cargo xtask test              everything, before you push
-  cargo xtask test test         only the unit and integration tests
+  cargo xtask test test         only the unit and integration tests without Slurm
   cargo xtask test fmt clippy   the quick ones
 
 Exit code: 0 all steps passed, 1 a step failed, 2 the command line makes no sense.
 ";
 
-/// One step of the test command. The order of the variants is the order they run in: the cheap
-/// ones and those that fail most often come first.
+/// The niceness of what is in nobody's way.
+const MAKES_WAY: u8 = 10;
+
+/// One step of the test command. The order of the variants is the order they run in, if they do not run beside
+/// each other: the cheap ones and those that fail most often come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Fmt,
     Clippy,
     Test,
+    Slurm,
     Checked,
     Doctest,
     Doc,
@@ -59,10 +71,11 @@ enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Fmt,
         Self::Clippy,
         Self::Test,
+        Self::Slurm,
         Self::Checked,
         Self::Doctest,
         Self::Doc,
@@ -75,6 +88,7 @@ impl Step {
             Self::Fmt => "fmt",
             Self::Clippy => "clippy",
             Self::Test => "test",
+            Self::Slurm => "slurm",
             Self::Checked => "checked",
             Self::Doctest => "doctest",
             Self::Doc => "doc",
@@ -83,8 +97,17 @@ impl Step {
         }
     }
 
-    /// What could not be checked on this machine, if anything.
-    fn run(self) -> Result<Option<String>, Failure> {
+    /// What the step needs and this machine may not have.
+    fn require(self) -> Result<(), Failure> {
+        match self {
+            Self::Test => CHROMIUM.require().and_then(|()| STRACE.require()),
+            Self::Slurm => SLURM.require(),
+            _ => Ok(()),
+        }
+    }
+
+    fn run(self) -> Result<Done, Failure> {
+        self.require()?;
         match self {
             Self::Fmt => {
                 require_component("fmt", "rustfmt", "rustfmt")?;
@@ -95,20 +118,13 @@ impl Step {
                 require_component("clippy", "clippy", "rust-clippy")?;
                 cargo_with(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
             }
-            // Not `--all-targets`: that would run the benchmarks as well. Clippy above has
-            // already made sure that they compile.
             Self::Test => {
-                CHROMIUM.require()?;
-                STRACE.require()?;
-                SLURM.require()?;
-                let mut command = cargo();
-                // All failures at once: whoever reads them is not there to start it again.
-                command.args(["test", "--locked", "--no-fail-fast", "--workspace"]);
-                command.args(["--lib", "--bins", "--tests", "--examples"]);
-                command.env(highspy::VARIABLE, highspy::require()?).env(axe::VARIABLE, axe::require()?);
-                command.env(schemathesis::VARIABLE, schemathesis::require()?);
-                run(command)?;
-                return Ok(real::missing());
+                let programs = ordinary(0)?.run(&without_slurm(programs::build(&EVERY, 0)?))?;
+                return Ok(Done { programs, unchecked: real::missing() });
+            }
+            Self::Slurm => {
+                let programs = Manner::default().run(&programs::build(&OF_SLURM, 0)?)?;
+                return Ok(Done { programs, unchecked: None });
             }
             // The library's solvers and statistics, where the arithmetic is; the whole workspace would take
             // minutes.
@@ -139,10 +155,19 @@ impl Step {
                 run(command)?;
             }
             Self::Book => book::build()?,
-            Self::Deny => return deny::check(),
+            Self::Deny => return Ok(Done { programs: Vec::new(), unchecked: deny::check()? }),
         }
-        Ok(None)
+        Ok(Done::default())
     }
+}
+
+/// What a step that passed has to say.
+#[derive(Default)]
+struct Done {
+    /// Its programs of tests.
+    programs: Vec<Row>,
+    /// What could not be checked on this machine, if anything.
+    unchecked: Option<String>,
 }
 
 /// Runs `cargo xtask test` with the arguments that follow the word `test`.
@@ -153,28 +178,108 @@ pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
     }
     let steps = chosen(args)?;
     let start = Instant::now();
-    let mut unchecked = Vec::new();
-    for step in &steps {
+    let mut summary = Summary::default();
+    if steps.contains(&Step::Test) {
+        let (first, others) =
+            steps.split_at(steps.iter().position(|step| *step == Step::Test).expect("it is"));
+        one_by_one(first, &mut summary)?;
+        beside_each_other(others, &mut summary)?;
+    } else {
+        one_by_one(&steps, &mut summary)?;
+    }
+    let names: Vec<_> = steps.iter().map(|step| step.name()).collect();
+    print!("All steps passed in {:.1} s: {}.\n{summary}", start.elapsed().as_secs_f64(), names.join(", "));
+    Ok(())
+}
+
+fn one_by_one(steps: &[Step], summary: &mut Summary) -> Result<(), Failure> {
+    for step in steps {
         let name = step.name();
-        let step_start = Instant::now();
+        let start = Instant::now();
         println!("== {name}");
-        let left = step.run().map_err(|failure| match failure {
+        let done = step.run().map_err(|failure| match failure {
             Failure::Check(cause) => Failure::Check(format!(
                 "step {name} failed after {:.1} s: {cause}; \
                  run it alone with `cargo xtask test {name}`",
-                step_start.elapsed().as_secs_f64()
+                start.elapsed().as_secs_f64()
             )),
             usage @ Failure::Usage(_) => usage,
         })?;
-        unchecked.extend(left);
-        println!("== {name} passed in {:.1} s\n", step_start.elapsed().as_secs_f64());
-    }
-    let names: Vec<_> = steps.iter().map(|step| step.name()).collect();
-    println!("All steps passed in {:.1} s: {}.", start.elapsed().as_secs_f64(), names.join(", "));
-    for what in unchecked {
-        println!("Not checked: {what}.");
+        let seconds = start.elapsed().as_secs_f64();
+        summary.step(name, seconds, done.programs);
+        summary.unchecked.extend(done.unchecked);
+        println!("== {name} passed in {seconds:.1} s\n");
     }
     Ok(())
+}
+
+/// How the ordinary tests are run.
+fn ordinary(niceness: u8) -> Result<Manner, Failure> {
+    let variables = vec![
+        (highspy::VARIABLE, highspy::require()?),
+        (axe::VARIABLE, axe::require()?),
+        (schemathesis::VARIABLE, schemathesis::require()?),
+    ];
+    Ok(Manner { niceness, said: None, variables })
+}
+
+/// The programs but those that start clusters of Slurm.
+fn without_slurm(mut programs: Vec<Program>) -> Vec<Program> {
+    programs.retain(|program| !is_started_by(&program.name));
+    programs
+}
+
+/// The tests, with all steps that follow beside them. All that was started ends, whatever fails.
+fn beside_each_other(steps: &[Step], summary: &mut Summary) -> Result<(), Failure> {
+    steps.iter().try_for_each(|step| step.require())?;
+    let manner = ordinary(MAKES_WAY)?;
+    println!("== build");
+    let start = Instant::now();
+    let mut running = Vec::new();
+    // First what mostly waits. It gives up on what is not answered in time, so all others make way for it.
+    if steps.contains(&Step::Slurm) {
+        let slurm = programs::build(&OF_SLURM, 0)?;
+        running.push(Beside::start(Step::Slurm.name(), move |said| run_slurm(said, &slurm))?);
+    }
+    let mut causes = Vec::new();
+    let mut note =
+        |ended: Result<(), Failure>| causes.extend(ended.err().map(|failure| failure.cause().to_owned()));
+    match programs::build(&EVERY, MAKES_WAY) {
+        Err(failure) => note(Err(failure)),
+        Ok(programs) => {
+            summary.step("build", start.elapsed().as_secs_f64(), Vec::new());
+            // Not before, since Cargo builds for one at a time.
+            let others = steps[1..].iter().filter(|step| **step != Step::Slurm);
+            let others: Vec<_> = others.map(|step| step.name()).collect();
+            if !others.is_empty() {
+                note(Beside::steps(&others, 19).map(|beside| running.push(beside)));
+            }
+            note(run_ordinary(&manner, programs, summary));
+        }
+    }
+    for beside in running {
+        note(beside.end().map(|last| summary.join(last)));
+    }
+    if causes.is_empty() { Ok(()) } else { Err(Failure::Check(causes.join("; "))) }
+}
+
+fn run_ordinary(manner: &Manner, programs: Vec<Program>, summary: &mut Summary) -> Result<(), Failure> {
+    println!("== test");
+    let start = Instant::now();
+    let ended = manner.run(&without_slurm(programs));
+    let seconds = start.elapsed().as_secs_f64();
+    println!("== test ended after {seconds:.1} s\n");
+    summary.step(Step::Test.name(), seconds, ended?);
+    summary.unchecked.extend(real::missing());
+    Ok(())
+}
+
+fn run_slurm(said: File, programs: &[Program]) -> Result<Summary, Failure> {
+    let start = Instant::now();
+    let programs = Manner { said: Some(said), ..Manner::default() }.run(programs)?;
+    let mut summary = Summary::default();
+    summary.step(Step::Slurm.name(), start.elapsed().as_secs_f64(), programs);
+    Ok(summary)
 }
 
 /// The steps that were named, each once and in their usual order; all of them for no name.

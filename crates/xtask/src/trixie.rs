@@ -9,6 +9,7 @@ use std::process::Command;
 use crate::Failure;
 use crate::apt::{Needed, is_root};
 use crate::cargo::{cargo, run, workspace_root};
+use crate::programs;
 
 /// The tests, by package: what needs a Slurm.
 const TESTS: [(&str, &str); 4] = [
@@ -109,17 +110,8 @@ fn build(package: &str, test: &str) -> Result<PathBuf, Failure> {
             String::from_utf8_lossy(&output.stderr)
         ))
     };
-    executable(&text, test).ok_or_else(failed)
-}
-
-/// The path in Cargo's messages, which are JSON, one per line.
-fn executable(messages: &str, test: &str) -> Option<PathBuf> {
-    let name = format!("/{test}-");
-    let path = |line: &str| {
-        let (_, rest) = line.split_once("\"executable\":\"")?;
-        Some(rest.split_once('"')?.0.to_owned()).filter(|path| path.contains(&name))
-    };
-    messages.lines().find_map(path).map(PathBuf::from)
+    let built = programs::listed(&text).into_iter().find(|program| program.name == test);
+    built.map(|program| program.executable).ok_or_else(failed)
 }
 
 /// A test in the other Debian, which sees this repository where it is.
@@ -148,13 +140,5 @@ mod tests {
         let targets = "bookworm-security http://a/\nbookworm http://b/debian/\nbookworm http://c/\n";
         assert_eq!(chosen(targets).as_deref(), Some("http://b/debian/"));
         assert_eq!(chosen(""), None);
-    }
-
-    #[test]
-    fn a_test_is_found_in_cargos_messages() {
-        let messages = "{\"reason\":\"compiler-artifact\",\"executable\":\"/t/debug/esdp\"}\n\
-                        {\"executable\":\"/t/debug/deps/slurm_arms-0f\",\"fresh\":true}\n";
-        assert_eq!(executable(messages, "slurm_arms"), Some(PathBuf::from("/t/debug/deps/slurm_arms-0f")));
-        assert_eq!(executable(messages, "slurm_faults"), None);
     }
 }

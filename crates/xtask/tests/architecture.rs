@@ -1,12 +1,13 @@
 //! The shape of the workspace, as a test: dependencies point one way, the libraries without IO keep no
-//! globals, and each heavy dependency stays in the one crate that needs it. Names of types are next door
-//! (`names/`).
+//! globals, and each heavy dependency stays in the one crate that needs it. Names of types (`names/`)
+//! and lengths of files (`sizes/`) are next door.
 //!
 //! The checks read source text and not the compiler's view. That is enough for code written in
 //! good faith, and it keeps the rule, the file and the line in one readable message. Every check
 //! is a function of strings, so that the tests at the end can show that it is able to fail.
 
 mod names;
+mod sizes;
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -162,7 +162,7 @@ fn markers(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layou
     }
 }
 
-/// The dots of a scatter; those that weigh more are larger and stronger. `figure.js` has the same rule.
+/// The dots of a scatter; those that weigh more are larger and stronger. `scatter.js` has the same rule.
 fn dots(shapes: &mut Vec<Shape>, series: &Series, look: &Look, layout: &Layout) {
     for (point, dot) in series.points.iter().zip(&series.dots) {
         if let Some(center) = layout.place(point.x, point.y) {

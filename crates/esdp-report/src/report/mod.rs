@@ -5,7 +5,11 @@
 //! | `block` | the parts of a section: text, figures, tables, code |
 //! | `table` | tables that mark their best values |
 //! | `page.css` | how it looks |
-//! | `figure.js`, `scatter.js`, `ticks.js`, `table.js` | how figures move and tables are sorted |
+//! | `figure.js` | how figures move: the whole of one, from what the files below say |
+//! | `ticks.js`, `scales.js` | how numbers read; ranges, axes and zooming |
+//! | `marks.js`, `scatter.js` | bars, bands and whiskers; dots |
+//! | `values.js`, `legend.js` | the box of values at the cursor; what is hidden |
+//! | `table.js` | how tables are sorted |
 //! | `uplot/` | the library that draws the figures (MIT, its licence beside it) |
 //!
 //! The page forbids itself every request (its content security policy), and everything that is
@@ -37,8 +41,15 @@ const UPLOT_LICENSE: &str = include_str!("uplot/LICENSE");
 const CSS: &str = include_str!("page.css");
 /// The rules of `figure::ticks`, for the page; public so that a browser can hold the two against each other.
 pub const TICKS: &str = include_str!("ticks.js");
-const SCRIPT: &str = include_str!("figure.js");
-const SCATTER: &str = include_str!("scatter.js");
+/// What makes figures move, one file after the other in one closure; the last one starts it.
+const FIGURES: &str = concat!(
+    include_str!("scatter.js"),
+    include_str!("scales.js"),
+    include_str!("marks.js"),
+    include_str!("values.js"),
+    include_str!("legend.js"),
+    include_str!("figure.js"),
+);
 const SORT: &str = include_str!("table.js");
 
 /// What the page may load: nothing but itself.
@@ -99,7 +110,7 @@ impl Report {
         let script = match has_figures {
             true => format!(
                 "<script>/*!\n{UPLOT_LICENSE}\n*/\n{UPLOT}</script>\n<script>\"use strict\";(() => \
-                 {{\n{TICKS}\n{SCATTER}\n{SCRIPT}}})();</script>\n"
+                 {{\n{TICKS}\n{FIGURES}}})();</script>\n"
             ),
             false => String::new(),
         };

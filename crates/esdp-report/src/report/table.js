@@ -1,4 +1,5 @@
-// Tables that are sorted by a click on a heading, and back by the third. Without this script they stay as they are.
+// Tables that are sorted by a click on a heading, and back by the third. Without this script they stay as
+// they are.
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
@@ -38,7 +39,9 @@ for (const table of document.querySelectorAll("figure.table table:not(.heat)")) 
       const way = next === undefined ? first : next;
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       if (way) head.setAttribute("aria-sort", way);
-      const sorted = way ? rows.toSorted((a, b) => order(worth(a.cells[at]), worth(b.cells[at]), way === "descending")) : rows;
+      const sorted = way
+        ? rows.toSorted((a, b) => order(worth(a.cells[at]), worth(b.cells[at]), way === "descending"))
+        : rows;
       body.append(...sorted);
     });
   };

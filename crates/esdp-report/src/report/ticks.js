@@ -16,7 +16,8 @@ function linearTicks(low, high, about) {
   const step = roundStep((high - low) / about);
   const first = Math.ceil((low - step * 1e-9) / step);
   const last = Math.floor((high + step * 1e-9) / step);
-  if (!(step > 0) || !Number.isFinite(step) || Math.max(Math.abs(first), Math.abs(last)) > 9e15) return [low, high];
+  if (!(step > 0) || !Number.isFinite(step) || Math.max(Math.abs(first), Math.abs(last)) > 9e15)
+    return [low, high];
   const ticks = [];
   for (let at = first; at <= last && ticks.length < 60; at++) ticks.push(at * step + 0);
   return ticks;
@@ -45,8 +46,8 @@ function suffixOf(size) {
   return [1e9, "G"];
 }
 
-// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust. A number
-// lies between two roundings only if its exact digits, which are at most a hundred here, say so.
+// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust.
+// A number lies between two roundings only if its exact digits, which are at most a hundred here, say so.
 function rounded(size, digits, method) {
   const [exact, power] = size[method](100).split("e");
   const cut = exact.indexOf(".") + 1 + digits;
@@ -64,7 +65,10 @@ function grouped(value, decimals) {
 function scientific(value) {
   if (value === 0) return "0";
   const [factor, power] = rounded(Math.abs(value), 2, "toExponential");
-  const raised = String(Number(power)).replace(/[-\d]/g, (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]);
+  const raised = String(Number(power)).replace(
+    /[-\d]/g,
+    (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)],
+  );
   const short = (value < 0 ? MINUS : "") + Number(factor);
   return (short === "1" ? "" : short + "×") + "10" + raised;
 }

@@ -146,6 +146,10 @@ mod tests {
         room.reset(&SlotView::new(&cluster, Slot(1), &arrivals, &free));
         assert_eq!(room.copies(&cluster, ChannelId(0), 9), 2);
         assert_eq!(room.copies(&cluster, ChannelId(1), 9), 0);
+        // Of what is left, and of a device that is gone as if one were left.
+        let weight = |channel, expected: f64| (room.weight(&cluster, ChannelId(channel)) - expected).abs();
+        assert!(weight(0, 1.0 / 9.0 + 2.0 / 9.0 + 1.0 / 4.0 + 2.0 / 4.0) < 1e-12);
+        assert!(weight(1, 2.0 / 9.0 + 1.0 / 9.0 + 2.0 + 1.0) < 1e-12);
         assert!(room.take(&cluster, ChannelId(0)) && room.take(&cluster, ChannelId(0)));
         assert!(!room.take(&cluster, ChannelId(0)));
         assert_eq!((room.cluster(), room.servers()), (Some(&[7, 5][..]), &[2, 0, 0, 0][..]));

@@ -79,3 +79,62 @@ pub(super) fn moved(amounts: &[Amount], remap: &Remap, devices: usize) -> Vec<Am
     }
     next
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ChannelSpec, ClusterSpec};
+
+    /// Two servers with so much of each device, in a cluster that has so much in all.
+    fn cluster(devices: &[&str], own: &[Amount], wide: &[Amount]) -> Cluster {
+        Cluster::new(ClusterSpec {
+            devices: devices.iter().map(ToString::to_string).collect(),
+            servers: vec!["a".into(), "b".into()],
+            ports: vec!["train".into()],
+            channels: vec![ChannelSpec::new(0, 0, vec![1; devices.len()])],
+            capacity: Capacity::cluster_wide(wide.to_vec())
+                .with_servers(vec![own.to_vec(), own.to_vec()])
+                .unwrap(),
+            ..ClusterSpec::default()
+        })
+        .unwrap()
+    }
+
+    fn free(devices: &Devices) -> [&[Amount]; 3] {
+        let server = |at| devices.free().server(ServerId(at)).unwrap();
+        [devices.free().cluster().unwrap(), server(0), server(1)]
+    }
+
+    #[test]
+    fn both_levels_are_counted_and_one_server_alone() {
+        let mut devices = Devices::new(&cluster(&["cpu", "gpu"], &[8, 2], &[12, 3]));
+        assert_eq!(free(&devices), [&[12, 3], &[8, 2], &[8, 2]]);
+        devices.take(ServerId(1), &[5, 1]);
+        devices.take(ServerId(0), &[1, 0]);
+        assert_eq!(free(&devices), [&[6, 2], &[7, 2], &[3, 1]]);
+        devices.give(ServerId(1), &[5, 1]);
+        assert_eq!(free(&devices), [&[11, 3], &[7, 2], &[8, 2]]);
+    }
+
+    /// More is held than there is, as after a change of the cluster: nothing is free until enough came back.
+    #[test]
+    fn what_is_held_beyond_the_capacity_is_given_back_first() {
+        let mut devices = Devices::new(&cluster(&["gpu"], &[4], &[8]));
+        devices.take(ServerId(0), &[6]);
+        assert_eq!(free(&devices), [&[2], &[0], &[4]]);
+        devices.give(ServerId(0), &[1]);
+        assert_eq!(free(&devices), [&[3], &[0], &[4]]);
+        devices.give(ServerId(0), &[3]);
+        assert_eq!(free(&devices), [&[6], &[2], &[4]]);
+    }
+
+    #[test]
+    fn devices_are_moved_by_their_names() {
+        let (old, new) = (
+            cluster(&["cpu", "gpu", "tpu"], &[1, 1, 1], &[1, 1, 1]),
+            cluster(&["gpu", "disk", "cpu", "nic"], &[1; 4], &[1; 4]),
+        );
+        let remap = Remap::between(&old, &new);
+        assert_eq!(moved(&[3, 5, 7], &remap, 4), [5, 0, 3, 0]);
+    }
+}

@@ -3,6 +3,7 @@
 
 mod change;
 mod conformance;
+mod factors;
 mod faults;
 mod live;
 mod live_files;

@@ -12,14 +12,20 @@ pub(crate) fn workspace_root() -> PathBuf {
 
 /// Every `.rs` file below the folder, by its path from there, with its text.
 pub(crate) fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {
+    files(folder, &["rs"])
+}
+
+/// Every file with one of these endings below the folder, by its path from there, with its text. What was built
+/// is left out.
+pub(crate) fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                folders.extend((!path.ends_with("target")).then_some(path));
+            } else if path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending)) {
                 let text = fs::read_to_string(&path).unwrap();
                 files.push((path.strip_prefix(folder).unwrap().to_owned(), text));
             }
