@@ -9,10 +9,16 @@ const ALIKE: f64 = 0.8;
 /// use esdp::scenario::nearest;
 ///
 /// assert_eq!(nearest("prots", ["ports", "servers"]), Some("ports"));
+/// assert_eq!(nearest("cst", ["esdp", "cts"]), Some("cts"));
 /// assert_eq!(nearest("colour", ["ports", "servers"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let alike = |name: &'a str| (strsim::jaro_winkler(word, name), name);
+    // One slip of the pen is enough in a short word, which is hardly like any other by its letters.
+    let slip = |name: &str| word.len() >= 3 && strsim::damerau_levenshtein(word, name) <= 1;
+    let alike = |name: &'a str| {
+        let letters = strsim::jaro_winkler(word, name);
+        (if slip(name) { 1.0 + letters } else { letters }, name)
+    };
     let near = names.into_iter().map(alike).filter(|(alike, _)| *alike >= ALIKE);
     // The first of several that are as near.
     near.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, name)| name)
