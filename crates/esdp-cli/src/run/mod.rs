@@ -27,8 +27,8 @@ Files in --out (`out/` and the scenario's name, by default):
   seeds.csv      one row per policy and seed: every number, for tests of your own
   curves.csv     one row per policy and point in time: what the report draws
   estimates.csv  one row per policy that learns, seed and channel: port, server, uses, estimate,
-                 low and high (its 95 % interval, if nothing changed since last_used), true_mean
-                 in the last slot, channel, group, last_used (slot); estimates and means are net
+                 low and high (its 95 % interval, if nothing changed lately), true_mean
+                 in the last slot, channel, group, last_used (slot), labels; estimates and means are net
                  utilities per slot (speed less supply cost)
   cluster.json   one entry per seed: ports, servers, devices, channels with requests, costs and
                  true means in the first slot; channels are in the order of their numbers

@@ -66,9 +66,9 @@ struct ShowArgs {
 
 #[derive(Debug, Args)]
 struct KeysArgs {
-    /// Only keys that start so, such as `arrivals` or `speeds.drift`
-    #[arg(value_name = "PREFIX")]
-    prefix: Option<String>,
+    /// Only keys with this in them, such as `kinds` or `speeds.drift`
+    #[arg(value_name = "PART")]
+    part: Option<String>,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -113,11 +113,11 @@ fn shown(args: &ShowArgs) -> anyhow::Result<String> {
 }
 
 fn print_keys(args: &KeysArgs) -> anyhow::Result<()> {
-    let prefix = args.prefix.as_deref().unwrap_or_default();
+    let part = args.part.as_deref().unwrap_or_default();
     let all = keys(&schema());
-    let chosen: Vec<&Key> = all.iter().filter(|key| key.key.starts_with(prefix)).collect();
+    let chosen: Vec<&Key> = all.iter().filter(|key| key.key.contains(part)).collect();
     if chosen.is_empty() {
-        anyhow::bail!("no key starts with `{prefix}`; `esdp scenario keys` lists all of them");
+        anyhow::bail!("no key has `{part}` in it; `esdp scenario keys` lists all of them");
     }
     match args.format {
         OutputFormat::Json => output::print_json(&chosen),

@@ -24,8 +24,12 @@ use esdp_engine::sweep::{Piece, SweepPlan, SweepPoint, SweepResults, SweepRow, V
 use esdp_engine::{self as engine, Options, Thinning, Unit};
 use std::path::{Path, PathBuf};
 
+/// So many points are looked at before anything runs: clusters are built for it.
+const MOST_WARNED: usize = 20;
+
 const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
-policies.esdp-index.kappa. Values are written as in TOML, or as a range:
+policies.esdp-index.kappa; an entry of a list by its name or its position:
+servers.kinds.a100.count, gangs.list.0.minimum. Values are written as in TOML, or as a range:
 0.1..1.0:0.1 in steps, 1..1000:*10 by a factor. Several --vary give every combination. A
 scenario or preset with a [sweep] table needs none.
 
@@ -118,6 +122,9 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     if args.shard.is_some() && !args.expect.is_empty() {
         bail!("--expect: a shard is only a part, give thresholds to `esdp sweep merge`");
     }
+    if !args.common.quiet {
+        warn(&plan)?;
+    }
     let out = args.common.out.clone().unwrap_or_else(|| default_out(args, &plan));
     files::directory(&out.join(store::DIRECTORY))?;
     saved::keep_other(&plan, &out, args.common.quiet)?;
@@ -148,6 +155,20 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
         let sentence =
             format!("{done} of {all} parts are done and kept in {out}; the same command goes on with it");
         return Err(End::Interrupted(sentence).into());
+    }
+    Ok(())
+}
+
+/// What points say and can hardly mean, each sentence once.
+fn warn(plan: &SweepPlan) -> anyhow::Result<()> {
+    let mut said = Vec::new();
+    for point in plan.points.iter().take(MOST_WARNED) {
+        for warning in point.scenario.warnings()? {
+            if !said.contains(&warning) {
+                output::warn(&warning);
+                said.push(warning);
+            }
+        }
     }
     Ok(())
 }

@@ -42,6 +42,21 @@ fn result(out: &Path) -> [String; 3] {
 }
 
 #[test]
+fn points_that_can_hardly_be_meant_are_warned_of_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let scenario = dir.path().join("late.toml");
+    let text = "slots = 30\n[speeds]\ndrift = { kind = \"ramp\", factor = 0.5, from = 40 }\n";
+    std::fs::write(&scenario, text).unwrap();
+    let args = [scenario.to_str().unwrap(), "--seeds", "1", "--policies", "lcf"];
+    let vary = ["--vary", "speeds.drift.factor=0.2,0.5"];
+    let told = sweep(&dir.path().join("a"), &[&args[..], &vary].concat());
+    let warning = "warning: `speeds.drift.from` is 40, but the last slot is 30: the change never comes\n";
+    assert!(told.code == 0 && told.stderr.matches(warning).count() == 1, "{}", told.stderr);
+    let quiet = sweep(&dir.path().join("b"), &[&args[..], &vary, &["--quiet"]].concat());
+    assert!(quiet.code == 0 && !quiet.stderr.contains("warning"), "{}", quiet.stderr);
+}
+
+#[test]
 fn one_row_a_point_and_policy() {
     let dir = tempfile::tempdir().unwrap();
     let table = sweep(dir.path(), &SMALL).fine();

@@ -4,13 +4,14 @@ use super::learned::{LearnedServer, learners, ranked};
 use super::table::shortened;
 use crate::RunOutcome;
 use esdp::model::{Cluster, PortId};
+use esdp_report::table::wrapped;
 
 /// So many ports at most, those with the most uses; all are in `estimates.csv`.
 const MOST_PORTS: usize = 5;
 const LONGEST_PORT: usize = 12;
 const LONGEST_SERVER: usize = 12;
 
-const AGED: &str = "no \u{b1} covers a change since a server was last used";
+const AGED: &str = "of servers tried enough to tell; no \u{b1} covers a change that few uses saw";
 
 /// A port with its fastest and its slowest server.
 struct Line {
@@ -45,7 +46,7 @@ pub(super) fn lines(outcome: &RunOutcome, cluster: &Cluster) -> String {
         outcome.seeds[0]
     );
     let more = if all > ports.len() { format!("; {} more ports", all - ports.len()) } else { String::new() };
-    head + &rows(&ports) + &format!("{AGED}{more}: estimates.csv\n")
+    head + &rows(&ports) + &wrapped(&format!("{AGED}{more}; all: estimates.csv"), 80) + "\n"
 }
 
 /// The name, the learned multiple with its interval, the truth.

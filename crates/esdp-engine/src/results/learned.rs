@@ -3,7 +3,7 @@
 
 use super::seeds::cell;
 use crate::{PolicyOutcome, PolicyRun, RunOutcome};
-use esdp::model::{ChannelId, Cluster, PortId};
+use esdp::model::{ChannelId, Cluster, PortId, ServerId};
 use esdp::scenario::Scenario;
 use esdp::sim::ChannelEstimate;
 use esdp::stats::{ServerFactor, server_factors_beside};
@@ -17,16 +17,18 @@ const TERMS: &str = "Every dot is a channel: a port on a server, under one seed.
                      mean net utility in the last slot; up, what the policy learned of it. Dots \
                      on the line are known; the larger and stronger a dot, the more often the \
                      channel was used. A policy need not know what it does not use: the dots that \
-                     matter are the large ones. An estimate is as old as the channel's last use: a \
-                     change since then is in neither the dot nor its interval. All are in \
-                     estimates.csv, with the slot of the last use.";
+                     matter are the large ones. An estimate is as old as the channel's last uses: a \
+                     change that few of them have seen is in neither the dot nor its interval.";
 
-/// How many of the fastest and of the slowest servers are shown.
-const SHOWN: usize = 5;
+/// How many of the fastest and of the slowest servers are shown, of all ports together and of one.
+const SHOWN: usize = 6;
+const SHOWN_OF_PORT: usize = 2;
+/// So many ports are told one by one, those that come first.
+const MOST_PORTS: usize = 12;
 /// More dots than this make a smear: then only the first seeds are drawn, and of one the most used channels.
 const MOST_DOTS: usize = 1000;
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "policy",
     "seed",
     "port",
@@ -39,11 +41,14 @@ const COLUMNS: [&str; 12] = [
     "channel",
     "group",
     "last_used",
+    "labels",
 ];
 
 /// A server as a policy has learned it.
 pub(super) struct LearnedServer {
     pub(super) name: String,
+    /// What it is labelled with, its kind and rack.
+    labels: String,
     pub(super) factor: f64,
     pub(super) interval: (f64, f64),
     pub(super) truth: f64,
@@ -79,6 +84,7 @@ pub(super) fn csv(scenario: &Scenario, outcome: &RunOutcome) -> String {
                     at.to_string(),
                     key.group,
                     found.last_used.map(|slot| slot.to_string()).unwrap_or_default(),
+                    cluster.labels(cluster.channels()[at].server).join(" "),
                 ]);
             }
         }
@@ -95,7 +101,9 @@ pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster) -> Option<Section
     if servers.is_empty() {
         return Some(section);
     }
-    Some(super::tables::explained(section, table(first, outcome.seeds[0], &extremes(&servers))))
+    let by_port = by_port(first, outcome.seeds[0], cluster);
+    let table = table(first, outcome.seeds[0], &servers);
+    Some(super::tables::explained(section.table(by_port), table))
 }
 
 /// The policies that learn.
@@ -169,51 +177,85 @@ pub(super) fn ranked(run: &PolicyRun, cluster: &Cluster, port: Option<PortId>) -
     for (channel, found) in cluster.channels().iter().zip(&run.estimates) {
         uses[channel.server.index()] += if counts(channel.port) { found.uses } else { 0 };
     }
-    let found = factors.into_iter().zip(uses).zip(cluster.servers());
-    let server = |(((learned, truth), uses), name): (((ServerFactor, Option<f64>), u64), &String)| {
+    let server = |(at, (learned, truth)): (usize, (ServerFactor, Option<f64>))| {
         let (factor, interval) = learned.is_known().then_some(learned.factor?).zip(learned.interval)?;
-        Some(LearnedServer { name: name.clone(), factor, interval, truth: truth?, uses })
+        let labels = cluster.labels(ServerId::at(at)).join(" ");
+        let name = cluster.servers()[at].clone();
+        Some(LearnedServer { name, labels, factor, interval, truth: truth?, uses: uses[at] })
     };
-    let mut servers: Vec<LearnedServer> = found.filter_map(server).collect();
+    let mut servers: Vec<LearnedServer> = factors.into_iter().enumerate().filter_map(server).collect();
     servers.sort_by(|one, other| other.factor.total_cmp(&one.factor));
     servers
 }
 
-fn extremes(servers: &[LearnedServer]) -> Vec<&LearnedServer> {
-    let cut = |at: usize| at < SHOWN || at + SHOWN >= servers.len();
-    servers.iter().enumerate().filter(|(at, _)| cut(*at)).map(|(_, server)| server).collect()
+/// The first and the last of them.
+fn extremes(servers: &[LearnedServer], shown: usize) -> impl Iterator<Item = &LearnedServer> {
+    let cut = move |at: usize| at < shown || at + shown >= servers.len();
+    servers.iter().enumerate().filter(move |(at, _)| cut(*at)).map(|(_, server)| server)
 }
 
-fn table(policy: &PolicyOutcome, seed: u64, servers: &[&LearnedServer]) -> Table {
-    let columns = vec![
+/// The fastest and the slowest servers for every port.
+fn by_port(policy: &PolicyOutcome, seed: u64, cluster: &Cluster) -> Table {
+    let mut columns = columns();
+    columns.insert(0, Column::text("Port"));
+    let caption = format!(
+        "The fastest and the slowest servers for each job type, of those that {} tried enough to tell, seed \
+         {seed}",
+        policy.label
+    );
+    let mut table = Table::new(caption, columns);
+    for (at, port) in cluster.ports().iter().enumerate().take(MOST_PORTS) {
+        for server in extremes(&ranked(&policy.runs[0], cluster, Some(PortId::at(at))), SHOWN_OF_PORT) {
+            table.row(std::iter::once(Cell::text(port)).chain(cells(server)).collect());
+        }
+    }
+    table
+}
+
+fn table(policy: &PolicyOutcome, seed: u64, servers: &[LearnedServer]) -> Table {
+    let shown = extremes(servers, SHOWN).count();
+    let which = match shown < servers.len() {
+        true => format!("{SHOWN} fastest and {SHOWN} slowest of the {} servers", servers.len()),
+        false => format!("{shown} servers"),
+    };
+    let caption = format!(
+        "The {which} that {} tried enough to tell, all job types together, seed {seed}",
+        policy.label
+    );
+    let mut table = Table::new(caption, columns());
+    extremes(servers, SHOWN).for_each(|server| table.row(cells(server)));
+    table
+}
+
+fn columns() -> Vec<Column> {
+    vec![
         Column::text("Server"),
+        Column::text("Labels"),
         Column::number("Learned").about(
             "The learned speed as a multiple of what is usual: the median over the servers that were tried, \
-             port by port, weighed by outcomes.",
+             port by port (and by task group, where jobs are gangs), weighed by outcomes.",
         ),
         Column::number("95 % interval").about(
             "From the scatter of the server's own outcomes, as many as still count. It does not cover a change \
-             since the server was last used: of that nobody can know. last_used in estimates.csv tells how old \
-             an estimate is.",
+             that few outcomes have seen: of that nobody can know. last_used in estimates.csv tells how old an \
+             estimate is.",
         ),
         Column::number("True").about(
             "The true speed in the last slot as a multiple of the same medians, with the same weights.",
         ),
         Column::number("Uses").about("How often its channels were chosen."),
-    ];
-    let caption =
-        format!("The fastest and the slowest servers as {} learned them, seed {seed}", policy.label);
-    let mut table = Table::new(caption, columns);
-    for server in servers {
-        let (low, high) = server.interval;
-        let interval = if low.is_finite() { format!("{low:.2} to {high:.2}") } else { NONE.to_owned() };
-        table.row(vec![
-            Cell::text(&server.name),
-            Cell::number(format!("{:.2}", server.factor), server.factor),
-            Cell::number(interval, high - low),
-            Cell::number(format!("{:.2}", server.truth), server.truth),
-            Cell::number(server.uses.to_string(), server.uses as f64),
-        ]);
-    }
-    table
+    ]
+}
+
+fn cells(server: &LearnedServer) -> Vec<Cell> {
+    let (low, high) = server.interval;
+    let interval = if low.is_finite() { format!("{low:.2} to {high:.2}") } else { NONE.to_owned() };
+    vec![
+        Cell::text(&server.name),
+        Cell::text(&server.labels),
+        Cell::number(format!("{:.2}", server.factor), server.factor),
+        Cell::number(interval, high - low),
+        Cell::number(format!("{:.2}", server.truth), server.truth),
+        Cell::number(server.uses.to_string(), server.uses as f64),
+    ]
 }

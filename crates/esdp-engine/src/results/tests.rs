@@ -82,11 +82,9 @@ fn one_seed_has_no_standard_error() {
 fn estimates_are_near_the_truth_where_it_was_tried_often() {
     let results = results("esdp,cts,lcf", 600, &[0, 1]);
     let text = results.estimates_csv();
-    assert!(
-        text.starts_with(
-            "policy,seed,port,server,uses,estimate,low,high,true_mean,channel,group,last_used\n"
-        )
-    );
+    assert!(text.starts_with(
+        "policy,seed,port,server,uses,estimate,low,high,true_mean,channel,group,last_used,labels\n"
+    ));
     let estimates = rows(&text);
     let clusters: serde_json::Value = serde_json::from_str(&results.cluster_json().unwrap()).unwrap();
     let clusters = clusters["clusters"].as_array().unwrap();
@@ -117,7 +115,7 @@ fn the_fastest_and_the_slowest_server_are_named_for_every_port() {
     let said = results.found();
     assert!(said.lines().all(|line| line.chars().count() <= 80) && said.lines().count() <= 9, "{said}");
     assert!(said.contains("learned by esdp (seed 0), in multiples of the usual speed, ± 95 %:\n"), "{said}");
-    assert!(said.contains("no ± covers a change since a server was last used"), "{said}");
+    assert!(said.contains("no ± covers a change that few uses saw"), "{said}");
     // A port, and twice a server with what was learned and what is true.
     let line = |line: &&str| line.starts_with("port-") && line.matches("  server-").count() == 2;
     let ports: Vec<&str> = said.lines().filter(line).collect();
@@ -129,10 +127,11 @@ fn the_fastest_and_the_slowest_server_are_named_for_every_port() {
         assert!(number(4) > 0.0 && number(5) > 0.0, "{line}");
     }
     let page = results.report(&[]).render();
-    assert!(page.contains("The fastest and the slowest servers as esdp learned them, seed 0"));
+    assert!(page.contains("The fastest and the slowest servers for each job type, of those that esdp tried"));
+    assert!(page.contains("that esdp tried enough to tell, all job types together, seed 0"));
     assert!(page.contains("Scatter plot: learned net utility against true mean net utility."));
     assert!(page.contains("Policies in this run") && page.contains("channels by lowest supply cost"));
-    assert!(page.contains("It does not cover a change since the server was last used"));
+    assert!(page.contains("It does not cover a change that few outcomes have seen"));
 }
 
 #[test]
