@@ -66,7 +66,7 @@ struct ShowArgs {
 
 #[derive(Debug, Args)]
 struct KeysArgs {
-    /// Only keys with this in them, such as `kinds` or `speeds.drift`
+    /// Only keys that start so, such as `speeds.drift`, or, if none does, have it in them, such as `kinds`
     #[arg(value_name = "PART")]
     part: Option<String>,
     /// How to print them
@@ -115,7 +115,11 @@ fn shown(args: &ShowArgs) -> anyhow::Result<String> {
 fn print_keys(args: &KeysArgs) -> anyhow::Result<()> {
     let part = args.part.as_deref().unwrap_or_default();
     let all = keys(&schema());
-    let chosen: Vec<&Key> = all.iter().filter(|key| key.key.contains(part)).collect();
+    let which = |is: fn(&str, &str) -> bool| all.iter().filter(|key| is(&key.key, part)).collect::<Vec<_>>();
+    let mut chosen = which(|key, part| key.starts_with(part));
+    if chosen.is_empty() {
+        chosen = which(|key, part| key.contains(part));
+    }
     if chosen.is_empty() {
         anyhow::bail!("no key has `{part}` in it; `esdp scenario keys` lists all of them");
     }

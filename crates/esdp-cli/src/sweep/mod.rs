@@ -159,17 +159,21 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What points say and can hardly mean, each sentence once.
+/// What all points say and can hardly mean. What only some say may be what the sweep is for.
 fn warn(plan: &SweepPlan) -> anyhow::Result<()> {
-    let mut said = Vec::new();
+    let mut said: Option<Vec<String>> = None;
     for point in plan.points.iter().take(MOST_WARNED) {
-        for warning in point.scenario.warnings()? {
-            if !said.contains(&warning) {
-                output::warn(&warning);
-                said.push(warning);
-            }
+        let own = point.scenario.warnings()?;
+        let common = match said {
+            None => own,
+            Some(said) => said.into_iter().filter(|warning| own.contains(warning)).collect(),
+        };
+        if common.is_empty() {
+            return Ok(());
         }
+        said = Some(common);
     }
+    said.iter().flatten().for_each(|warning| output::warn(warning));
     Ok(())
 }
 

@@ -42,7 +42,7 @@ fn result(out: &Path) -> [String; 3] {
 }
 
 #[test]
-fn points_that_can_hardly_be_meant_are_warned_of_once() {
+fn what_no_point_can_mean_is_warned_of_once() {
     let dir = tempfile::tempdir().unwrap();
     let scenario = dir.path().join("late.toml");
     let text = "slots = 30\n[speeds]\ndrift = { kind = \"ramp\", factor = 0.5, from = 40 }\n";
@@ -52,6 +52,8 @@ fn points_that_can_hardly_be_meant_are_warned_of_once() {
     let told = sweep(&dir.path().join("a"), &[&args[..], &vary].concat());
     let warning = "warning: `speeds.drift.from` is 40, but the last slot is 30: the change never comes\n";
     assert!(told.code == 0 && told.stderr.matches(warning).count() == 1, "{}", told.stderr);
+    let slots = sweep(&dir.path().join("c"), &[&args[..], &["--vary", "slots=30,50"]].concat());
+    assert!(slots.code == 0 && !slots.stderr.contains("warning"), "with 50 slots it comes: {}", slots.stderr);
     let quiet = sweep(&dir.path().join("b"), &[&args[..], &vary, &["--quiet"]].concat());
     assert!(quiet.code == 0 && !quiet.stderr.contains("warning"), "{}", quiet.stderr);
 }
