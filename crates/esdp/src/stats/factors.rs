@@ -106,7 +106,7 @@ pub fn server_factors_beside(
 
 /// The variance of a channel's estimate: from what was seen of its scatter, or else the largest that outcomes
 /// from 0 to 1 with this mean can have, over as many outcomes as still count. Where old ones are forgotten
-/// these are fewer than the channel has had, so what is old is doubted more; so is what memories disagree on.
+/// these are fewer than the channel has had, so what is old is doubted more.
 pub fn estimate_variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
     let (record, estimate) = (learned.record(channel), learned.estimate(channel).clamp(0.0, 1.0));
     let scatter = match record.freedom >= 4.0 {
@@ -116,7 +116,7 @@ pub fn estimate_variance(learned: &dyn Statistics, channel: ChannelId) -> f64 {
     let count = record.count.min(learned.count(channel));
     match count > 0.0 {
         // No mean of outcomes from 0 to 1 is less known than one outcome of them makes it.
-        true => (scatter.max(1e-6) / count + learned.disagreement(channel)).min(LARGEST_VARIANCE),
+        true => (scatter.max(1e-6) / count).min(LARGEST_VARIANCE),
         false => LARGEST_VARIANCE,
     }
 }

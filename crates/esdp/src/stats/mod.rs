@@ -55,11 +55,6 @@ pub trait Statistics: Send {
     /// How many observations stand behind the estimates of all channels together.
     fn outcomes(&self) -> f64;
 
-    /// The variance of an estimate that comes of not knowing which memory is right; 0 where there is one.
-    fn disagreement(&self, _channel: ChannelId) -> f64 {
-        0.0
-    }
-
     /// The chance that old outcomes of a channel no longer tell how fast it is, 0 to 1; 0 where nobody looks.
     fn fading(&self, _channel: ChannelId) -> f64 {
         0.0

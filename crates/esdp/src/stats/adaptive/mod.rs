@@ -73,19 +73,13 @@ impl Reading {
 
     /// The variance of the mixture.
     fn variance(&self, weights: &PerMemory) -> f64 {
-        self.mixed(weights, |belief, apart| belief.variance + apart * apart)
-    }
-
-    /// What of it is that memories disagree.
-    fn disagreement(&self, weights: &PerMemory) -> f64 {
-        self.mixed(weights, |_, apart| apart * apart)
-    }
-
-    /// The mean over the memories of something of each, and of how far it is from their estimate.
-    fn mixed(&self, weights: &PerMemory, of: impl Fn(&Belief, f64) -> f64) -> f64 {
         let estimate = self.estimate(weights);
         let each = self.believed.iter().zip(weights);
-        each.map(|(belief, weight)| weight * of(belief, belief.estimate - estimate)).sum()
+        each.map(|(belief, weight)| {
+            let apart = belief.estimate - estimate;
+            weight * (belief.variance + apart * apart)
+        })
+        .sum()
     }
 
     fn count(&self, weights: &PerMemory) -> f64 {
@@ -187,10 +181,6 @@ impl Statistics for Adaptive {
 
     fn fading(&self, channel: ChannelId) -> f64 {
         1.0 - self.weights(channel.index())[0]
-    }
-
-    fn disagreement(&self, channel: ChannelId) -> f64 {
-        self.readings[channel.index()].disagreement(self.weights(channel.index()))
     }
 
     fn pending(&self, channel: ChannelId) -> u32 {
