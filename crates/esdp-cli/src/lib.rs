@@ -14,7 +14,7 @@
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
 //! | [`shell`] | `esdp completions`, `esdp man` |
 //! | [`expect`] | thresholds for scripts |
-//! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; one from many threads; results to resume from; figures |
+//! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; to resume from; figures |
 //! | [`scenario`] | `esdp scenario`, `esdp presets`, `esdp policies`: what a scenario may say |
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
 //! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |

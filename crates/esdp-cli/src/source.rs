@@ -194,8 +194,8 @@ mod tests {
         let file = refused(SourceArgs { file: Some("gang".into()), ..SourceArgs::default() });
         assert_eq!(
             file,
-            "gang: there is no such file, but a preset: `--preset gang` chooses it, `esdp scenario show gang` \
-             prints it"
+            "gang: there is no such file, but a preset: `--preset gang` chooses it, `esdp scenario show \
+             gang` prints it"
         );
         let file = refused(SourceArgs { file: Some("gong".into()), ..SourceArgs::default() });
         assert!(file.starts_with("gong: cannot be read: "), "{file}");

@@ -33,7 +33,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`Runner`] | a scenario, policies by name or of your own, seeds; a run or a sweep of them |
-//! | [`each`], [`run`], [`simulate`] | below it: units and policies in parallel, the same bytes on any number of threads |
+//! | [`each`], [`run`], [`simulate`] | below it: in parallel, the same bytes on any number of threads |
 //! | [`results`], [`sweep`] | what came out, as JSON, CSV, a table and a report |
 //! | [`rows`] | a policy's numbers |
 //! | [`Difference`], [`leaders`] | when one policy is better than another, seed by seed |

@@ -75,8 +75,8 @@ fn student(n: usize) -> f64 {
     }
 }
 
-/// With fewer seeds nobody is marked: the interval of a difference is then so wide that a policy far behind is
-/// not clearly worse, and would share the mark.
+/// With fewer seeds nobody is marked: the interval of a difference is then so wide that a policy far behind
+/// is not clearly worse, and would share the mark.
 pub const FEWEST_SEEDS: usize = 5;
 
 /// What is said under a table of two to four seeds.

@@ -117,7 +117,8 @@ fn a_header_may_be_there_and_may_change_the_order() {
     let (told, ledger) =
         read(&format!("\u{feff}{columns}{}", TASKS.replace('\n', "\r\n")), Format::AlibabaTasks);
     assert_eq!((told, ledger.rows()), (plain, 8));
-    let swapped = "job_name,task_name,status,plan_cpu,plan_mem,task_type,instance_num,end_time,start_time,extra\n\
+    let swapped = "job_name,task_name,status,plan_cpu,plan_mem,task_type,instance_num,end_time,\
+                   start_time,extra\n\
                    j_1,M1,Terminated,50,0.2,1,2,160,100,x\n";
     let (told, _) = read(swapped, Format::AlibabaTasks);
     assert_eq!(told, ["task j_1/M1 @100 Some(60.0) x2 [cpu=0.5 mem-share=0.2] "]);
@@ -165,14 +166,16 @@ fn the_hour_sample() {
 fn gpu_traces() {
     let (told, _) = read("7399a7,P100,64,512,2\n75c536,CPU,96,512,0\n", Format::Gpu2020Machines);
     assert_eq!(told[0], "machine 7399a7 [cpu=64 mem=512 gpu=2] |P100");
-    let text = "sn,cpu_milli,memory_mib,gpu,model\nnode-0,32000,262144,0,\nnode-1,64000,524288,2,P100\nnode-2,,1,1,T4\n";
+    let text = "sn,cpu_milli,memory_mib,gpu,model\n\
+                node-0,32000,262144,0,\nnode-1,64000,524288,2,P100\nnode-2,,1,1,T4\n";
     let (told, ledger) = read(text, Format::Gpu2023Nodes);
     assert_eq!(
         told,
         ["machine node-0 [cpu=32 mem=256 gpu=0] |", "machine node-1 [cpu=64 mem=512 gpu=2] |P100"]
     );
     assert_eq!(counts(&ledger), [2, 0, 1, 0]);
-    let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
+    let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
+                creation_time,deletion_time,scheduled_time\n\
                 pod-0,12000,16384,1,460,,LS,Running,0,100,0\n\
                 pod-1,6000,12288,2,1000,V100M16|V100M32,LS,Pending,10,10,\n";
     let (told, ledger) = read(text, Format::Gpu2023Pods);
@@ -214,7 +217,8 @@ fn batsim() {
         {"id": "x!1", "profile": "b", "res": 4, "subtime": 50},
         {"id": 2, "profile": "nowhere", "res": 1, "subtime": 60},
         {"id": 3, "profile": "a", "subtime": 60}],
-        "profiles": {"a": {"type": "delay", "delay": 12.5}, "b": {"type": "parallel", "cpu": [1e9], "com": []}}}"#;
+        "profiles": {"a": {"type": "delay", "delay": 12.5},
+                     "b": {"type": "parallel", "cpu": [1e9], "com": []}}}"#;
     let (told, ledger) = read(text, Format::Batsim);
     assert_eq!(told[..2], ["machine platform [host=128] |", "task 0/ @57.5 Some(12.5) x1 [host=8] "]);
     assert_eq!((told.len(), counts(&ledger)), (4, [1, 2, 1, 0]));
@@ -243,7 +247,8 @@ fn batsim_after_a_byte_order_mark() {
 #[test]
 fn slurm_accounting() {
     let text = "JobID|Submit|Elapsed|State|ReqTRES|AllocTRES|Partition\n\
-        100|2024-01-02T03:04:05|1-02:03:04|COMPLETED|billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G,node=1||gpu\n\
+        100|2024-01-02T03:04:05|1-02:03:04|COMPLETED|\
+        billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G,node=1||gpu\n\
         100.batch|2024-01-02T03:04:05|1-02:03:04|COMPLETED||cpu=4,mem=16G,node=1|\n\
         100.0|2024-01-02T03:04:05|00:00:04|COMPLETED||cpu=4|\n\
         101_7|2024-01-02T03:04:06|00:00:00|CANCELLED||cpu=2,mem=512M|cpu\n\
@@ -256,7 +261,8 @@ fn slurm_accounting() {
         (counts(&ledger), ledger.count(Reason::JobStep), ledger.count(Reason::NeverRan)),
         ([1, 0, 2, 4], 2, 2)
     );
-    let text = "JobID|Submit|Start|End|ReqCPUS\n1|2024-01-02T00:00:00|2024-01-02T00:00:05|2024-01-02T00:01:05|8\n\
+    let text = "JobID|Submit|Start|End|ReqCPUS\n\
+                1|2024-01-02T00:00:00|2024-01-02T00:00:05|2024-01-02T00:01:05|8\n\
                 2|2024-01-02T00:00:01|2024-01-02T00:00:05|Unknown|8\n";
     let (told, ledger) = read(text, Format::Sacct);
     assert_eq!(told[0], "task 1/ @1704153600 Some(60.0) x1 [cpu=8 mem=0 gpu=0] ");
@@ -266,12 +272,15 @@ fn slurm_accounting() {
 #[test]
 fn slurm_states_and_requests() {
     let text = "JobID|Submit|Start|End|Elapsed|State|ReqTRES|AllocTRES\n\
-        1|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T01:00:10|01:00:00|COMPLETED|cpu=4,mem=16G|cpu=4,mem=16G\n\
+        1|2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T01:00:10|01:00:00|COMPLETED|\
+        cpu=4,mem=16G|cpu=4,mem=16G\n\
         2|2024-01-01T00:00:01|Unknown|Unknown|00:00:00|PENDING|cpu=64,mem=256G,node=4,gres/gpu=8|\n\
         3|2024-01-01T00:00:02|2024-01-01T00:00:10|Unknown|00:00:30|RUNNING|cpu=8,mem=8G|cpu=8,mem=8G\n\
         4|2024-01-01T00:00:03|None|2024-01-01T00:05:00|00:00:00|CANCELLED by 0|cpu=1,mem=1G|\n\
-        5|2024-01-01T00:00:04|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|TIMEOUT|cpu=8,gres/gpu:a100=4,gres/gpu:v100=1|\n\
-        6|2024-01-01T00:00:05|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|COMPLETED|cpu=8|billing=8,cpu=9,gres/gpu=2,mem=2G\n\
+        5|2024-01-01T00:00:04|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|TIMEOUT|\
+        cpu=8,gres/gpu:a100=4,gres/gpu:v100=1|\n\
+        6|2024-01-01T00:00:05|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|COMPLETED|\
+        cpu=8|billing=8,cpu=9,gres/gpu=2,mem=2G\n\
         7_[1-1000]|2024-01-01T00:00:06|Unknown|Unknown|00:00:00|PENDING|cpu=1,mem=1G|\n\
         8|2024-02-31T00:00:00|2024-01-01T00:00:10|2024-01-01T00:10:10|00:10:00|COMPLETED|cpu=8|cpu=8\n\
         9|2024-01-01T00:00:07|2024-01-01T00:00:10|2024-01-01T00:00:20|00:00:10|CANCELLED by 7|cpu=1|\n";

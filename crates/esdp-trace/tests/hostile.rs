@@ -27,7 +27,8 @@ fn valid(format: Format) -> Vec<u8> {
         Format::Gpu2020Minibatch => ",worker,gpu,time,batch_time_norm\n0,0,25,1,500\n1,1,25,1,400\n",
         Format::Gpu2023Nodes => "sn,cpu_milli,memory_mib,gpu,model\nnode-0,32000,262144,0,\n",
         Format::Gpu2023Pods => {
-            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
+            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,\
+             deletion_time,scheduled_time\n\
              pod-0,12000,16384,1,460,,LS,Running,0,100,0\npod-1,6000,12288,2,1000,T4|P100,LS,Pending,10,10,\n"
         }
         Format::Swf => "; MaxProcs: 128\n1 0 -1 1451 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n",
@@ -36,10 +37,12 @@ fn valid(format: Format) -> Vec<u8> {
              \"profiles\": {\"a\": {\"type\": \"delay\", \"delay\": 12.5}}}"
         }
         Format::Sacct => {
-            "JobID|Submit|Elapsed|ReqTRES\n1|2024-01-02T03:04:05|1-02:03:04|cpu=4,mem=16G,gres/gpu=2\n1.batch|||\n"
+            "JobID|Submit|Elapsed|ReqTRES\n\
+             1|2024-01-02T03:04:05|1-02:03:04|cpu=4,mem=16G,gres/gpu=2\n1.batch|||\n"
         }
         Format::Sinfo => {
-            "NODELIST|CPUS|MEMORY|GRES|STATE\ngpu[01-02]|64|515000|gpu:a100:4(S:0-1)|idle\nc1|8|9|(null)|down*\n"
+            "NODELIST|CPUS|MEMORY|GRES|STATE\n\
+             gpu[01-02]|64|515000|gpu:a100:4(S:0-1)|idle\nc1|8|9|(null)|down*\n"
         }
         Format::Scontrol => {
             "NodeName=n1 Arch=x86_64\n   CPUTot=64 Gres=gpu:v100:2\n   RealMemory=257000 State=IDLE\n\n"
@@ -119,7 +122,10 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_rows(format in any_format(), text in "([a-z0-9.,|;:{}\"\\-]{0,12}[,| ]){0,40}\n?([0-9,.\\-]{0,30}\n){0,6}") {
+    fn arbitrary_rows(
+        format in any_format(),
+        text in "([a-z0-9.,|;:{}\"\\-]{0,12}[,| ]){0,40}\n?([0-9,.\\-]{0,30}\n){0,6}",
+    ) {
         hold(format, text.as_bytes());
     }
 
@@ -141,9 +147,11 @@ proptest! {
     ], which in any::<u16>()) {
         // One run of digits becomes another number.
         let text = String::from_utf8(valid(FORMATS[at])).unwrap();
-        let starts: Vec<usize> = text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| at).collect();
+        let digits = text.char_indices().filter(|(_, c)| c.is_ascii_digit());
+        let starts: Vec<usize> = digits.map(|(at, _)| at).collect();
         let start = starts[which as usize % starts.len()];
-        let end = text[start..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |length| start + length);
+        let length = text[start..].find(|c: char| !c.is_ascii_digit());
+        let end = length.map_or(text.len(), |length| start + length);
         hold(Some(FORMATS[at]), format!("{}{value}{}", &text[..start], &text[end..]).as_bytes());
     }
 }

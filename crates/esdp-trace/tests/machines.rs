@@ -59,11 +59,14 @@ fn scontrol_in_blocks_and_in_lines() {
 #[test]
 fn kubernetes_hands_out_what_is_allocatable() {
     let text = r#"{ "apiVersion": "v1", "items": [
-        {"metadata": {"name": "n1", "labels": {"nvidia.com/gpu.product": "NVIDIA-A100", "topology.kubernetes.io/zone": "z1"}},
-         "status": {"allocatable": {"cpu": "63500m", "memory": "1073741824Ki", "nvidia.com/gpu": "8", "pods": "110"}}},
+        {"metadata": {"name": "n1", "labels": {"nvidia.com/gpu.product": "NVIDIA-A100",
+                                                "topology.kubernetes.io/zone": "z1"}},
+         "status": {"allocatable": {"cpu": "63500m", "memory": "1073741824Ki",
+                                    "nvidia.com/gpu": "8", "pods": "110"}}},
         {"metadata": {"name": "n2", "labels": {"node.kubernetes.io/instance-type": "m5.large"}},
          "status": {"allocatable": {"cpu": "2", "memory": "8Gi"}}},
-        {"metadata": {"name": "n3"}, "spec": {"unschedulable": true}, "status": {"allocatable": {"cpu": "2", "memory": "8Gi"}}},
+        {"metadata": {"name": "n3"}, "spec": {"unschedulable": true},
+         "status": {"allocatable": {"cpu": "2", "memory": "8Gi"}}},
         {"metadata": {"name": "n4"}, "status": {"allocatable": {"memory": "8Gi"}}},
         {"metadata": {"name": "n5"}, "status": {"conditions": []}}, {"metadata": {"name": "n6"}}
     ], "kind": "List" }"#;

@@ -69,7 +69,8 @@ fn alike_nodes_are_not_told_apart_and_few_jobs_tell_nothing() {
     assert!(!short.tells(), "{} against {}", short.typical_error, short.spread);
     let mut cells = Cells::default();
     let text = "JobID|User|JobName|Submit|Elapsed|NodeList|State|ReqTRES\n\
-                1|u|a|2024-01-01T00:00:00|00:10:00|n1|COMPLETED|cpu=1\n2|u|b|2024-01-01T00:00:00|00:10:00|n2|COMPLETED|cpu=1\n";
+                1|u|a|2024-01-01T00:00:00|00:10:00|n1|COMPLETED|cpu=1\n\
+                2|u|b|2024-01-01T00:00:00|00:10:00|n2|COMPLETED|cpu=1\n";
     Import::open(text.as_bytes(), None).unwrap().stream(&mut Ledger::new(false), &mut cells).unwrap();
     assert!(cells.estimate().is_none(), "no job ran on two nodes");
     // The same job twice, on two nodes: nobody knows how much its durations scatter.
@@ -99,7 +100,8 @@ fn tried(text: &str) -> SpeedTrial {
 #[test]
 fn speeds_foretell_jobs_that_they_were_not_estimated_from() {
     let told = tried(&Week::new(1).make().accounting());
-    // Nodes differ by 15 %, and more between models: without their speeds durations are that much further off.
+    // Nodes differ by 15 %, and more between models: without their speeds durations are that much further
+    // off.
     assert!(told.jobs > 10_000 && told.with_speeds < 1.1 * told.luck, "{told:?}");
     let (alike, differ) = (told.alike.powi(2), told.luck.powi(2) + 0.15_f64.powi(2));
     assert!((alike / differ - 1.0).abs() < 0.4, "{told:?}");

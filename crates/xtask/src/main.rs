@@ -50,7 +50,8 @@ Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with over
   fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
 
 More of `esdp slurm`, as root:
-  slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie made by debootstrap
+  slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie
+                that debootstrap makes
   slurm-scale   Its driver with 1000 or `--jobs N` held jobs and half as many real nodes, optimised
 
 Examples:

@@ -157,13 +157,14 @@ mod tests {
     use std::path::Path;
 
     const MESSAGES: &str = concat!(
-        r#"{"reason":"compiler-artifact","package_id":"p","manifest_path":"/w/crates/a/Cargo.toml","target":"#,
-        r#"{"kind":["bin"],"crate_types":["bin"],"name":"a","src_path":"/w/crates/a/src/main.rs","test":true},"#,
+        r#"{"reason":"compiler-artifact","package_id":"p","manifest_path":"/w/crates/a/Cargo.toml","#,
+        r#""target":{"kind":["bin"],"name":"a","src_path":"/w/crates/a/src/main.rs","test":true},"#,
         r#""profile":{"opt_level":"1","test":false},"filenames":["/t/a"],"executable":"/t/a","fresh":true}"#,
         "\n",
-        r#"{"reason":"compiler-artifact","package_id":"p","manifest_path":"/w/crates/a/Cargo.toml","target":"#,
-        r#"{"kind":["test"],"crate_types":["bin"],"name":"b","src_path":"/w/crates/a/tests/b.rs","test":true},"#,
-        r#""profile":{"opt_level":"1","test":true},"filenames":["/t/b-0f"],"executable":"/t/b-0f","fresh":true}"#,
+        r#"{"reason":"compiler-artifact","package_id":"p","manifest_path":"/w/crates/a/Cargo.toml","#,
+        r#""target":{"kind":["test"],"name":"b","src_path":"/w/crates/a/tests/b.rs","test":true},"#,
+        r#""profile":{"opt_level":"1","test":true},"filenames":["/t/b-0f"],"#,
+        r#""executable":"/t/b-0f","fresh":true}"#,
         "\n",
         r#"{"reason":"build-finished","success":true}"#,
     );

@@ -55,8 +55,8 @@ Exit code: 0 all steps passed, 1 a step failed, 2 the command line makes no sens
 /// The niceness of what is in nobody's way.
 const MAKES_WAY: u8 = 10;
 
-/// One step of the test command. The order of the variants is the order they run in, if they do not run beside
-/// each other: the cheap ones and those that fail most often come first.
+/// One step of the test command. The order of the variants is the order they run in, if they do not run
+/// beside each other: the cheap ones and those that fail most often come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Fmt,

@@ -30,10 +30,10 @@ use rivals::Field;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const DETAILS: &str = r#"What is measured: `exact`, its buffers kept from slot to slot, inside the policies `esdp` (the
-optimistic index, mean + sqrt of the summed widths) and `cucb` (a linear index), on random
-clusters of E channels with capacity c on each of 3 devices and requests of 1 or 2, edge
-probability 0.1, a job at each port with probability 0.9. Only the solver's call is timed.
+const DETAILS: &str = r#"What is measured: `exact`, its buffers kept from slot to slot, inside the
+policies `esdp` (the optimistic index, mean + sqrt of the summed widths) and `cucb` (a linear
+index), on random clusters of E channels with capacity c on each of 3 devices and requests of 1 or
+2, edge probability 0.1, a job at each port with probability 0.9. Only the solver's call is timed.
 A size LxR is of gangs: the preset `gang` (8x40) with L ports and R servers, edge probability
 0.4 up to 100 servers, 0.2 up to 1000 (the preset `gang-large`, 50x500), 0.1 beyond. A gap is
 certified: how far a decision's value may be below the optimum, at most, relative. Slots in which
@@ -77,7 +77,8 @@ Output of --format json, one JSON document:
                "largest_gap": 0.0, "peak_memory_bytes": 0},
      "rivals": [{"name": "paper", "decisions": 12, "unfinished": 0, "p50_us": 0.0,
                  "p95_us": 0.0, "max_us": 0.0, "exact_p50_us": 0.0, "ratio_p50": 0.0,
-                 "median_gap": 0.0, "largest_gap": 0.0, "largest_difference": 0.0, "refused": 0, "refusal": null}]}]}
+                 "median_gap": 0.0, "largest_gap": 0.0, "largest_difference": 0.0,
+                 "refused": 0, "refusal": null}]}]}
 With --families, `families` holds one object for each family, size and index:
   {"family": "real-nodes", "size": "40x60", "index": "linear", "instances": 20,
    "exact": {"p50_us": 0.0, "p95_us": 0.0, "max_us": 0.0, "proved_share": 1.0,
@@ -159,7 +160,8 @@ pub struct BenchArgs {
     #[arg(value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
     agree: Option<u64>,
     /// Draws the clusters, arrivals and speeds
-    #[arg(long, default_value_t = 0, value_parser = output::whole(0, u64::MAX), allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(value_parser = output::whole(0, u64::MAX))]
     seed: u64,
     /// How many slots to decide for each size [default: fewer for larger sizes]
     #[arg(long, value_parser = output::whole(1, 1_000_000_000_u64), allow_negative_numbers = true)]

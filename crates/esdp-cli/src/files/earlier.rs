@@ -34,8 +34,8 @@ const FILES: [&str; 20] = [
     "report.html",
 ];
 
-/// Keeps the result in a directory unless it is the same: unless its `file` says the same as `text`. `also` are
-/// files of the result that are not always there, such as figures.
+/// Keeps the result in a directory unless it is the same: unless its `file` says the same as `text`. `also`
+/// are files of the result that are not always there, such as figures.
 ///
 /// # Errors
 /// With the directory or file and what the system says.

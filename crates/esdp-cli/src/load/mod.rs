@@ -159,9 +159,9 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let (reached, outcomes) = (slots as f64 / time, tally.outcomes as f64 / time);
     match args.format {
         OutputFormat::Json => output::print_json(&json!({
-            "scenario": scenario.name(), "seed": seed, "rate": args.rate, "seconds": seconds, "rounds": rounds,
-            "slots": slots, "reached_rate": reached, "outcomes_rate": outcomes, "requests": tally.json(),
-            "service": footprint.json(), "learned": learned,
+            "scenario": scenario.name(), "seed": seed, "rate": args.rate, "seconds": seconds,
+            "rounds": rounds, "slots": slots, "reached_rate": reached, "outcomes_rate": outcomes,
+            "requests": tally.json(), "service": footprint.json(), "learned": learned,
         }))?,
         OutputFormat::Table => output::print(&format!(
             "scenario {}, seed {seed}: {slots} slots in {seconds:.1} s, {reached:.1} per second of {} asked \

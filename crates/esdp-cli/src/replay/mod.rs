@@ -39,7 +39,8 @@ const DETAILS: &str = r#"FILES are any of, in any order, plain or gzip, told apa
   speeds    what `esdp trace speeds` writes, a CSV of job,server,speed, Gavel's throughputs
   noise     Azure VM benchmarks, GPU 2020 mini-batch times
 For Slurm, these two say all that is needed:
-  sacct -aPX -S now-7days -o JobID,User,JobName,Partition,Submit,Start,Elapsed,State,NodeList,NNodes,ReqTRES,AllocTRES
+  sacct -aPX -S now-7days \
+    -o JobID,User,JobName,Partition,Submit,Start,Elapsed,State,NodeList,NNodes,ReqTRES,AllocTRES
   sinfo -N -o '%N|%c|%m|%G|%T'
 
 Jobs keep their order, their arrival and their ids. They wait, start with all their tasks or not at
@@ -65,13 +66,17 @@ Files in --out (default: `out/replay`):
 Examples:
   esdp replay week.txt nodes.txt
   esdp replay week.txt nodes.txt speeds.csv --policies esdp,easy,oracle --seeds 10
-  esdp replay batch_task.csv openb_node_list.csv isolated.csv long_westus2.csv --servers 60 --gpu-each --load 0.8
+  esdp replay batch_task.csv openb_node_list.csv isolated.csv long_westus2.csv \
+    --servers 60 --gpu-each --load 0.8
   esdp replay jobs.swf.gz --servers 16
   esdp replay week.txt nodes.txt --expect 'esdp.gain>=0'"#;
 
 /// Plays a real trace again: what would other policies have done with these jobs on these machines?
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp replay --help` for the files, the rules and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp replay --help` for the files, the rules and examples."
+)]
 pub struct ReplayArgs {
     /// Jobs, machines, speeds and noise; the generated trace without any
     #[arg(value_name = "FILE")]

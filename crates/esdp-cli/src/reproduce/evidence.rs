@@ -100,9 +100,10 @@ impl Measured {
 
     /// The paper's policy with its own dynamic program.
     pub(super) fn dynamic_program(&self) -> Option<&PolicyOutcome> {
-        self.paper_variants().find(
-            |policy| matches!(&policy.spec, Some(PolicySpec::EsdpPaper(paper)) if paper.solver == RoundedSolver::Paper),
-        )
+        self.paper_variants().find(|policy| match &policy.spec {
+            Some(PolicySpec::EsdpPaper(paper)) => paper.solver == RoundedSolver::Paper,
+            _ => false,
+        })
     }
 
     /// A number of every seed; empty where the policy did not run.

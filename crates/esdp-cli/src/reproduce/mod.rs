@@ -87,17 +87,20 @@ pub struct ReproduceArgs {
     #[arg(long)]
     quick: bool,
     /// How many seeds
-    #[arg(long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = output::whole(1, 1_000_000_u64))]
     seeds: Option<u64>,
     /// How many slots, over time and elsewhere alike
-    #[arg(long, value_name = "T", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(value_parser = output::whole(1, 1_000_000_u64))]
     slots: Option<u64>,
     /// Files of a real trace for the figure `trace`, plain or gzip: machines and tasks, as
     /// `esdp trace scenario` reads them [default: the built-in trace]
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
     /// How many threads [default: one per core]
-    #[arg(short, long, value_name = "N", value_parser = output::whole(1, 1_000_000_u64), allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = output::whole(1, 1_000_000_u64))]
     jobs: Option<u64>,
     /// The directory for the results
     #[arg(short, long, value_name = "DIR")]

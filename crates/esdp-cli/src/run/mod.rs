@@ -76,7 +76,10 @@ Examples:
 ///
 /// Prints a table and writes the numbers, the resolved scenario and an HTML report.
 #[derive(Debug, Default, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp run --help` for the files, the formats and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp run --help` for the files, the formats and examples."
+)]
 pub struct RunArgs {
     #[command(flatten)]
     source: SourceArgs,
@@ -97,7 +100,8 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
     /// How many threads [default: one per core]
-    #[arg(short, long, value_name = "N", value_parser = output::whole(1, 1024_usize), allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = output::whole(1, 1024_usize))]
     pub(crate) jobs: Option<usize>,
     /// The directory for the results
     #[arg(short, long, value_name = "DIR")]

@@ -36,7 +36,8 @@ Examples:
 pub struct ServeArgs {
     #[arg(long, value_name = "DIR", help = format!("Where everything is kept [default: {DEFAULT_DATA}]"))]
     data: Option<PathBuf>,
-    #[arg(long, value_name = "ADDRESS", help = format!("The address to listen on [default: {DEFAULT_LISTEN}]"))]
+    #[arg(long, value_name = "ADDRESS")]
+    #[arg(help = format!("The address to listen on [default: {DEFAULT_LISTEN}]"))]
     listen: Option<SocketAddr>,
     /// The policy that decides [default: esdp]
     #[arg(long, value_name = "NAME")]

@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn servers_without_devices_are_still_servers() {
-        let text = r#"{"servers":[{"capacity":[]},{"capacity":[]}],"jobs":[{"min":1,"tasks":[{"count":1,"request":[],
-            "channels":[{"server":1,"mean":1.0}]}]}]}"#;
+        let text = r#"{"servers":[{"capacity":[]},{"capacity":[]}],"jobs":[
+            {"min":1,"tasks":[{"count":1,"request":[],"channels":[{"server":1,"mean":1.0}]}]}]}"#;
         let instance = parse(text.as_bytes()).unwrap().instance;
         let again = to_json(&instance.problem().unwrap()).unwrap();
         assert_eq!(parse(again.as_bytes()).unwrap().instance, instance);

@@ -27,11 +27,11 @@ use std::path::{Path, PathBuf};
 /// So many points are looked at before anything runs: clusters are built for it.
 const MOST_WARNED: usize = 20;
 
-const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count, devices.capacity, slots,
-policies.esdp-index.kappa; an entry of a list by its name or its position:
+const DETAILS: &str = r#"Keys are those of the scenario, with dots: arrivals.rho, graph.count,
+devices.capacity, slots, policies.esdp-index.kappa; an entry of a list by its name or its position:
 servers.kinds.a100.count, gangs.list.0.minimum. Values are written as in TOML, or as a range:
-0.1..1.0:0.1 in steps, 1..1000:*10 by a factor. Several --vary give every combination. A
-scenario or preset with a [sweep] table needs none.
+0.1..1.0:0.1 in steps, 1..1000:*10 by a factor. Several --vary give every combination. A scenario or
+preset with a [sweep] table needs none.
 
 Files in --out (`out/`, the scenario's name and `-sweep`, by default):
   sweep.csv      one line per point and policy; the timing columns decision_us_* vary between runs
@@ -63,7 +63,10 @@ Examples:
 
 /// Runs a scenario at many points: a parameter sweep, parallel and resumable.
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp sweep --help` for the keys, the files and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp sweep --help` for the keys, the files and examples."
+)]
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "merge")]
 pub struct SweepArgs {
     #[command(subcommand)]

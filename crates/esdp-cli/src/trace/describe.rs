@@ -9,9 +9,9 @@ use esdp_trace::summary::{TraceDescription, TraceSummary};
 use serde::Serialize;
 use std::path::PathBuf;
 
-const DETAILS: &str = r#"Several files are described together: a machine table and its tasks, or speeds alone and
-speeds beside other jobs. Dirty rows are counted by reason, shown, and skipped or repaired by
-the rule that stands beside them; --strict makes the first one an error.
+const DETAILS: &str = r#"Several files are described together: a machine table and its tasks, or
+speeds alone and speeds beside other jobs. Dirty rows are counted by reason, shown, and skipped or
+repaired by the rule that stands beside them; --strict makes the first one an error.
 
 Output of --format json, one JSON document:
   {"files": [{"file": "...", "format": "...", "rows": 0, "clean": 0, "repaired": 0, "skipped": 0,
@@ -32,7 +32,10 @@ Examples:
 
 /// Tells what is in a trace: machines, arrivals, requests, durations, speeds.
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp trace describe --help` for the output and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp trace describe --help` for the output and examples."
+)]
 pub(super) struct DescribeArgs {
     #[command(flatten)]
     input: InputArgs,

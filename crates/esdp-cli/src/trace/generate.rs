@@ -10,9 +10,10 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-const DETAILS: &str = r#"The trace has the statistics of an hour of Alibaba v2018: request vectors and their shares,
-over-dispersed arrivals, durations, instances, speeds that differ within a task. docs/traces.md
-says what it has and what it lacks. The layout is that of the hour sample, without a header:
+const DETAILS: &str = r#"The trace has the statistics of an hour of Alibaba v2018: request vectors
+and their shares, over-dispersed arrivals, durations, instances, speeds that differ within a task.
+docs/traces.md says what it has and what it lacks. The layout is that of the hour sample, without a
+header:
   arrival, job_name, task_name, duration, plan_cpu, plan_mem, instance_num
 The same seed gives the same bytes, and a longer trace starts with a shorter one.
 
@@ -28,7 +29,10 @@ hidden, to hold `esdp trace speeds` and `esdp replay` against:
 
 /// Writes a generated trace: seeded, of any length, like a real one.
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp trace generate --help` for the layout and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp trace generate --help` for the layout and examples."
+)]
 pub(super) struct GenerateArgs {
     /// The seed
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -40,7 +44,8 @@ pub(super) struct GenerateArgs {
     #[arg(long, conflicts_with = "instances")]
     accounting: bool,
     /// With --accounting: how many nodes
-    #[arg(long, value_name = "N", default_value_t = 40, requires = "accounting", value_parser = output::whole(5, 2000_usize))]
+    #[arg(long, value_name = "N", default_value_t = 40, requires = "accounting")]
+    #[arg(value_parser = output::whole(5, 2000_usize))]
     nodes: usize,
     /// With --accounting: also the hidden speeds, as a speed table
     #[arg(long, value_name = "FILE", requires = "accounting")]

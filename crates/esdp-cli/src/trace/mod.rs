@@ -22,7 +22,8 @@ const EXAMPLES: &str = "\
 Examples:
   esdp trace describe batch_task.csv machine_meta.csv
   esdp trace describe jobs.swf.gz --out out/swf
-  sacct -aPX -S now-7days -o JobID,Submit,Start,Elapsed,State,ReqTRES,AllocTRES > week.txt; esdp trace describe week.txt
+  sacct -aPX -S now-7days -o JobID,Submit,Start,Elapsed,State,ReqTRES,AllocTRES > week.txt
+  esdp trace describe week.txt
   esdp trace scenario machine_meta.csv batch_task.csv -o real.toml && esdp run real.toml
   esdp trace speeds month.txt -o speeds.csv
   esdp trace generate --hours 2 -o tasks.csv

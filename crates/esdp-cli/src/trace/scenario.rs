@@ -11,10 +11,11 @@ use esdp_trace::scenario::{Draft, Edges, Plan};
 use esdp_trace::summary::TraceSummary;
 use std::path::PathBuf;
 
-const DETAILS: &str = r#"The ports are the most frequent request vectors, the arrivals those of the trace in their real
-order, the servers machines drawn from the machine table (give it among the files), and the
-capacities what these machines have together, times one factor for all devices: by default the
-one with which mean demand for the scarcest device is --contention times what there is of it.
+const DETAILS: &str = r#"The ports are the most frequent request vectors, the arrivals those of the
+trace in their real order, the servers machines drawn from the machine table (give it among the
+files), and the capacities what these machines have together, times one factor for all devices: by
+default the one with which mean demand for the scarcest device is --contention times what there is
+of it.
 Requests are in whole units, rounded up; units and names stand in comments of the file.
 
 Edges, where the request fits the machine in any case:
@@ -33,7 +34,10 @@ Examples:
 
 /// Builds a scenario from a trace, the way the paper makes its own.
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp trace scenario --help` for the rules and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp trace scenario --help` for the rules and examples."
+)]
 pub(super) struct ScenarioArgs {
     #[command(flatten)]
     input: InputArgs,

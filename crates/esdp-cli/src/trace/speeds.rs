@@ -11,24 +11,29 @@ use esdp_trace::relative::{Cells, NodeSpeed, NodeSpeeds};
 use serde_json::json;
 use std::path::PathBuf;
 
-const DETAILS: &str = r#"The same user's job of the same name, request and partition, on different nodes, tells how fast they
-are: the logarithm of its duration is a level for the job, less that of the node, plus noise. Nodes of
-which little is known are drawn towards the mean. Each speed is relative to the mean of the nodes that
-jobs join it with, and has a 95 % interval. Jobs on several nodes, without a name, that did not
-complete or took less than 10 s do not count.
+const DETAILS: &str = r#"The same user's job of the same name, request and partition, on different
+nodes, tells how fast they are: the logarithm of its duration is a level for the job, less that of
+the node, plus noise. Nodes of which little is known are drawn towards the mean. Each speed is
+relative to the mean of the nodes that jobs join it with, and has a 95 % interval. Jobs on several
+nodes, without a name, that did not complete or took less than 10 s do not count.
 
 The file of -o has the columns job (`*`: all jobs), server, speed, low, high, jobs, keys, and is a
-speed table: `esdp replay` takes it. Where the data cannot tell, low and high are empty. It estimates the same by itself where the accounting is among its
-files, and then also plays the errors of the estimates.
+speed table: `esdp replay` takes it. Where the data cannot tell, low and high are empty. `esdp
+replay` estimates the same by itself where the accounting is among its files, and then also plays
+the errors of the estimates.
 
 Examples:
-  sacct -aPX -S now-30days -o JobID,User,JobName,Partition,Submit,Start,Elapsed,State,NodeList,ReqTRES > month.txt
+  sacct -aPX -S now-30days \
+    -o JobID,User,JobName,Partition,Submit,Start,Elapsed,State,NodeList,ReqTRES > month.txt
   esdp trace speeds month.txt -o speeds.csv
   esdp trace speeds --format json month.txt"#;
 
 /// Estimates how fast nodes are, from the jobs that repeat.
 #[derive(Debug, Args)]
-#[command(after_long_help = DETAILS, after_help = "See `esdp trace speeds --help` for the method and examples.")]
+#[command(
+    after_long_help = DETAILS,
+    after_help = "See `esdp trace speeds --help` for the method and examples."
+)]
 pub(super) struct SpeedsArgs {
     #[command(flatten)]
     input: InputArgs,
@@ -152,7 +157,10 @@ fn document(speeds: &NodeSpeeds) -> serde_json::Value {
     let node = |node: &NodeSpeed| {
         let NodeSpeed { name, speed, low, high, jobs, keys, group } = node;
         let (low, high) = speeds.tells().then_some((low, high)).unzip();
-        json!({ "name": name, "speed": speed, "low": low, "high": high, "jobs": jobs, "keys": keys, "group": group })
+        json!({
+            "name": name, "speed": speed, "low": low, "high": high, "jobs": jobs, "keys": keys,
+            "group": group,
+        })
     };
     json!({
         "version": env!("CARGO_PKG_VERSION"),

@@ -75,9 +75,9 @@ fn jobs_have_the_columns_of_batsim_and_agree_with_the_summary() {
         "{}",
         &page[..3000]
     );
-    let header = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,\
-                  final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,\
-                  allocated_resources,consumed_energy,metadata,policy,seed,spread";
+    let header = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,\
+                  success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,\
+                  stretch,allocated_resources,consumed_energy,metadata,policy,seed,spread";
     assert_eq!(jobs.lines().next(), Some(header));
     for policy in ["oracle", "esdp", "first-fit", "easy", "conservative"] {
         let lines: Vec<Vec<&str>> = jobs

@@ -36,8 +36,8 @@ fn what_only_a_cluster_shows_is_checked_too() {
     let refused = esdp(&["scenario", "check", "-"], gang).refused();
     assert_eq!(
         refused,
-        "-: line 8: `gangs.list[0].minimum` is 5, expected a whole number from 1 to 4, the number of its tasks, \
-         for port `llm`"
+        "-: line 8: `gangs.list[0].minimum` is 5, expected a whole number from 1 to 4, the number of its \
+         tasks, for port `llm`"
     );
 }
 

@@ -289,7 +289,8 @@ fn a_reader_that_leaves_is_no_failure_and_a_full_disk_is_one() {
 
 const GANGS: &str = r#"{"servers": [{"capacity": [8, 4]}, {"capacity": [4, 4]}],
  "jobs": [{"min": 3, "tasks": [{"count": 4, "request": [1, 1],
-           "channels": [{"server": 0, "mean": 0.4, "width": 0.0}, {"server": 1, "mean": 0.3, "width": 0.1}]}]}]}"#;
+           "channels": [{"server": 0, "mean": 0.4, "width": 0.0},
+                        {"server": 1, "mean": 0.3, "width": 0.1}]}]}]}"#;
 
 #[test]
 fn gangs_are_placed_by_job_task_and_server() {

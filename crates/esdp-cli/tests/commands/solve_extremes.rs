@@ -18,8 +18,8 @@ fn number(answer: &Value, key: &str) -> f64 {
 /// A job of 2^26 tasks that request nothing, on two servers.
 fn vast_job() -> Value {
     let channel = |server: u32| json!({"server": server, "mean": 1e-3, "width": 1e-3});
-    json!({"servers": [{"capacity": [0]}, {"capacity": [0]}],
-           "jobs": [{"min": 1 << 26, "tasks": [{"count": 1 << 26, "request": [0], "channels": [channel(0), channel(1)]}]}]})
+    let tasks = json!({"count": 1 << 26, "request": [0], "channels": [channel(0), channel(1)]});
+    json!({"servers": [{"capacity": [0]}, {"capacity": [0]}], "jobs": [{"min": 1 << 26, "tasks": [tasks]}]})
 }
 
 #[test]

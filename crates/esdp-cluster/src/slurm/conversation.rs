@@ -93,7 +93,10 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("scontrol");
-        std::fs::write(&path, format!("#!/bin/sh\nwhile read -r line; do case $line in\n{script}\n*) echo \"invalid keyword: $line\" >&2;; esac; done\n")).unwrap();
+        let otherwise = "*) echo \"invalid keyword: $line\" >&2;;";
+        let text =
+            format!("#!/bin/sh\nwhile read -r line; do case $line in\n{script}\n{otherwise} esac; done\n");
+        std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let client = SlurmClient { time_out: Some(Duration::from_millis(500)), ..SlurmClient::default() };
         let opened = Conversation::with(&client, path.to_str().unwrap()).unwrap();

@@ -122,7 +122,8 @@ impl Examined {
         match self.user == 0 || owner == format!("({})", self.user) {
             true => Finding::fine("you may place jobs and change weights"),
             false => Finding::change(
-                "you are neither root nor SlurmUser: `watch` works, `weights --apply` and `run` need an operator",
+                "you are neither root nor SlurmUser: `watch` works, `weights --apply` and `run` need an \
+                 operator",
                 &["sacctmgr modify user $USER set adminlevel=operator"],
                 "sacctmgr modify user $USER set adminlevel=none",
             ),
@@ -210,7 +211,8 @@ impl Examined {
             "head -c 64 /dev/urandom > /etc/slurm/jwt.key, readable by SlurmUser alone",
             "in slurm.conf: AuthAltTypes=auth/jwt",
             "in slurm.conf: AuthAltParameters=jwt_key=/etc/slurm/jwt.key",
-            "restart slurmctld, start slurmrestd with `-a rest_auth/jwt` as a user that is neither root nor SlurmUser",
+            "restart slurmctld, start slurmrestd with `-a rest_auth/jwt` as a user that is neither root nor \
+             SlurmUser",
         ]
         .map(str::to_owned)
         .to_vec();

@@ -15,20 +15,23 @@ pub fn script(partitions: &[String], wake: Option<&Path>) -> String {
     format!(
         r#"-- Written by `esdp slurm doctor --print-lua`. Holds jobs for esdp, which places and releases them.
 -- To go back: take `lua` out of JobSubmitPlugins, `scontrol reconfigure`, and release what is held:
---   squeue --noheader --states=PD --format='%i %r' | awk '$2 ~ /^JobHeld/ {{print $1}}' | xargs -r -n1 scontrol release
+--   squeue --noheader --states=PD --format='%i %r' | awk '$2 ~ /^JobHeld/ {{print $1}}' |
+--     xargs -r -n1 scontrol release
 
 local partitions = {{ {list} }}
 -- What `esdp slurm run --wake FILE` looks at, so that it decides as soon as a job was submitted.
 local wake = {wake}
 
--- The priority by which esdp takes jobs, highest first; jobs that are alike go by the time of their submission.
--- Slurm computes none for a held job: a site whose order is another one writes it here.
+-- The priority by which esdp takes jobs, highest first; jobs that are alike go by the time of their
+-- submission. Slurm computes none for a held job: a site whose order is another one writes it here.
 local function priority(job_desc)
   local given = job_desc.priority
   local nice = job_desc.nice
   local base = 4294901760
   if given ~= nil and given ~= slurm.NO_VAL then base = given end
-  if nice ~= nil and nice ~= slurm.NO_VAL and nice ~= slurm.NO_VAL16 then base = base - (nice - slurm.NICE_OFFSET) end
+  if nice ~= nil and nice ~= slurm.NO_VAL and nice ~= slurm.NO_VAL16 then
+    base = base - (nice - slurm.NICE_OFFSET)
+  end
   return string.format("%d", math.max(1, math.min(4294967293, base)))
 end
 

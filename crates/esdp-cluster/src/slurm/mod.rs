@@ -6,7 +6,8 @@
 //! | [`conversation`] | one `scontrol` that is told line by line |
 //! | `rest` | Slurm's REST interface |
 //! | [`cluster`] | what a cluster is asked and told, by its version |
-//! | [`job`], [`node`] | what `squeue` and `sinfo` answer; `json` and [`tres`] are what they share (lists of nodes: [`esdp_trace::hostlist`]) |
+//! | [`job`], [`node`] | what `squeue` and `sinfo` answer |
+//! | `json`, [`tres`], [`esdp_trace::hostlist`] | what both share: values, amounts, lists of nodes |
 //! | [`config`], [`ports`] | rules, job types, and the cluster as the core sees it |
 //! | [`admission`] | Slurm's own order, with backfill |
 //! | [`core`] | the service's engine, which decides and keeps everything |

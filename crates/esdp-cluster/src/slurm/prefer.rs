@@ -92,7 +92,8 @@ pub fn script(config: &Config) -> String {
     };
     let rows: String = config.port.iter().map(row).collect();
     format!(
-        r#"-- Written by `esdp slurm prefer --print-lua`. Jobs prefer the nodes that are fast for them; nothing is held.
+        r#"-- Written by `esdp slurm prefer --print-lua`. Jobs prefer the nodes that are fast for
+-- them; nothing is held.
 -- To go back: take `lua` out of JobSubmitPlugins, `scontrol reconfigure`, and `esdp slurm prefer --restore`.
 
 local rules = {{

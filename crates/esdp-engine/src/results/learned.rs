@@ -236,9 +236,9 @@ fn columns() -> Vec<Column> {
              port by port (and by task group, where jobs are gangs), weighed by outcomes.",
         ),
         Column::number("95 % interval").about(
-            "From the scatter of the server's own outcomes, as many as still count. It does not cover a change \
-             that few outcomes have seen: of that nobody can know. last_used in estimates.csv tells how old an \
-             estimate is.",
+            "From the scatter of the server's own outcomes, as many as still count. It does not cover a \
+             change that few outcomes have seen: of that nobody can know. last_used in estimates.csv tells \
+             how old an estimate is.",
         ),
         Column::number("True").about(
             "The true speed in the last slot as a multiple of the same medians, with the same weights.",

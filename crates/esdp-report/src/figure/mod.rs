@@ -16,7 +16,8 @@
 //! ```
 //! use esdp_report::figure::{Axis, Figure, Series};
 //!
-//! let figure = Figure::new("aou", "Average AOU", Axis::new("slot"), Axis::new("average AOU").unit("per slot"))
+//! let average = Axis::new("average AOU").unit("per slot");
+//! let figure = Figure::new("aou", "Average AOU", Axis::new("slot"), average)
 //!     .caption("Mean of 10 seeds; bands show one standard error.")
 //!     .with(Series::line("esdp").point(1.0, 0.5, 0.1).point(2.0, 0.7, 0.1));
 //! assert!(figure.svg().contains("average AOU (per slot)"));

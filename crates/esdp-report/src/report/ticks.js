@@ -46,8 +46,9 @@ function suffixOf(size) {
   return [1e9, "G"];
 }
 
-// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in Rust.
-// A number lies between two roundings only if its exact digits, which are at most a hundred here, say so.
+// A number and its power of ten by `toFixed` or `toExponential`, but a tie goes to the even digit, as in
+// Rust. A number lies between two roundings only if its exact digits, which are at most a hundred here, say
+// so.
 function rounded(size, digits, method) {
   const [exact, power] = size[method](100).split("e");
   const cut = exact.indexOf(".") + 1 + digits;

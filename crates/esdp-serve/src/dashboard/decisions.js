@@ -26,7 +26,8 @@ const decisionsView = {
   },
 
   show() {
-    keepRows($("decisions").tBodies[0], this.slots, (slot) => slot.slot, (slot) => this.create(slot), (row, slot) =>
+    const create = (slot) => this.create(slot);
+    keepRows($("decisions").tBodies[0], this.slots, (slot) => slot.slot, create, (row, slot) =>
       row.classList.toggle("chosen", slot.slot === this.chosen),
     );
     const first = this.slots.find((slot) => slot.placements.length > 0);
@@ -37,9 +38,11 @@ const decisionsView = {
   },
 
   create(slot) {
-    const places = slot.placements.map((place) => `${place.job} on ${place.server}${place.count > 1 ? ` ×${place.count}` : ""}`);
+    const several = ({ count }) => (count > 1 ? ` ×${count}` : "");
+    const places = slot.placements.map((place) => `${place.job} on ${place.server}${several(place)}`);
     const more = places.length > 3 ? `, ${places.length - 3} more` : "";
     const started = places.length > 0 ? places.slice(0, 3).join(", ") + more : "nothing";
+    const advised = slot.advice && places.length > 0 ? "advised: " : "";
     const button = make("button", { type: "button", "aria-label": `Why: slot ${slot.slot}` }, "Why");
     button.addEventListener("click", () => {
       this.explain(slot.slot, true);
@@ -49,7 +52,7 @@ const decisionsView = {
       {},
       make("th", { scope: "row", class: "number" }, inTens(slot.slot)),
       make("td", { class: "time" }, clock(slot.when)),
-      make("td", { class: places.length > 0 ? "" : "muted" }, slot.advice && places.length > 0 ? `advised: ${started}` : started),
+      make("td", { class: places.length > 0 ? "" : "muted" }, advised + started),
       make("td", { class: "number" }, inTens(slot.held.length + (slot.held_more ?? 0))),
       make("td", {}, button),
     );
@@ -79,8 +82,11 @@ const decisionsView = {
   verdict({ outcomes, estimate, runner_up: rival }) {
     if (outcomes === 0) return "Nothing is known of it yet: its speed is worth knowing.";
     const better = rival ? rival.estimate - estimate : 0;
-    if (better < 0.005) return better > 0 ? "As good as the best of its job type." : "The best of its job type by estimate.";
-    return `${rival.server} is expected to be better by ${better.toFixed(2)}, but it was full, or this one is worth exploring.`;
+    if (better >= 0.005) {
+      const expected = `${rival.server} is expected to be better by ${better.toFixed(2)}`;
+      return `${expected}, but it was full, or this one is worth exploring.`;
+    }
+    return better > 0 ? "As good as the best of its job type." : "The best of its job type by estimate.";
   },
 
   // One start on one server.
@@ -108,7 +114,9 @@ const decisionsView = {
   held(slot) {
     const shown = slot.held.slice(0, 5);
     const more = slot.held.length + (slot.held_more ?? 0) - shown.length;
-    const items = shown.map(({ job, reason, detail }) => make("li", {}, make("strong", {}, job), `: ${REASONS[reason] ?? reason} (${detail})`));
+    const items = shown.map(({ job, reason, detail }) =>
+      make("li", {}, make("strong", {}, job), `: ${REASONS[reason] ?? reason} (${detail})`),
+    );
     if (more > 0) items.push(make("li", { class: "muted" }, `${inTens(more)} more`));
     return [make("h4", {}, "Why not"), make("ul", {}, ...items)];
   },

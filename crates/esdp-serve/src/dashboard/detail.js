@@ -59,23 +59,31 @@ const detailView = {
     say($("detail-text"), this.sentence(server));
     say($("detail-drain"), server.drained ? "Undrain" : "Drain");
     const columns = heatView.columns.filter((column) => heatView.cells.get(server.name)?.has(column.name));
-    const create = () => make("tr", {}, make("th", { scope: "row" }), make("td", { class: "number" }), make("td"), make("td", { class: "number" }), make("td", { class: "number" }));
+    const number = () => make("td", { class: "number" });
+    const create = () =>
+      make("tr", {}, make("th", { scope: "row" }), number(), make("td"), number(), number());
     keepRows($("detail-channels"), columns, (column) => column.name, create, (row, column) => {
       const channel = heatView.cells.get(server.name).get(column.name);
       const tried = channel.count > 0;
       const unit = channel.unit === "utility" ? "" : ` ${channel.unit}`;
       const interval = tried && channel.interval ? channel.interval.map(digits).join(" to ") : "never tried";
-      const texts = [column.name, tried ? digits(channel.mean) + unit : "", interval, inTens(channel.count), inTens(channel.pending)];
+      const mean = tried ? digits(channel.mean) + unit : "";
+      const texts = [column.name, mean, interval, inTens(channel.count), inTens(channel.pending)];
       texts.forEach((text, at) => say(row.cells[at], text));
     });
   },
 
   sentence(server) {
     const labels = server.labels.length > 0 ? ` Labels: ${server.labels.join(", ")}.` : "";
-    const use = Object.entries(server.capacity ?? {}).map(([device, all]) => `${device} ${inTens(all - (server.free?.[device] ?? all))} of ${inTens(all)}`);
+    const use = Object.entries(server.capacity ?? {}).map(([device, all]) => {
+      const free = server.free?.[device] ?? all;
+      return `${device} ${inTens(all - free)} of ${inTens(all)}`;
+    });
     const used = use.length > 0 ? ` In use: ${use.join(", ")}.` : "";
     if (server.factor === null) return `Nothing is known of its speed yet.${labels}${used}`;
     const [low, high] = server.interval;
-    return `${VERDICTS[server.verdict].text}: ${times(server.factor)} the usual speed (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}), from ${plural(Math.round(server.count), "outcome")}.${labels}${used}`;
+    const interval = `95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}`;
+    const told = `${VERDICTS[server.verdict].text}: ${times(server.factor)} the usual speed (${interval})`;
+    return `${told}, from ${plural(Math.round(server.count), "outcome")}.${labels}${used}`;
   },
 };

@@ -46,7 +46,8 @@ const heatView = {
     }
     const found = [...columns.values()];
     for (const column of found) column.usual = column.tried.length > 0 ? median(column.tried) : null;
-    const same = found.length === this.columns.length && found.every((column, at) => column.name === this.columns[at].name);
+    const isSame = (column, at) => column.name === this.columns[at].name;
+    const same = found.length === this.columns.length && found.every(isSame);
     this.columns = found;
     if (!same) this.newColumns();
     this.columns.forEach((column, at) => say(this.unitOf(at), this.unitText(column)));
@@ -74,7 +75,8 @@ const heatView = {
     const columns = this.columns.map((column) =>
       make("th", { scope: "col" }, button(column.name, column.name), make("span", { class: "unit" })),
     );
-    head.replaceChildren(make("th", { scope: "col" }, button("Server", null), make("span", { class: "unit" }, "in the order above")), ...columns);
+    const order = make("span", { class: "unit" }, "in the order above");
+    head.replaceChildren(make("th", { scope: "col" }, button("Server", null), order), ...columns);
   },
 
   sortBy(press, column) {
@@ -105,7 +107,9 @@ const heatView = {
   },
 
   create() {
-    const cells = this.columns.map(() => make("td", {}, make("span", { class: "value" }), make("span", { class: "doubt" })));
+    const cells = this.columns.map(() =>
+      make("td", {}, make("span", { class: "value" }), make("span", { class: "doubt" })),
+    );
     return make("tr", {}, make("th", { scope: "row" }), ...cells);
   },
 
@@ -114,7 +118,9 @@ const heatView = {
     say(row.cells[0], server.name);
     dress(row.cells[0], "title", server.name);
     const ratios = $("heat-show").value === "ratio";
-    this.columns.forEach((column, at) => this.fillCell(row.cells[at + 1], mine?.get(column.name), column, ratios));
+    this.columns.forEach((column, at) =>
+      this.fillCell(row.cells[at + 1], mine?.get(column.name), column, ratios),
+    );
   },
 
   fillCell(cell, channel, column, ratios) {

@@ -1,5 +1,6 @@
-// What is read when. Events say that something is new; figures are read at most once per second, and less often where
-// reading them takes long, so that thousands of servers neither stall this page nor keep the service busy.
+// What is read when. Events say that something is new; figures are read at most once per second, and less
+// often where reading them takes long, so that thousands of servers neither stall this page nor keep the
+// service busy.
 
 const PACE = 1000;
 // Reading takes at most this share of the time.
@@ -22,7 +23,8 @@ const board = {
     this.news = false;
     const started = performance.now();
     try {
-      const [figures, { servers }, { channels }] = await Promise.all(["/v1/status", "/v1/servers", "/v1/channels"].map((path) => api.get(path)));
+      const paths = ["/v1/status", "/v1/servers", "/v1/channels"];
+      const [figures, { servers }, { channels }] = await Promise.all(paths.map((path) => api.get(path)));
       this.status = figures;
       this.servers = servers;
       heatView.take(channels);
@@ -80,7 +82,9 @@ const board = {
   },
 
   link(state) {
-    const texts = { live: "Live", lost: "Reconnecting", token: "No token", connecting: "Connecting", paused: "Paused" };
+    const texts = {
+      live: "Live", lost: "Reconnecting", token: "No token", connecting: "Connecting", paused: "Paused",
+    };
     if (state !== "paused") this.linked = state;
     // What is shown may be from before the break.
     if (state === "live") this.news = true;

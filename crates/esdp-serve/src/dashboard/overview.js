@@ -34,7 +34,8 @@ const overview = {
     this.showAdvice(status);
     this.showDevices(status.devices);
     this.showWaiting(status, waiting);
-    say($("foot"), `esdp ${status.version}, up ${duration(status.uptime_seconds)}, ${inTens(status.sequence)} events`);
+    const up = duration(status.uptime_seconds);
+    say($("foot"), `esdp ${status.version}, up ${up}, ${inTens(status.sequence)} events`);
   },
 
   showSlow(servers) {
@@ -49,7 +50,8 @@ const overview = {
     const names = new Set(slow.map((server) => server.name));
     const found = slow.filter((server) => this.slowNames && !this.slowNames.has(server.name));
     this.slowNames = names;
-    if (found.length > 0) announce(`Slow: ${found.slice(0, 3).map((server) => `${server.name}, ${times(server.factor)}`).join("; ")}`);
+    const some = found.slice(0, 3).map((server) => `${server.name}, ${times(server.factor)}`);
+    if (some.length > 0) announce(`Slow: ${some.join("; ")}`);
   },
 
   showRate({ slot }) {
@@ -61,7 +63,8 @@ const overview = {
     const since = samples.find((sample) => now - sample.now <= MINUTE) ?? samples[0];
     const elapsed = now - since.now;
     say($("rate"), elapsed >= 1500 ? inTens(((slot - since.slot) / elapsed) * MINUTE) : "…");
-    say($("rate-note"), elapsed >= MINUTE * 0.9 ? "in the last minute" : `in the last ${Math.max(1, Math.round(elapsed / 1000))} s`);
+    const seconds = Math.max(1, Math.round(elapsed / 1000));
+    say($("rate-note"), elapsed >= MINUTE * 0.9 ? "in the last minute" : `in the last ${seconds} s`);
     this.drawSpark(samples);
   },
 
@@ -90,12 +93,17 @@ const overview = {
     }
     const sign = (value) => (value > 0 ? `+${digits(value)}` : digits(value));
     say($("advice"), sign(gain));
-    say($("advice-note"), `net utility (${sign(interval[0])} to ${sign(interval[1])}), ${percent(followed / compared)} of ${plural(compared, "task")} followed`);
+    const worth = `net utility (${sign(interval[0])} to ${sign(interval[1])})`;
+    const share = `${percent(followed / compared)} of ${plural(compared, "task")}`;
+    say($("advice-note"), `${worth}, ${share} followed`);
   },
 
   showDevices(devices) {
-    const create = () => make("tr", {}, make("th", { scope: "row" }), make("td", {}, bar()), make("td", { class: "number" }), make("td", { class: "number" }));
-    keepRows($("devices").tBodies[0], devices, (device) => device.device, create, (row, { device, used, capacity }) => {
+    const number = () => make("td", { class: "number" });
+    const create = () =>
+      make("tr", {}, make("th", { scope: "row" }), make("td", {}, bar()), number(), number());
+    const key = ({ device }) => device;
+    keepRows($("devices").tBodies[0], devices, key, create, (row, { device, used, capacity }) => {
       const [name, use, share, amount] = row.cells;
       say(name, device);
       fill(use.firstChild, capacity > 0 ? used / capacity : 0);
@@ -110,10 +118,14 @@ const overview = {
     const reasons = Object.entries(status.waiting);
     const wanted = ["", ...reasons.map(([reason]) => reason)];
     if (chosen && !wanted.includes(chosen)) wanted.push(chosen);
-    const texts = wanted.map((reason) => (reason ? `${REASONS[reason] ?? reason} (${inTens(status.waiting[reason] ?? 0)})` : `All (${inTens(waiting)})`));
+    const count = (reason) => inTens(reason ? (status.waiting[reason] ?? 0) : waiting);
+    const name = (reason) => (reason ? (REASONS[reason] ?? reason) : "All");
+    const texts = wanted.map((reason) => `${name(reason)} (${count(reason)})`);
     // A list that somebody has open is left alone.
     if (document.activeElement !== select) {
-      if (select.options.length !== wanted.length) select.replaceChildren(...wanted.map(() => make("option")));
+      if (select.options.length !== wanted.length) {
+        select.replaceChildren(...wanted.map(() => make("option")));
+      }
       wanted.forEach((reason, at) => {
         select.options[at].value = reason;
         say(select.options[at], texts[at]);
@@ -124,7 +136,8 @@ const overview = {
     $("waiting-none").hidden = jobs.length > 0;
     $("waiting-region").hidden = jobs.length === 0;
     const create = () => make("tr", {}, make("th", { scope: "row" }), make("td"), make("td"), make("td"));
-    keepRows($("waiting").tBodies[0], jobs, (job) => job.job, create, (row, { job, port, reason, detail }) => {
+    const key = ({ job }) => job;
+    keepRows($("waiting").tBodies[0], jobs, key, create, (row, { job, port, reason, detail }) => {
       [job, port, REASONS[reason] ?? reason, detail].forEach((text, at) => say(row.cells[at], text));
     });
   },

@@ -63,9 +63,10 @@ const serversView = {
   arrange(servers, anew) {
     const text = $("search").value.trim().toLowerCase();
     const verdict = $("verdict").value;
+    const named = (name) => name.toLowerCase().includes(text);
     const passes = (server) =>
       (!verdict || (verdict === "drained" ? server.drained : server.verdict === verdict)) &&
-      (!text || server.name.toLowerCase().includes(text) || server.labels.some((label) => label.toLowerCase().includes(text)));
+      (!text || named(server.name) || server.labels.some(named));
     const rows = servers.filter(passes);
     const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
     const sign = this.sort.down ? -1 : 1;
@@ -84,7 +85,8 @@ const serversView = {
 
   show(servers, anew) {
     const rows = this.arrange(servers, anew);
-    say($("shown"), rows.length === servers.length ? plural(rows.length, "server") : `${inTens(rows.length)} of ${plural(servers.length, "server")}`);
+    const all = plural(servers.length, "server");
+    say($("shown"), rows.length === servers.length ? all : `${inTens(rows.length)} of ${all}`);
     this.window.show(rows);
     return rows;
   },
@@ -99,11 +101,13 @@ const serversView = {
       drawn("line", { y1: 8, y2: 8, class: "span" }),
       drawn("circle", { cy: 8, r: 3.5 }),
     );
+    const verdict = make("span", { class: "verdict" });
+    verdict.append(make("span", { "aria-hidden": "true" }), " ", make("span"));
     return make(
       "tr",
       {},
       make("th", { scope: "row" }, open),
-      make("td", {}, make("span", { class: "verdict" }, make("span", { "aria-hidden": "true" }), " ", make("span"))),
+      make("td", {}, verdict),
       make("td", { class: "number strong" }),
       make("td", { class: "wide" }, svg, make("span", { class: "ends" })),
       make("td", { class: "number" }),

@@ -1,7 +1,8 @@
 // A table of which only the rows in sight are in the page, so that thousands of them stay smooth.
 
 class RowWindow {
-  // `create()` makes a row, `update(row, item)` fills it, also one that was another's; rows are `height` pixels high.
+  // `create()` makes a row, `update(row, item)` fills it, also one that was another's; rows are `height`
+  // pixels high.
   constructor(region, table, height, create, update) {
     Object.assign(this, { region, table, height, create, update });
     this.body = table.tBodies[0];
@@ -23,7 +24,9 @@ class RowWindow {
 
   // What somebody points at or has the focus in does not jump away.
   isHeld() {
-    return this.region.matches(":hover") || (this.region.contains(document.activeElement) && document.activeElement !== this.region);
+    const focused = document.activeElement;
+    const within = this.region.contains(focused) && focused !== this.region;
+    return within || this.region.matches(":hover");
   }
 
   // Forgets all rows: their columns have changed.

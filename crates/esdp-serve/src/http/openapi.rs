@@ -295,7 +295,10 @@ impl Operation {
             let answer = json!({ "description": described(*code), "content": error });
             answers.insert(code.status().to_string(), answer);
         }
-        let parameter = |(name, place, kind): &(&str, &str, &str)| json!({ "name": name, "in": place, "required": *place == "path", "schema": schema(kind) });
+        let parameter = |(name, place, kind): &(&str, &str, &str)| {
+            let required = *place == "path";
+            json!({ "name": name, "in": place, "required": required, "schema": schema(kind) })
+        };
         let mut operation = json!({
             "operationId": self.id,
             "summary": self.summary,
@@ -315,11 +318,15 @@ impl Operation {
 
 /// Where an answer leads: the operations that take what is in it.
 fn links(id: &str) -> Option<Value> {
-    let slot = json!({ "operationId": "slot", "parameters": { "slot": "$response.body#/slot" } });
-    let named = |operation: &str| json!({ "operationId": operation, "parameters": { "job": "$request.body#/jobs/0/id" } });
+    let with = |operation: &str, name: &str, value: &str| {
+        let parameters = Value::Object([(name.to_owned(), json!(value))].into_iter().collect());
+        json!({ "operationId": operation, "parameters": parameters })
+    };
+    let slot = with("slot", "slot", "$response.body#/slot");
+    let named = |operation: &str| with(operation, "job", "$request.body#/jobs/0/id");
+    let server = |operation: &str| with(operation, "server", "$response.body#/servers/0/name");
     let ticket = json!({ "ticket": "$response.body#/placements/0/ticket", "utility": 0.5 });
     let revoked = json!({ "ticket": "$response.body#/placements/0/ticket", "accepted": false });
-    let server = |operation: &str| json!({ "operationId": operation, "parameters": { "server": "$response.body#/servers/0/name" } });
     match id {
         "decide" => Some(json!({
             "why": slot, "end": named("endJob"), "status": named("trainerStatus"),

@@ -66,7 +66,8 @@ impl Sqlite {
         let connection = Connection::open(&path).map_err(|error| told(&error))?;
         let setup = format!(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; PRAGMA busy_timeout = 2000;
-             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;"
+             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA cache_size = -4000;
+             PRAGMA temp_store = MEMORY;"
         );
         let run = |connection: &Connection| {
             connection.execute_batch(&setup)?;

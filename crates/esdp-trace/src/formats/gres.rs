@@ -35,9 +35,9 @@ fn outside_of_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a node in this state takes jobs: `idle`, `MIXED+PLANNED`. Out are nodes that are down, drained, off
-/// (`POWERED_DOWN`, `~`), about to be (`%`, `!`), silent (`*`), in maintenance (`$`), not there yet or not as
-/// Slurm's configuration has them (`INVAL`, `INVALID_REG`).
+/// Whether a node in this state takes jobs: `idle`, `MIXED+PLANNED`. Out are nodes that are down, drained,
+/// off (`POWERED_DOWN`, `~`), about to be (`%`, `!`), silent (`*`), in maintenance (`$`), not there yet or
+/// not as Slurm's configuration has them (`INVAL`, `INVALID_REG`).
 pub(super) fn in_service(state: &str) -> bool {
     let state = state.to_ascii_lowercase();
     let words =

@@ -9,7 +9,7 @@
 //! | `swf` | Standard Workload Format |
 //! | `batsim` | Batsim workloads |
 //! | `sacct` | Slurm accounting |
-//! | `sinfo`, `scontrol`, `kubernetes`, `node_table` | machines as Slurm, Kubernetes and a plain table tell them |
+//! | `sinfo`, `scontrol`, `kubernetes`, `node_table` | machines as Slurm, Kubernetes or a table tell them |
 //! | `philly` | Microsoft's Philly trace, as a table |
 //! | `gavel`, `azure`, `speed_table` | speeds |
 

@@ -274,7 +274,8 @@ impl MadeWeek {
             let nodes = if nodes.is_empty() { "None assigned".to_owned() } else { nodes };
             let _ = writeln!(
                 text,
-                "{}|{}|{}|{partition}|{}|{start}|{end}|{elapsed}|{}|{nodes}|{}|cpu={cpu},mem={memory}G,node={}{gpus}",
+                "{}|{}|{}|{partition}|{}|{start}|{end}|{elapsed}|{}|{nodes}|{}|\
+                 cpu={cpu},mem={memory}G,node={}{gpus}",
                 1000 + at,
                 name.user,
                 name.name,

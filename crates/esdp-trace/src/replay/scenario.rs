@@ -51,8 +51,8 @@ impl RelativeSpeeds {
 }
 
 impl Played {
-    /// The slot of every job's arrival, from 0; later jobs of a crowd come a slot later. Jobs are in the order
-    /// of their arrival, so the last slot of a type is the only one that may be full.
+    /// The slot of every job's arrival, from 0; later jobs of a crowd come a slot later. Jobs are in the
+    /// order of their arrival, so the last slot of a type is the only one that may be full.
     fn slots(&self) -> Vec<usize> {
         let mut crowds: Vec<(usize, u32)> = vec![(0, 0); self.types.len()];
         let last = self.window.slots as usize - 1;

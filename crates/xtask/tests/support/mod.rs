@@ -15,8 +15,8 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {
     files(folder, &["rs"])
 }
 
-/// Every file with one of these endings below the folder, by its path from there, with its text. What was built
-/// is left out.
+/// Every file with one of these endings below the folder, by its path from there, with its text. What was
+/// built is left out.
 pub(crate) fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

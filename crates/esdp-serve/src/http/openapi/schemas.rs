@@ -62,15 +62,22 @@ pub(super) fn schemas() -> Value {
     let mut all = json!({
         "Anything": { "type": "object" },
         "Name": {
-            "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+            "type": "string", "minLength": 1, "maxLength": LONGEST_NAME,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
         },
         // A slash or a dot alone in a path leads elsewhere; other names work, too, if they are encoded.
-        "PathName": { "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$" },
+        "PathName": {
+            "type": "string", "minLength": 1, "maxLength": LONGEST_NAME,
+            "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$",
+        },
         "Text": text(),
         "SlotNumber": whole(1),
         "Limit": { "type": "integer", "minimum": 1, "maximum": 500 },
         "Share": share,
-        "Amounts": { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 1_u64 << 40 } },
+        "Amounts": {
+            "type": "object",
+            "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 1_u64 << 40 },
+        },
         "Health": open(1, &[("status", text())]),
         "Ready": open(3, &[("status", text()), ("cluster", boolean.clone()), ("slot", whole(0))]),
         "Error": open(2, &[
@@ -195,7 +202,9 @@ pub(super) fn schemas() -> Value {
         // It fails open: whatever comes is answered.
         "ExtenderArgs": {},
         "HostPriorities": list("HostPriority"),
-        "HostPriority": open(2, &[("Host", text()), ("Score", json!({ "type": "integer", "minimum": 0, "maximum": 10 }))]),
+        "HostPriority": open(2, &[
+            ("Host", text()), ("Score", json!({ "type": "integer", "minimum": 0, "maximum": 10 })),
+        ]),
     });
     if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
         all.extend(more);

@@ -8,10 +8,13 @@ fn read(text: &str) -> Result<ClusterDescription, ApiError> {
 
 #[test]
 fn a_cluster_comes_back_as_it_was_sent() {
-    let text = r#"{"devices":["cpu","gpu"],"servers":[{"name":"n0","capacity":{"cpu":64,"gpu":8},"labels":["a100"]},
+    let text = r#"{"devices":["cpu","gpu"],"servers":[
+        {"name":"n0","capacity":{"cpu":64,"gpu":8},"labels":["a100"]},
         {"name":"n1","capacity":{"cpu":8}}],"ports":[
-        {"name":"train","request":{"cpu":8,"gpu":2},"tasks":4,"min":2,"servers":["n0","n1"],"weight":1.0,"reference_speed":120.0},
-        {"name":"ps","groups":[{"name":"ps","request":{"cpu":1},"count":1,"min":1},{"name":"w","request":{"gpu":1},"count":3}]},
+        {"name":"train","request":{"cpu":8,"gpu":2},"tasks":4,"min":2,"servers":["n0","n1"],
+            "weight":1.0,"reference_speed":120.0},
+        {"name":"ps","groups":[{"name":"ps","request":{"cpu":1},"count":1,"min":1},
+            {"name":"w","request":{"gpu":1},"count":3}]},
         {"name":"parts","parts":true,"channels":[{"server":"n1","request":{"cpu":2}}]}]}"#;
     let described = read(text).unwrap();
     assert_eq!(ClusterWire::of(&described).describe().unwrap(), described);
