@@ -143,6 +143,23 @@ mod tests {
         assert!((student(10) - 2.262).abs() < 1e-9 && student(1000) < 2.05);
     }
 
+    #[test]
+    fn gains_are_shares_of_the_other_and_nothing_gains_over_nothing() {
+        let gain = Difference::gain(&[1.2, 4.0, 3.0], &[1.0, 0.0, 2.0]);
+        assert!((gain.spread.mean - (0.2 + 0.0 + 0.5) / 3.0).abs() < 1e-12, "{gain:?}");
+    }
+
+    #[test]
+    fn only_several_rivals_on_two_to_four_seeds_have_too_few() {
+        let has = |policies: &str, seeds: usize| {
+            let aous = vec![1.0; seeds];
+            has_too_few_seeds(&outcome(policies, &vec![aous.as_slice(); policies.split(',').count()]))
+        };
+        assert!(has("oracle,esdp,cts", 2) && has("esdp,cts,lcf", 4));
+        assert!(!has("oracle,esdp", 4), "the oracle is no rival");
+        assert!(!has("esdp,cts", 1) && !has("esdp,cts", 5));
+    }
+
     /// A short run, with the AOU of each policy and seed replaced.
     fn outcome(policies: &str, aous: &[&[f64]]) -> RunOutcome {
         let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();

@@ -20,8 +20,10 @@
 //! | [`metrics`], [`feed`] | figures and news for those who watch |
 //! | [`tokens`], [`tls`] | who may come in, and over what |
 //! | [`settings`], [`log`] | how it runs, what it says |
+//! | [`answer`] | answers as a client reads them |
 //! | [`offline`] | a journal without its service |
 
+pub mod answer;
 pub mod clock;
 pub mod engine;
 pub mod feed;

@@ -32,7 +32,8 @@
 //!         let Effect::Started(start) = effect else { continue };
 //!         live.apply(&Event::Accepted { ticket: start.ticket }); // your cluster runs it ...
 //!         for place in &start.placements {
-//!             let images = if place.server == "new" { 900.0 } else { 200.0 }; // ... at a speed we must find out
+//!             // ... at a speed we must find out
+//!             let images = if place.server == "new" { 900.0 } else { 200.0 };
 //!             let report = SpeedReport::Work { work: 10.0 * images, seconds: 10.0 };
 //!             let tasks = WhichTasks::On(place.server.clone());
 //!             live.apply(&Event::Reported { ticket: start.ticket, tasks, report });

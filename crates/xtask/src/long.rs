@@ -3,7 +3,6 @@
 use std::process::Command;
 
 use crate::cargo::{cargo, run};
-use crate::test::CHECKED;
 use crate::{Failure, schemathesis};
 
 /// A test that can be run for longer.
@@ -21,6 +20,9 @@ struct Long {
     variable: &'static str,
     default: u64,
 }
+
+/// The profile of a release build that checks for overflow.
+const CHECKED: &str = "checked";
 
 const CLI: &str = "esdp-cli";
 const SERVE: &str = "serve";

@@ -8,12 +8,9 @@ use crate::cargo::{cargo, run, succeeds};
 use crate::chromium::CHROMIUM;
 use crate::programs::{EVERY, Manner, Program};
 use crate::seconds::{Row, Summary};
-use crate::slurm::{OF_SLURM, SLURM, is_started_by};
+use crate::slurm::{LONGEST, OF_SLURM, SLURM, is_started_by};
 use crate::strace::STRACE;
 use crate::{Failure, axe, book, deny, highspy, programs, real, schemathesis};
-
-/// The profile of a release build that checks for overflow.
-pub(crate) const CHECKED: &str = "checked";
 
 const HELP: &str = "\
 Runs every check the project has. The first two come first, and the command ends
@@ -28,10 +25,9 @@ Steps (all of them when none is named):
   test     unit and integration tests but those of `slurm`; benchmarks are left
            out. Needs Chromium and strace and installs them with apt when run as
            root; needs highspy (HiGHS for Python), schemathesis and axe-core, and
-           installs them with pip and npm below target
+           installs them with pip and npm below target. The library, where the
+           arithmetic is, is optimised as in a release, with overflow checks
   slurm    the tests that start clusters of Slurm, which is installed with apt
-  checked  the tests of the arithmetic again, optimised as in a release, with
-           overflow checks
   doctest  the examples in the documentation
   doc      the documentation of the code builds without a warning
   book     every link between the documents leads somewhere, and their site
@@ -63,7 +59,6 @@ enum Step {
     Clippy,
     Test,
     Slurm,
-    Checked,
     Doctest,
     Doc,
     Book,
@@ -71,17 +66,8 @@ enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 9] = [
-        Self::Fmt,
-        Self::Clippy,
-        Self::Test,
-        Self::Slurm,
-        Self::Checked,
-        Self::Doctest,
-        Self::Doc,
-        Self::Book,
-        Self::Deny,
-    ];
+    const ALL: [Self; 8] =
+        [Self::Fmt, Self::Clippy, Self::Test, Self::Slurm, Self::Doctest, Self::Doc, Self::Book, Self::Deny];
 
     fn name(self) -> &'static str {
         match self {
@@ -89,7 +75,6 @@ impl Step {
             Self::Clippy => "clippy",
             Self::Test => "test",
             Self::Slurm => "slurm",
-            Self::Checked => "checked",
             Self::Doctest => "doctest",
             Self::Doc => "doc",
             Self::Book => "book",
@@ -126,25 +111,6 @@ impl Step {
                 let programs = Manner::default().run(&programs::build(&OF_SLURM, 0)?)?;
                 return Ok(Done { programs, unchecked: None });
             }
-            // The library's solvers and statistics, where the arithmetic is; the whole workspace would take
-            // minutes.
-            Self::Checked => cargo_with(&[
-                "test",
-                "--locked",
-                "--profile",
-                CHECKED,
-                "--package",
-                "esdp",
-                "--test",
-                "solver",
-                "--test",
-                "scheduler",
-                "--",
-                "solvers::",
-                "gang_solver::",
-                "group_minima::",
-                "conformance::",
-            ])?,
             Self::Doctest => cargo_with(&["test", "--locked", "--workspace", "--doc"])?,
             Self::Doc => {
                 let mut command = cargo();
@@ -238,8 +204,11 @@ fn beside_each_other(steps: &[Step], summary: &mut Summary) -> Result<(), Failur
     let mut running = Vec::new();
     // First what mostly waits. It gives up on what is not answered in time, so all others make way for it.
     if steps.contains(&Step::Slurm) {
-        let slurm = programs::build(&OF_SLURM, 0)?;
-        running.push(Beside::start(Step::Slurm.name(), move |said| run_slurm(said, &slurm))?);
+        let slurm = programs::build(&OF_SLURM, 0)?.into_iter();
+        let (longest, others): (Vec<_>, Vec<_>) = slurm.partition(|program| program.name == LONGEST);
+        for (name, programs) in [(LONGEST, longest), (Step::Slurm.name(), others)] {
+            running.push(Beside::start(name, move |said| run_slurm(name, said, &programs))?);
+        }
     }
     let mut causes = Vec::new();
     let mut note =
@@ -274,11 +243,11 @@ fn run_ordinary(manner: &Manner, programs: Vec<Program>, summary: &mut Summary) 
     Ok(())
 }
 
-fn run_slurm(said: File, programs: &[Program]) -> Result<Summary, Failure> {
+fn run_slurm(name: &str, said: File, programs: &[Program]) -> Result<Summary, Failure> {
     let start = Instant::now();
     let programs = Manner { said: Some(said), ..Manner::default() }.run(programs)?;
     let mut summary = Summary::default();
-    summary.step(Step::Slurm.name(), start.elapsed().as_secs_f64(), programs);
+    summary.step(name, start.elapsed().as_secs_f64(), programs);
     Ok(summary)
 }
 

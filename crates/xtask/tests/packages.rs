@@ -50,6 +50,28 @@ fn own_dependencies(manifest: &str) -> Vec<&str> {
     names.filter(|name| name.starts_with("esdp")).collect()
 }
 
+/// A release build with overflow checks is among the tests: that of the library, where the arithmetic is.
+#[test]
+fn the_library_is_tested_as_it_is_released_with_overflow_checks() {
+    let manifest = std::fs::read_to_string(workspace_root().join("Cargo.toml")).unwrap();
+    let section = |name: &str| {
+        let found = manifest.split("\n[").find_map(|section| section.strip_prefix(&format!("{name}]\n")));
+        found.unwrap_or_else(|| panic!("no [{name}]"))
+    };
+    assert!(section("profile.dev.package.esdp").starts_with("opt-level = 3\n"));
+    // Cargo's own defaults: level 3 for a release, and both kinds of checks while developing.
+    for (name, key) in [
+        ("profile.release", "opt-level"),
+        ("profile.dev", "overflow-checks"),
+        ("profile.dev", "debug-assertions"),
+        ("profile.dev.package.esdp", "overflow-checks"),
+        ("profile.dev.package.esdp", "debug-assertions"),
+    ] {
+        assert!(!section(name).lines().any(|line| line.starts_with(key)), "[{name}] sets {key}");
+    }
+    assert!(!manifest.contains("\n[profile.test") && !manifest.contains("\n[profile.release.package.esdp]"));
+}
+
 #[test]
 fn every_crate_can_be_packaged() {
     // Without the lock file no registry is asked for the crates of the workspace, which may not be in one.

@@ -1,17 +1,16 @@
 //! A small HTTP client: one connection, opened again when it is gone, with TLS or without.
 
 use anyhow::{Context, bail};
+use esdp_serve::answer::HttpAnswer;
 use esdp_serve::tls::Trust;
 use serde_json::Value;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest answer that is read, in bytes.
-const LONGEST: usize = 1 << 30;
 
 /// Where a service is, and who asks.
 #[derive(Debug, Clone)]
@@ -166,40 +165,13 @@ impl Client {
         request += body.unwrap_or_default();
         stream.get_mut().write_all(request.as_bytes())?;
         stream.get_mut().flush()?;
-        let (answer, last) = read(stream)?;
-        if last {
+        let HttpAnswer { status, body, is_last } = HttpAnswer::read(stream)?;
+        if is_last {
             self.stream = None;
         }
-        Ok(answer)
+        let body = String::from_utf8(body).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+        Ok(Answer { status, body })
     }
-}
-
-/// An answer, and whether the connection ends with it.
-fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
-    let broken = |what: &str| io::Error::new(ErrorKind::InvalidData, what.to_owned());
-    let mut line = String::new();
-    if stream.read_line(&mut line)? == 0 {
-        return Err(io::Error::new(ErrorKind::UnexpectedEof, "the service has closed the connection"));
-    }
-    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.ok_or_else(|| broken("not an answer of an HTTP service"))?;
-    let (mut length, mut last) = (None, false);
-    loop {
-        line.clear();
-        stream.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        match (name.to_ascii_lowercase().as_str(), value.trim()) {
-            ("content-length", value) => length = value.parse::<usize>().ok(),
-            ("connection", value) => last = value.eq_ignore_ascii_case("close"),
-            _ => {}
-        }
-    }
-    let length =
-        length.filter(|&length| length <= LONGEST).ok_or_else(|| broken("an answer without a length"))?;
-    let mut bytes = vec![0; length];
-    stream.read_exact(&mut bytes)?;
-    let body = String::from_utf8(bytes).map_err(|_| broken("an answer that is not UTF-8"))?;
-    Ok((Answer { status, body }, last))
 }
 
 /// A name as a part of a path.
@@ -234,16 +206,6 @@ mod tests {
             assert!(host(url).is_err(), "{url}");
         }
         assert!(Target::parse("a:1", Some("a\r\nb".to_owned()), None).is_err());
-    }
-
-    #[test]
-    fn answers_are_read_to_their_end_and_no_further() {
-        let mut text = &b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n"[..];
-        let (answer, last) = read(&mut text).unwrap();
-        assert_eq!((answer.status, answer.body.as_str(), last), (404, "{}", false));
-        assert_eq!(text, b"HTTP/1.1 200 OK\r\n");
-        assert!(read(&mut &b"HTTP/1.1 200 OK\r\n\r\n"[..]).is_err());
-        assert!(read(&mut &b""[..]).is_err());
     }
 
     #[test]

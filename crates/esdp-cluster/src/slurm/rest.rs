@@ -6,8 +6,9 @@
 use super::client::{CallError, SlurmClient, says_away};
 use super::conversation::SlurmRefusal;
 use super::json::text;
+use esdp_serve::answer::HttpAnswer;
 use serde_json::{Value, json};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -134,41 +135,15 @@ impl Rest {
             }
         };
         stream.get_mut().write_all(request.as_bytes())?;
-        let (answer, last) = read(&mut stream)?;
-        self.connection = (!last).then_some(stream);
-        Ok(answer)
+        let HttpAnswer { status, body, is_last } = HttpAnswer::read(&mut stream)?;
+        self.connection = (!is_last).then_some(stream);
+        // Whatever users have put into the names of their jobs.
+        Ok((status, String::from_utf8_lossy(&body).into_owned()))
     }
 }
 
 fn is_late(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-}
-
-/// An answer of HTTP 1.1, whose length `slurmrestd` always tells, and whether the connection ends with it.
-fn read(stream: &mut impl BufRead) -> io::Result<(Answer, bool)> {
-    let broken = |what: &str| io::Error::new(ErrorKind::InvalidData, what.to_owned());
-    let mut line = String::new();
-    if stream.read_line(&mut line)? == 0 {
-        return Err(io::Error::new(ErrorKind::UnexpectedEof, "it has closed the connection"));
-    }
-    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.ok_or_else(|| broken("it does not answer as a web service does"))?;
-    let (mut length, mut last) = (None, false);
-    loop {
-        line.clear();
-        stream.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        match (name.to_ascii_lowercase().as_str(), value.trim()) {
-            ("content-length", value) => length = value.parse().ok(),
-            ("connection", value) => last = value.eq_ignore_ascii_case("close"),
-            _ => {}
-        }
-    }
-    let mut bytes = Vec::new();
-    stream
-        .take(length.ok_or_else(|| broken("it does not tell the length of its answer"))?)
-        .read_to_end(&mut bytes)?;
-    Ok(((status, String::from_utf8_lossy(&bytes).into_owned()), last))
 }
 
 /// A token for whoever we are.
@@ -197,14 +172,5 @@ mod tests {
         assert_eq!(complaint(refused), "Job update requested failed: Invalid node name specified");
         assert_eq!(complaint(r#"{"errors": []}"#), "");
         assert_eq!(complaint("Unable find requested URL."), "Unable find requested URL.");
-    }
-
-    #[test]
-    fn answers_are_read_to_their_end() {
-        let mut text = &b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: 2\r\n\r\n{}HTTP"[..];
-        assert_eq!(read(&mut text).unwrap(), ((404, "{}".to_owned()), true));
-        assert_eq!(text, b"HTTP");
-        assert!(read(&mut &b"HTTP/1.1 200 OK\r\n\r\n"[..]).is_err());
-        assert!(read(&mut &b""[..]).is_err());
     }
 }

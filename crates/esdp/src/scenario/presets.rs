@@ -9,7 +9,7 @@
 //! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
 //! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
 //! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
-//! | `suite-...` | what else a policy is judged by: a throttled rack, a server that degrades, late outcomes ... |
+//! | `suite-...` | what else a policy is judged by: throttled racks, servers that degrade, late outcomes |
 //! | the others | one per figure of the paper's evaluation |
 
 macro_rules! presets {

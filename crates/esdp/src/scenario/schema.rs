@@ -33,8 +33,8 @@ pub fn schema() -> Value {
     schema["title"] = json!("A scenario of esdp");
     // That of the type is for who writes Rust.
     schema["description"] = json!(
-        "A cluster, its arrivals and speeds, policies, slots and seeds. Every key has a default; docs/scenario.md \
-         explains them with examples."
+        "A cluster, its arrivals and speeds, policies, slots and seeds. Every key has a default; \
+         docs/scenario.md explains them with examples."
     );
     // The law may be left out; an enum with a tag cannot say so.
     if let Some(bernoulli) = schema.pointer_mut("/properties/arrivals/oneOf/0") {

@@ -56,7 +56,10 @@ fn a_cluster_can_be_written_down() {
         [graph]
         ports = 2
         servers = 2
-        channels = [{ port = 0, server = 0, request = [1] }, { port = 0, server = 1, request = [2] }, { port = 1, server = 1 }]
+        channels = [
+            { port = 0, server = 0, request = [1] }, { port = 0, server = 1, request = [2] },
+            { port = 1, server = 1 },
+        ]
         [devices]
         count = 1
         amounts = [3]
@@ -89,7 +92,9 @@ fn gangs_can_be_written_down() {
         [graph]
         ports = 1
         servers = 2
-        channels = [{ port = 0, server = 0 }, { port = 0, server = 0, task = 1 }, { port = 0, server = 1, task = 1 }]
+        channels = [
+            { port = 0, server = 0 }, { port = 0, server = 0, task = 1 }, { port = 0, server = 1, task = 1 },
+        ]
         [devices]
         server_capacity = [4, 4]
         [gangs]

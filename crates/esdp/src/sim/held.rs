@@ -92,8 +92,8 @@ pub(crate) fn check_luck(deviation: f64) -> Result<(), ParameterError> {
     check_number("luck", deviation, 0.0..=5.0)
 }
 
-/// The factor between how fast a job's tasks ran and what it reports. A job that has more to do than others of
-/// its kind seems slow, wherever it runs: that is the job's luck, and says nothing of the server.
+/// The factor between how fast a job's tasks ran and what it reports. A job that has more to do than others
+/// of its kind seems slow, wherever it runs: that is the job's luck, and says nothing of the server.
 pub(super) fn luck(deviation: f64, seed: u64, port: PortId, number: u64) -> f64 {
     if deviation == 0.0 {
         return 1.0;

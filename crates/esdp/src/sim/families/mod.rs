@@ -2,9 +2,9 @@
 //!
 //! | family | size | what it is |
 //! |---|---|---|
-//! | [`real-nodes`](Family::RealNodes) | servers x jobs | gangs on machines with hundreds of cores and gigabytes, 8 GPUs |
+//! | [`real-nodes`](Family::RealNodes) | servers x jobs | gangs on machines with hundreds of cores |
 //! | [`congested`](Family::Congested) | jobs x servers | gangs on small servers, many more than fit |
-//! | [`or-library`](Family::OrLibrary) | limits x channels | multi-dimensional knapsacks by Chu and Beasley's rule |
+//! | [`or-library`](Family::OrLibrary) | limits x channels | many-dimensional knapsacks by Chu and Beasley |
 //! | [`ties`](Family::Ties) | channels x kinds | channels that are alike, or nearly |
 //! | [`quotas`](Family::Quotas) | ports x servers | limits of servers, of the cluster and of every port |
 //! | [`many-limits`](Family::ManyLimits) | limits x channels | small requests on more devices than usual |

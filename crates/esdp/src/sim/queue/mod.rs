@@ -3,15 +3,18 @@
 //!
 //! | rule | what |
 //! |---|---|
-//! | [`QueueRule::Easy`] | first come, first served; the first job that does not fit gets a reservation, and later ones may go ahead if they do not delay it (EASY backfill, what Slurm does by default) |
-//! | [`QueueRule::Conservative`] | every job gets a reservation, and later ones may go ahead if they delay none |
+//! | [`QueueRule::Easy`] | later jobs may go ahead if they do not delay the first that does not fit |
+//! | [`QueueRule::Conservative`] | later jobs may go ahead if they delay nobody |
 //! | [`QueueRule::Logged`] | jobs start when and where a log says: a check of the model |
 //!
-//! A rule is told how long each job would take on a server of average speed, and of one that runs when it will
-//! be done if it goes on as it did so far: more than a real scheduler ever knows, and with users' guesses
-//! backfill does worse. It learns nothing. It is no
-//! [`Policy`](crate::policy::Policy), which sees how many jobs wait at a port and not which; so it starts
-//! jobs by itself, while the scheduler lets the slot pass.
+//! With the first two, who may not be delayed has a reservation: the first job in the queue that does not fit
+//! (EASY backfill, what Slurm does by default), or every job.
+//!
+//! A rule is told how long each job would take on a server of average speed, and of one that runs when it
+//! will be done if it goes on as it did so far: more than a real scheduler ever knows, and with users'
+//! guesses backfill does worse. It learns nothing. It is no [`Policy`](crate::policy::Policy), which sees how
+//! many jobs wait at a port and not which; so it starts jobs by itself, while the scheduler lets the slot
+//! pass.
 
 mod conservative;
 mod easy;
