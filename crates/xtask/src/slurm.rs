@@ -19,9 +19,6 @@ pub(crate) const SLURM: Needed = Needed {
 /// The programs of tests that start clusters of Slurm, as Cargo is told of them.
 pub(crate) const OF_SLURM: [&str; 4] = ["--test", "testbed", "--test", "slurm_*"];
 
-/// The one that takes the longest, nearly all of it waiting; the others run beside it.
-pub(crate) const LONGEST: &str = "slurm_arms";
-
 /// Whether a program of tests is one of them, by its name.
 pub(crate) fn is_started_by(test: &str) -> bool {
     test == "testbed" || test.starts_with("slurm_")

@@ -8,7 +8,7 @@ use crate::cargo::{cargo, run, succeeds};
 use crate::chromium::CHROMIUM;
 use crate::programs::{EVERY, Manner, Program};
 use crate::seconds::{Row, Summary};
-use crate::slurm::{LONGEST, OF_SLURM, SLURM, is_started_by};
+use crate::slurm::{OF_SLURM, SLURM, is_started_by};
 use crate::strace::STRACE;
 use crate::{Failure, axe, book, deny, highspy, programs, real, schemathesis};
 
@@ -204,11 +204,8 @@ fn beside_each_other(steps: &[Step], summary: &mut Summary) -> Result<(), Failur
     let mut running = Vec::new();
     // First what mostly waits. It gives up on what is not answered in time, so all others make way for it.
     if steps.contains(&Step::Slurm) {
-        let slurm = programs::build(&OF_SLURM, 0)?.into_iter();
-        let (longest, others): (Vec<_>, Vec<_>) = slurm.partition(|program| program.name == LONGEST);
-        for (name, programs) in [(LONGEST, longest), (Step::Slurm.name(), others)] {
-            running.push(Beside::start(name, move |said| run_slurm(name, said, &programs))?);
-        }
+        let slurm = programs::build(&OF_SLURM, 0)?;
+        running.push(Beside::start(Step::Slurm.name(), move |said| run_slurm(said, &slurm))?);
     }
     let mut causes = Vec::new();
     let mut note =
@@ -243,11 +240,11 @@ fn run_ordinary(manner: &Manner, programs: Vec<Program>, summary: &mut Summary) 
     Ok(())
 }
 
-fn run_slurm(name: &str, said: File, programs: &[Program]) -> Result<Summary, Failure> {
+fn run_slurm(said: File, programs: &[Program]) -> Result<Summary, Failure> {
     let start = Instant::now();
     let programs = Manner { said: Some(said), ..Manner::default() }.run(programs)?;
     let mut summary = Summary::default();
-    summary.step(name, start.elapsed().as_secs_f64(), programs);
+    summary.step(Step::Slurm.name(), start.elapsed().as_secs_f64(), programs);
     Ok(summary)
 }
 

@@ -255,6 +255,26 @@ mod tests {
         assert_eq!((recent.count(A), recent.pending(A)), (0.0, 0));
     }
 
+    /// Speeds counted in units half as large: block by block, so that what leaves the window leaves in the new
+    /// unit.
+    #[test]
+    fn speeds_counted_anew_are_so_in_every_block() {
+        let mut recent = Windowed::new(2, 8);
+        for slot in 1..=8u64 {
+            recent.advance(Slot(slot));
+            recent.observe(&ran(slot, A, if slot <= 4 { 0.8 } else { 0.4 }));
+        }
+        let other = recent.estimate(ChannelId(1));
+        recent.rescale(A, 0.5, 0.0);
+        assert!((recent.estimate(A) - 0.3).abs() < 1e-12, "{}", recent.estimate(A));
+        recent.advance(Slot(12));
+        assert!((recent.estimate(A) - 0.2).abs() < 1e-12, "the first four have left: {}", recent.estimate(A));
+        // Speeds are 0.1 above what is left of them after their cost.
+        recent.rescale(A, 0.5, 0.1);
+        assert!((recent.estimate(A) - 0.05).abs() < 1e-12, "{}", recent.estimate(A));
+        assert_eq!(recent.estimate(ChannelId(1)), other);
+    }
+
     #[test]
     fn another_window_is_refused() {
         let state = Windowed::new(1, 8).state();
