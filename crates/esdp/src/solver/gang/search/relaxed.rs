@@ -11,7 +11,7 @@ use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
     DESCENT_PART, FEW_TASKS, GOAL, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_WORK, TREE_PART, WANTED,
 };
-use crate::solver::gang::tuning::search::{CLOSE, STEPS, WIDE, WORK_PER_VISIT};
+use crate::solver::gang::tuning::search::{CLOSE, LEAST_WORK, STEPS, WIDE, WORK_PER_VISIT};
 
 impl Decomposition {
     /// The linear relaxation, and decisions from it; a bound.
@@ -43,7 +43,9 @@ impl Decomposition {
             let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
             self.improve_regions(bound, work as u64);
         }
-        if self.is_default && gap(self, bound) > GOAL && self.has_small_servers() {
+        // A tree that follows needs its work, and does better.
+        let is_last = !self.has_tree(LEAST_WORK / WORK_PER_VISIT);
+        if self.is_default && is_last && gap(self, bound) > GOAL && self.has_small_servers() {
             bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(MOST_WORK));
         }
         bound
