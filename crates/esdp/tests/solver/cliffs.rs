@@ -133,6 +133,20 @@ fn gangs_whose_last_rounded_rows_gain_nothing() {
     check(&draw.instance(), &Asked { best: 217.3425, short: 0.01, gap: 0.03 });
 }
 
+/// Rounded rows raise the prices of some servers, and channels that looked dear before are wanted: left out of
+/// the relaxation, they made the bound 4 % worse.
+#[test]
+fn gangs_whose_rounded_rows_bring_channels_back() {
+    let draw = Draw {
+        family: Family::Congested,
+        size: Dimensions(40, 40),
+        index: IndexKind::Linear,
+        seed: 31,
+        number: 6,
+    };
+    check(&draw.instance(), &Asked { best: 66.4, short: 0.01, gap: 0.02 });
+}
+
 #[test]
 fn gangs_on_100_real_nodes() {
     let linear = draw(Family::RealNodes, (100, 100), IndexKind::Linear);

@@ -13,7 +13,7 @@ pub(super) mod search {
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
     /// The same where the linear relaxation guides it.
-    pub const LEAST_WORK_RELAXED: u64 = 20_000_000;
+    pub const LEAST_WORK_RELAXED: u64 = 16_000_000;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
@@ -143,7 +143,9 @@ pub(super) mod dive {
     /// The share of the open copies, and of the open tasks, that is decided in a bit at least.
     pub const COPIES: f64 = 0.5;
     pub const TASKS: f64 = 0.2;
-    /// The same on the linear relaxation, whose uses are nearly whole.
+    /// Where less work is left than for so many solutions as the last one, all copies are decided at once.
+    pub const FEW_LEFT: u64 = 3;
+    /// The share of the tasks on the linear relaxation, whose uses are nearly whole.
     pub const RELAXED_TASKS: f64 = 0.05;
     /// Fewer uses than this, on average, are not worth a look.
     pub const FEWEST: f64 = 0.02;
@@ -206,6 +208,13 @@ pub(super) mod relaxed {
     /// One more node for so many jobs: where a few nodes are lost among many jobs, the work is better spent
     /// on regions.
     pub const JOBS_PER_NODE: u64 = 4;
+    /// Where a server holds at most so many tasks on average, the search by default goes on while the gap is
+    /// wider than this, ...
+    pub const FEW_TASKS: f64 = 4.0;
+    pub const GOAL: f64 = 0.02;
+    /// ... up to so many budgets and so much work in all.
+    pub const MOST_TIMES: u64 = 10;
+    pub const MOST_WORK: u64 = 250_000_000;
 }
 
 pub(super) mod copies {
@@ -252,6 +261,14 @@ pub(super) mod choose {
     pub const MOST: usize = 10_000;
     /// ... as long as bounds exceed the value with them by more than this share.
     pub const MISSING: f64 = 2e-3;
+    /// Where a large problem misses this much, its next round comes before all else; ...
+    pub const MISSING_MUCH: f64 = 1e-2;
+    /// ... but where its value changed by less than this share, more channels are of no use.
+    pub const SETTLED: f64 = 2e-3;
+    /// The rounds of a large problem that are not charged take at most this part of its relaxation's work.
+    pub const LARGE_PART: u64 = 4;
+    /// The gap at which the first solution of a large problem is good enough to choose by.
+    pub const COARSE: f64 = 4e-3;
     /// Channels that a solution uses less than this are not kept for its sake.
     pub const LEAST_USED: f64 = 0.01;
     /// Channels whose reduced value is below this, in the scaled objective, are far from use.

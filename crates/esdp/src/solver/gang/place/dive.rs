@@ -11,7 +11,7 @@ use crate::solver::gang::relax::Relaxation;
 use crate::solver::gang::search::fixing::take;
 use crate::solver::gang::smooth::newton::Newton;
 use crate::solver::gang::tuning::dive::{
-    COPIES, FEWEST, RELAXED_TASKS, ROUNDS, STEPS, SURE, TASKS, TEMPERATURE,
+    COPIES, FEW_LEFT, FEWEST, RELAXED_TASKS, ROUNDS, STEPS, SURE, TASKS, TEMPERATURE,
 };
 
 /// What is decided on the way down; buffers are reused.
@@ -54,7 +54,7 @@ impl Dive {
                 break;
             }
             newton.resume(form, &self.limits, TEMPERATURE, STEPS);
-            let jobs_open = self.decide_copies(form, &newton.smooth.copies);
+            let jobs_open = self.decide_copies(form, &newton.smooth.copies, COPIES);
             let decided = if jobs_open { 0 } else { self.decide_tasks(form, &newton.smooth.uses, TASKS) };
             newton.work += 4 * form.len() as u64;
             if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
@@ -76,13 +76,16 @@ impl Dive {
         self.limits.lenient = true;
         let end = relaxation.work.saturating_add(work);
         for round in 0..ROUNDS {
-            if relaxation.work > end {
+            let before = relaxation.work;
+            if before > end {
                 break;
             }
             if round > 0 {
-                relaxation.resume(form, &self.limits, &wanted, work);
+                relaxation.resume(form, &self.limits, &wanted, end - before);
             }
-            let jobs_open = self.decide_copies(form, &relaxation.copies);
+            let cost = relaxation.work - before;
+            let is_short = end.saturating_sub(relaxation.work) < FEW_LEFT * cost;
+            let jobs_open = self.decide_copies(form, &relaxation.copies, if is_short { 1.0 } else { COPIES });
             let decided =
                 if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, RELAXED_TASKS) };
             if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
@@ -91,8 +94,8 @@ impl Dive {
         }
     }
 
-    /// Decides copies; whether some were open.
-    fn decide_copies(&mut self, form: &Form, copies: &[f64]) -> bool {
+    /// Decides copies, at least a share of those that are open; whether some were open.
+    fn decide_copies(&mut self, form: &Form, copies: &[f64], share: f64) -> bool {
         let Self { limits, order, .. } = self;
         order.clear();
         for (l, &copies) in copies.iter().enumerate().take(form.jobs.len()) {
@@ -108,7 +111,7 @@ impl Dive {
             }
         }
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let bit = (order.len() as f64 * COPIES) as usize;
+        let bit = (order.len() as f64 * share) as usize;
         for &(_, l) in order.iter().take(bit.max(1)) {
             let l = l as usize;
             let whole = (libm::floor(copies[l] + 0.5) as u32).clamp(limits.fewest[l], limits.most[l]);

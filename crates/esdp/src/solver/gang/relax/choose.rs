@@ -44,13 +44,16 @@ impl Relaxation {
     /// Chooses by the prices of the solution at hand: what it uses, the best channels of each group and of
     /// each server, and of all others the best. A server of which the solution knew too few channels has a
     /// price that is too low, and all its others look good: the best of them come in, not any.
-    pub(super) fn choose_by_prices(&mut self, form: &Form, limits: &Limits) {
+    /// A problem that is not large keeps what was chosen before, but for the first time.
+    pub(super) fn choose_by_prices(&mut self, form: &Form, limits: &Limits, is_first: bool) {
         // Not the prices with the best bound: those of this solution, which know its channels.
         let mut multipliers = std::mem::take(&mut self.trial);
         multipliers.read(form, limits, &self.open, &self.interior, self.cuts.list.len());
         multipliers.reduce(form, &self.cuts);
         if form.len() <= LARGE {
-            (0..form.len()).for_each(|e| self.apart[e] = multipliers.gain(form, e) < APART);
+            let is_apart = |e: usize| multipliers.gain(form, e) < APART;
+            let apart = self.apart.iter_mut().enumerate();
+            apart.for_each(|(e, apart)| *apart = (is_first || *apart) && is_apart(e));
             self.trial = multipliers;
             return;
         }

@@ -20,6 +20,8 @@ pub(super) struct Pairs {
     pub slack_step: Vec<f64>,
     pub price_step: Vec<f64>,
     pub target: Vec<f64>,
+    /// The inverse of each slack at the point of the system.
+    pub per_slack: Vec<f64>,
     spare_slack: Vec<f64>,
     spare_price: Vec<f64>,
 }
@@ -36,11 +38,18 @@ impl Pairs {
         }
     }
 
+    /// Inverts the slacks, once for all the steps from a point: divisions are what steps would cost most.
+    fn invert(&mut self) {
+        self.per_slack.clear();
+        self.per_slack.extend(self.slack.iter().map(|slack| 1.0 / slack));
+    }
+
     /// The step of the prices that belongs to that of the slacks.
     pub fn settle(&mut self) {
-        for i in 0..self.slack.len() {
-            let (s, z) = (self.slack[i], self.price[i]);
-            self.price_step[i] = (self.target[i] - z * self.slack_step[i]) / s - z;
+        let Self { price, slack_step, price_step, target, per_slack, .. } = self;
+        let given = price.iter().zip(&*slack_step).zip(target.iter().zip(&*per_slack));
+        for (((z, slack_step), (target, per_slack)), price_step) in given.zip(price_step) {
+            *price_step = (target - z * slack_step) * per_slack - z;
         }
     }
 
@@ -155,6 +164,7 @@ impl Interior {
             if mu * count <= tolerance * value.abs().max(1e-6) && off <= tolerance * value.abs().max(1.0) {
                 return true;
             }
+            self.pairs_mut().into_iter().for_each(Pairs::invert);
             let mut step = std::mem::take(&mut self.step);
             step.factorise(open, self, linear);
             self.pairs_mut().into_iter().for_each(|pairs| pairs.aim_at(0.0));

@@ -29,7 +29,7 @@ use self::interior::Interior;
 use self::open::Open;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::tuning::choose::MISSING;
+use crate::solver::gang::tuning::choose::{COARSE, LARGE, LARGE_PART, MISSING, MISSING_MUCH, SETTLED};
 use crate::solver::gang::tuning::relax::{
     CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, TOLERANCE,
 };
@@ -83,23 +83,30 @@ impl Relaxation {
         let least_gain = if is_large { LEAST_GAIN_OF_LARGE } else { LEAST_GAIN };
         let mut end = self.work.saturating_add(work);
         self.extra = 0;
-        let mut bound = f64::INFINITY;
+        let (mut bound, mut value) = (f64::INFINITY, 0.0);
         for round in 0..=CUT_ROUNDS {
             let before = bound;
             let last = self.work;
             bound = bound.min(self.solve_once(form, limits, bound, end));
             let spent = if round == 0 { 0 } else { self.work - last };
-            if self.is_generous && round > 0 && before - bound > MUCH * bound {
-                self.extra += spent;
-                end = end.saturating_add(spent);
-            }
-            let affordable = self.work.saturating_add(spent + spent / 2) < end;
             // Channels that are missing make the bound worse than any row can make it better.
-            let misses = is_large && bound - self.value(form) > MISSING * bound;
+            let known = std::mem::replace(&mut value, self.value(form));
+            let missing = (bound - value) / bound;
+            let is_settled = round > 1 && (value - known).abs() <= SETTLED * bound;
+            let misses = missing > MISSING && !(is_large && is_settled);
+            let is_far = is_large && misses && missing > MISSING_MUCH;
+            if self.is_generous && round > 0 && (is_far || before - bound > MUCH * bound) {
+                let most = if is_large { work / LARGE_PART } else { u64::MAX };
+                let more = spent.min(most.saturating_sub(self.extra));
+                self.extra += more;
+                end = end.saturating_add(more);
+            }
+            let reserve = if is_far { 0 } else { spent / 2 };
+            let affordable = self.work.saturating_add(spent + reserve) < end;
             let gains = misses || before.is_infinite() || before - bound > least_gain * bound;
             let is_last = round == CUT_ROUNDS || !gains || !affordable;
             if round == 0 || (misses && !is_last) {
-                self.choose_by_prices(form, limits);
+                self.choose_by_prices(form, limits, round == 0);
             }
             if is_last {
                 break;
@@ -125,7 +132,10 @@ impl Relaxation {
         let mut bound = known;
         let mut seen = 0;
         let left = end.saturating_sub(self.work);
-        interior.run(open, form.linear, (ROOT_TOLERANCE, left.saturating_mul(5) / 2), |open, interior| {
+        // The first prices of a large problem only choose its channels.
+        let is_coarse = known.is_infinite() && form.len() > LARGE;
+        let tolerance = if is_coarse { COARSE } else { ROOT_TOLERANCE };
+        interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior| {
             trial.read(form, limits, open, interior, cuts.list.len());
             let own = trial.bound(form, limits, cuts);
             seen += 1;
@@ -153,7 +163,10 @@ impl Relaxation {
 
     /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.
     pub fn resume(&mut self, form: &Form, limits: &Limits, wanted: impl Fn(usize) -> bool, work: u64) {
-        self.open.fill(form, limits, &self.cuts, true, wanted);
+        let Self { open, cuts, apart, .. } = self;
+        // Of a large problem, hardly any channel that was left out is of use later.
+        let is_large = form.len() > LARGE;
+        open.fill(form, limits, cuts, true, |e| wanted(e) && !(is_large && apart[e]));
         self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _| ());
         self.work += units(std::mem::take(&mut self.interior.work)) + 10 * form.len() as u64;
         self.read(form, limits);

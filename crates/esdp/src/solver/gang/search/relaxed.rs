@@ -8,8 +8,10 @@ use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
-use crate::solver::gang::tuning::relaxed::{DESCENT_PART, JOBS_PER_NODE, LEAST_NODES, TREE_PART, WANTED};
-use crate::solver::gang::tuning::search::{CLOSE, STEPS, WIDE, WORK_PER_VISIT};
+use crate::solver::gang::tuning::relaxed::{
+    DESCENT_PART, FEW_TASKS, GOAL, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_WORK, TREE_PART, WANTED,
+};
+use crate::solver::gang::tuning::search::{CLOSE, LEAST_WORK, STEPS, WIDE, WORK_PER_VISIT};
 
 impl Decomposition {
     /// The linear relaxation, and decisions from it; a bound.
@@ -31,8 +33,7 @@ impl Decomposition {
             self.dive_within_root(left(self) / 2);
         }
         let tree = left(self) / TREE_PART;
-        let nodes = LEAST_NODES.max(self.form.jobs.len() as u64 / JOBS_PER_NODE);
-        let has_tree = self.relaxation.last_cost.saturating_mul(nodes) <= tree;
+        let has_tree = self.affords_tree(tree);
         if gap(self, bound) > CLOSE && has_tree {
             bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
         }
@@ -42,7 +43,40 @@ impl Decomposition {
             let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
             self.improve_regions(bound, work as u64);
         }
+        // A tree that follows needs its work, and does better.
+        let is_last = !self.has_tree(LEAST_WORK / WORK_PER_VISIT);
+        if self.is_default && is_last && gap(self, bound) > GOAL && self.has_small_servers() {
+            bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(MOST_WORK));
+        }
         bound
+    }
+
+    /// Whether a server holds so few tasks that the relaxation says little of it.
+    fn has_small_servers(&self) -> bool {
+        let Self { form, limits, .. } = self;
+        let held = |e: usize| form.fits(e, &form.room, &limits.cluster, u64::from(u32::MAX)) as f64;
+        (0..form.len()).map(held).sum::<f64>() <= FEW_TASKS * form.len() as f64
+    }
+
+    /// Goes on beyond the budget by default, up to so much work in all, as long as the gap is wide: a tree for
+    /// the bound, where it is affordable, then regions; the bound.
+    fn go_on(&mut self, (relaxed, mut bound): (f64, f64), end: u64) -> f64 {
+        let is_wide = |gang: &Self, bound: f64| bound - gang.best_value > GOAL * bound.abs();
+        let left = |gang: &Self| end.saturating_sub(gang.pricing.work);
+        let tree = left(self) / TREE_PART;
+        if self.affords_tree(tree) {
+            bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
+        }
+        if is_wide(self, bound) {
+            self.improve_regions(bound, left(self));
+        }
+        bound
+    }
+
+    /// Whether so much work suffices for a tree over copies that is worth it.
+    fn affords_tree(&self, work: u64) -> bool {
+        let nodes = LEAST_NODES.max(self.form.jobs.len() as u64 / JOBS_PER_NODE);
+        self.relaxation.last_cost.saturating_mul(nodes) <= work
     }
 
     /// Lowers the bound of the servers' knapsacks from the relaxation's prices on; that bound.

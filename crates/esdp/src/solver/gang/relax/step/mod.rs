@@ -18,7 +18,7 @@
 mod eliminate;
 mod solve;
 
-use super::interior::Interior;
+use super::interior::{Interior, Pairs};
 use super::open::{FREE, Open};
 use super::system::System;
 use crate::solver::gang::cholesky::{factorise, solve};
@@ -28,7 +28,13 @@ use crate::solver::gang::cholesky::{factorise, solve};
 pub(super) struct Step {
     system: System,
     inverse: Vec<f64>,
+    /// What a channel's right-hand side is at the point, whatever the targets; and with them.
+    base: Vec<f64>,
     rho: Vec<f64>,
+    /// How far each channel would move by itself.
+    moved: Vec<f64>,
+    /// How far the uses of each group's channels are beyond its tasks.
+    beyond: Vec<f64>,
     /// The square root's curvature, channel after channel.
     root: Vec<f64>,
     /// Job after job, the factor of its own matrix, and `N`.
@@ -69,40 +75,36 @@ impl Step {
 
     /// How far the tasks of all groups are from the uses of their channels.
     pub fn off(&mut self, open: &Open, at: &Interior) -> f64 {
-        self.by_group.clear();
-        self.by_group.extend((0..open.groups.len()).map(|g| at.tasks(open, g)));
-        for (e, &g) in open.group.iter().enumerate().filter(|(_, g)| **g != FREE) {
-            self.by_group[g as usize] -= at.x[e];
+        self.beyond.clear();
+        self.beyond.extend((0..open.groups.len()).map(|g| -at.tasks(open, g)));
+        for (x, &g) in at.x.iter().zip(&open.group).filter(|(_, g)| **g != FREE) {
+            self.beyond[g as usize] += x;
         }
-        self.by_group.iter().map(|off| off.abs()).sum()
+        self.beyond.iter().map(|off| off.abs()).sum()
     }
 
     /// Builds and factorises the system at a point.
     pub fn factorise(&mut self, open: &Open, at: &Interior, linear: bool) {
         let n = open.len();
+        let curvature = |pairs: &Pairs, i: usize| pairs.price[i] * pairs.per_slack[i];
         self.inverse.clear();
-        self.inverse.extend((0..n).map(|e| {
-            let curvature = at.low.price[e] / at.low.slack[e] + at.high.price[e] / at.high.slack[e];
-            match open.per_copy_at[e] {
-                FREE => 1.0 / curvature,
-                place => {
-                    1.0 / (curvature + at.per_copy.price[place as usize] / at.per_copy.slack[place as usize])
-                }
-            }
-        }));
+        self.inverse.extend((0..n).map(|e| curvature(&at.low, e) + curvature(&at.high, e)));
         self.pull.clear();
-        self.pull.extend(
-            open.per_copy
-                .iter()
-                .enumerate()
-                .map(|(place, row)| at.per_copy.price[place] / at.per_copy.slack[place] * row.most),
-        );
+        for (place, row) in open.per_copy.iter().enumerate() {
+            let own = curvature(&at.per_copy, place);
+            self.inverse[row.channel as usize] += own;
+            self.pull.push(own * row.most);
+        }
+        self.inverse.iter_mut().for_each(|curvature| *curvature = 1.0 / *curvature);
         self.root.clear();
+        let mut slope = 0.0;
         if !linear {
             let width = at.width(open);
+            slope = 0.5 / width.sqrt();
             let factor = 0.5 / (width.sqrt() * width.sqrt().sqrt());
             self.root.extend(open.w.iter().map(|w| w * factor));
         }
+        self.base(open, at, slope);
         self.work += 8 * n as u64;
         self.jobs(open, at);
         let border = open.wide.len() + usize::from(!linear);
@@ -114,6 +116,24 @@ impl Step {
             self.eliminate_jobs(open, at, border);
         }
         self.system.finish();
+    }
+
+    /// What every channel is worth at the prices of the point.
+    fn base(&mut self, open: &Open, at: &Interior, slope: f64) {
+        self.base.clear();
+        for server in &open.servers {
+            let prices = &at.server.price[server.row as usize..][..server.rows as usize];
+            for e in server.channels() {
+                let rows: f64 = open.shares(server, e).iter().zip(prices).map(|(a, u)| a * u).sum();
+                let task = if open.group[e] == FREE { 0.0 } else { at.task_price[open.group[e] as usize] };
+                self.base.push(open.v[e] + slope * open.w[e] - rows - task);
+            }
+        }
+        if !open.wide.is_empty() {
+            for (e, base) in self.base.iter_mut().enumerate() {
+                *base -= open.wide_of(e).iter().map(|&(row, a)| a * at.wide.price[row as usize]).sum::<f64>();
+            }
+        }
     }
 
     /// Every job's own matrix and `N`. Of a job with a shared unknown, only the tasks are eliminated here.
@@ -138,7 +158,7 @@ impl Step {
             for row in 0..open.rows_of(job) {
                 let entries = &open.entries[job.entry as usize + row * count..][..count];
                 let i = job.row as usize + row;
-                let weight = at.job.price[i] / at.job.slack[i];
+                let weight = at.job.price[i] * at.job.per_slack[i];
                 for (a, x) in entries.iter().enumerate().filter(|(_, x)| **x != 0.0) {
                     for (b, y) in entries.iter().enumerate() {
                         matrix[a * count + b] += weight * x * y;

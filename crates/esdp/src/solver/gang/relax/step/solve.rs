@@ -1,7 +1,7 @@
 //! Solves the system for the targets at hand, and follows the steps of all else from it.
 
 use super::Step;
-use crate::solver::gang::cholesky::solve;
+use crate::solver::gang::cholesky::{dot, solve};
 use crate::solver::gang::relax::interior::Interior;
 use crate::solver::gang::relax::open::{FREE, Open, PerCopy};
 
@@ -9,54 +9,37 @@ impl Step {
     /// Solves for the targets, and fills all steps.
     pub fn solve(&mut self, open: &Open, at: &mut Interior, linear: bool) {
         let (n, groups) = (open.len(), open.groups.len());
-        let slope = if linear { 0.0 } else { 0.5 / at.width(open).sqrt() };
         let border = open.wide.len() + usize::from(!linear);
-        for (list, len) in
-            [(&mut self.server_price, open.rows), (&mut self.task_price, groups), (&mut self.border, border)]
-        {
+        for (list, len) in [(&mut self.server_price, open.rows), (&mut self.border, border)] {
             list.clear();
             list.resize(len, 0.0);
         }
+        self.task_price.clone_from(&self.beyond);
         self.shared.clear();
         self.shared.resize(open.shared_count, 0.0);
-        self.rho.clear();
-        // Right-hand sides, channel by channel.
+        self.right_sides(open, at);
+        // What follows from them for the rows.
         for server in &open.servers {
-            let first = server.row as usize;
-            let prices = &at.server.price[first..][..server.rows as usize];
+            let sums = &mut self.server_price[server.row as usize..][..server.rows as usize];
             for e in server.channels() {
-                let shares = open.shares(server, e);
-                let mut rho = open.v[e] + slope * open.w[e];
-                rho -= shares.iter().zip(prices).map(|(a, u)| a * u).sum::<f64>();
-                for &(row, share) in open.wide_of(e) {
-                    rho -= share * at.wide.price[row as usize];
-                }
-                if open.group[e] != FREE {
-                    rho -= at.task_price[open.group[e] as usize];
-                }
-                rho += at.low.target[e] / at.low.slack[e] - at.high.target[e] / at.high.slack[e];
-                if open.per_copy_at[e] != FREE {
-                    let place = open.per_copy_at[e] as usize;
-                    rho -= at.per_copy.target[place] / at.per_copy.slack[place];
-                }
-                self.rho.push(rho);
-                let moved = self.inverse[e] * rho;
-                for (right, share) in self.server_price[first..].iter_mut().zip(shares) {
-                    *right += share * moved;
-                }
+                let moved = self.moved[e];
+                sums.iter_mut().zip(open.shares(server, e)).for_each(|(sum, share)| *sum += share * moved);
                 if open.group[e] != FREE {
                     self.task_price[open.group[e] as usize] += moved;
                 }
-                for &(row, share) in open.wide_of(e) {
-                    self.border[row as usize] += share * moved;
-                }
-                if let Some(root) = self.root.get(e) {
-                    self.border[border - 1] += root * moved;
-                }
-                if let Some((shared, pull)) = self.pull_of(open, e) {
-                    self.shared[shared] += pull * moved;
-                }
             }
+        }
+        if !open.wide.is_empty() {
+            for (e, moved) in self.moved.iter().enumerate() {
+                open.wide_of(e).iter().for_each(|&(row, share)| self.border[row as usize] += share * moved);
+            }
+        }
+        if !linear {
+            self.border[border - 1] += dot(&self.root, &self.moved);
+        }
+        for (row, pull) in open.per_copy.iter().zip(&self.pull) {
+            let shared = open.shared[row.job as usize] as usize;
+            self.shared[shared] += pull * self.moved[row.channel as usize];
         }
         for i in 0..open.rows {
             self.server_price[i] += at.server.target[i] / at.server.price[i] - at.server.slack[i];
@@ -64,20 +47,14 @@ impl Step {
         for i in 0..open.wide.len() {
             self.border[i] += at.wide.target[i] / at.wide.price[i] - at.wide.slack[i];
         }
-        // What the tasks are off by, and what the jobs' own unknowns move.
-        for g in 0..groups {
-            self.task_price[g] -= at.tasks(open, g);
-        }
-        for e in (0..n).filter(|&e| open.group[e] != FREE) {
-            self.task_price[open.group[e] as usize] += at.x[e];
-        }
+        // What the jobs' own unknowns move.
         self.right.clear();
         self.right.resize(open.unknowns, 0.0);
         for row in 0..open.per_copy.len() {
             let PerCopy { job, most, .. } = open.per_copy[row];
             let job = &open.jobs[job as usize];
             self.right[job.unknown as usize + job.unknowns() - 1] +=
-                most * at.per_copy.target[row] / at.per_copy.slack[row];
+                most * at.per_copy.target[row] * at.per_copy.per_slack[row];
         }
         for (place, job) in open.jobs.iter().enumerate() {
             let count = job.unknowns();
@@ -87,7 +64,7 @@ impl Step {
             let own = &mut self.right[job.unknown as usize..][..count];
             for row in 0..open.rows_of(job) {
                 let i = job.row as usize + row;
-                let pull = at.job.target[i] / at.job.slack[i];
+                let pull = at.job.target[i] * at.job.per_slack[i];
                 let entries = &open.entries[job.entry as usize + row * count..][..count];
                 own.iter_mut().zip(entries).for_each(|(own, a)| *own += pull * a);
             }
@@ -155,35 +132,54 @@ impl Step {
         self.spread(open, at);
     }
 
+    /// Right-hand sides, channel by channel.
+    fn right_sides(&mut self, open: &Open, at: &Interior) {
+        self.rho.clone_from(&self.base);
+        for (pairs, sign) in [(&at.low, 1.0), (&at.high, -1.0)] {
+            let pulls = pairs.target.iter().zip(&pairs.per_slack);
+            self.rho
+                .iter_mut()
+                .zip(pulls)
+                .for_each(|(rho, (target, per_slack))| *rho += sign * target * per_slack);
+        }
+        for (place, row) in open.per_copy.iter().enumerate() {
+            self.rho[row.channel as usize] -= at.per_copy.target[place] * at.per_copy.per_slack[place];
+        }
+        self.moved.clear();
+        self.moved.extend(self.rho.iter().zip(&self.inverse).map(|(rho, inverse)| rho * inverse));
+    }
+
     /// From the prices' steps to everything else.
     fn spread(&mut self, open: &Open, at: &mut Interior) {
+        if let Some(own) = self.border.get(open.wide.len()) {
+            self.rho.iter_mut().zip(&self.root).for_each(|(rho, root)| *rho -= root * own);
+        }
+        for (row, pull) in open.per_copy.iter().zip(&self.pull) {
+            self.rho[row.channel as usize] -= pull * self.shared[open.shared[row.job as usize] as usize];
+        }
         at.wide.slack_step.fill(0.0);
+        if !open.wide.is_empty() {
+            for (e, rho) in self.rho.iter_mut().enumerate() {
+                *rho -= open.wide_of(e).iter().map(|&(row, a)| a * self.border[row as usize]).sum::<f64>();
+            }
+        }
+        at.server.slack_step.fill(0.0);
         for server in &open.servers {
-            let first = server.row as usize;
-            let k = server.rows as usize;
-            at.server.slack_step[first..][..k].fill(0.0);
+            let (first, k) = (server.row as usize, server.rows as usize);
+            let prices = &self.server_price[first..][..k];
+            let slacks = &mut at.server.slack_step[first..][..k];
             for e in server.channels() {
                 let shares = open.shares(server, e);
-                let mut step = self.rho[e];
-                step -= shares.iter().zip(&self.server_price[first..]).map(|(a, du)| a * du).sum::<f64>();
-                if open.group[e] != FREE {
-                    step -= self.task_price[open.group[e] as usize];
-                }
-                for &(row, share) in open.wide_of(e) {
-                    step -= share * self.border[row as usize];
-                }
-                if let Some(root) = self.root.get(e) {
-                    step -= root * self.border[open.wide.len()];
-                }
-                if let Some((shared, pull)) = self.pull_of(open, e) {
-                    step -= pull * self.shared[shared];
-                }
-                let step = step * self.inverse[e];
+                let task = if open.group[e] == FREE { 0.0 } else { self.task_price[open.group[e] as usize] };
+                let rows: f64 = shares.iter().zip(prices).map(|(a, du)| a * du).sum();
+                let step = (self.rho[e] - rows - task) * self.inverse[e];
                 at.low.slack_step[e] = step;
-                at.high.slack_step[e] = -step;
-                for (slack, share) in at.server.slack_step[first..].iter_mut().zip(shares) {
-                    *slack -= share * step;
-                }
+                slacks.iter_mut().zip(shares).for_each(|(slack, share)| *slack -= share * step);
+            }
+        }
+        at.high.slack_step.iter_mut().zip(&at.low.slack_step).for_each(|(high, low)| *high = -low);
+        if !open.wide.is_empty() {
+            for (e, step) in at.low.slack_step.iter().enumerate() {
                 for &(row, share) in open.wide_of(e) {
                     at.wide.slack_step[row as usize] -= share * step;
                 }
