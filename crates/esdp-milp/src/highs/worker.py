@@ -62,7 +62,8 @@ class Problem:
 
     def matters(self, e):
         # A channel that is worth nothing may still bring a job to its minimum.
-        return self.mean[e] > 0 or self.width[e] > 0 or (self.jobs and self.needs(self.groups[self.group[e]][0]))
+        needed = self.jobs and self.needs(self.groups[self.group[e]][0])
+        return self.mean[e] > 0 or self.width[e] > 0 or needed
 
     def needs(self, job):
         return self.jobs[job][0] > 1 or any(of == job and least > 0 for of, _, least in self.groups)
@@ -113,7 +114,8 @@ class Model:
                 if sum(a * most for _, a, most in terms) <= room:
                     continue
                 largest = max(a for _, a, _ in terms)
-                self.rows.append((-INFINITE, room / largest, [(p, a / largest) for p, a, _ in terms if a > 0]))
+                scaled = [(p, a / largest) for p, a, _ in terms if a > 0]
+                self.rows.append((-INFINITE, room / largest, scaled))
 
     def gangs(self):
         problem = self.problem
@@ -135,7 +137,8 @@ class Model:
                 if least > 0:
                     terms = [(place, 1.0) for place, _ in tasks] + [(running, -float(least))]
                     self.rows.append((0.0, INFINITE, terms))
-                self.rows.append((-INFINITE, 0.0, [(place, 1.0) for place, _ in tasks] + [(running, -float(count))]))
+                row = [(place, 1.0) for place, _ in tasks] + [(running, -float(count))]
+                self.rows.append((-INFINITE, 0.0, row))
                 for place, e in tasks:
                     # Follows from the row above for whole numbers only.
                     once = float(min(count, problem.fits[e]))
@@ -150,7 +153,8 @@ class Model:
         self.most_width = total
         self.root_column = self.column(math.sqrt(self.width_unit) / self.unit, math.sqrt(total), False)
         self.sum_column = self.column(0.0, total, False)
-        self.rows.append((0.0, 0.0, [(p, w) for p, w in enumerate(widths) if w > 0] + [(self.sum_column, -1.0)]))
+        row = [(p, w) for p, w in enumerate(widths) if w > 0] + [(self.sum_column, -1.0)]
+        self.rows.append((0.0, 0.0, row))
 
     def build(self):
         lp = highspy.HighsLp()
@@ -163,7 +167,8 @@ class Model:
         starts = numpy.cumsum([0] + [len(row[2]) for row in self.rows])
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_ = starts
-        lp.a_matrix_.index_ = numpy.array([place for row in self.rows for place, _ in row[2]], dtype=numpy.int32)
+        index = [place for row in self.rows for place, _ in row[2]]
+        lp.a_matrix_.index_ = numpy.array(index, dtype=numpy.int32)
         lp.a_matrix_.value_ = numpy.array([factor for row in self.rows for _, factor in row[2]])
         highs = highspy.Highs()
         highs.setOptionValue("output_flag", False)
@@ -176,7 +181,8 @@ class Model:
     def tangent(self, width):
         """root <= slope W + offset; at 0 the chord to the smallest W that is not 0."""
         if width <= 0:
-            smallest = min(w for w in (self.problem.width[e] for e in self.problem.used) if w > 0) / self.width_unit
+            widths = (self.problem.width[e] for e in self.problem.used)
+            smallest = min(w for w in widths if w > 0) / self.width_unit
             slope, offset = 1 / math.sqrt(smallest), 0.0
         else:
             slope, offset = 0.5 / math.sqrt(width), 0.5 * math.sqrt(width)

@@ -255,8 +255,7 @@ mod tests {
         assert_eq!((recent.count(A), recent.pending(A)), (0.0, 0));
     }
 
-    /// Speeds counted in units half as large: block by block, so that what leaves the window leaves in the new
-    /// unit.
+    /// Speeds counted anew: block by block, so that what leaves the window leaves in the new unit.
     #[test]
     fn speeds_counted_anew_are_so_in_every_block() {
         let mut recent = Windowed::new(2, 8);

@@ -133,8 +133,8 @@ fn gangs_whose_last_rounded_rows_gain_nothing() {
     check(&draw.instance(), &Asked { best: 217.3425, short: 0.01, gap: 0.03 });
 }
 
-/// Rounded rows raise the prices of some servers, and channels that looked dear before are wanted: left out of
-/// the relaxation, they made the bound 4 % worse.
+/// Rounded rows raise the prices of some servers, and channels that looked dear before are wanted: left out
+/// of the relaxation, they made the bound 4 % worse.
 #[test]
 fn gangs_whose_rounded_rows_bring_channels_back() {
     let draw = Draw {

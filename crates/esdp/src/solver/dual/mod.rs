@@ -1,7 +1,7 @@
 //! The Lagrangian dual of a slot: multipliers, reduced values and a certified bound.
 //!
-//! From `sqrt(W) = min over lambda > 0 of lambda W + 1/(4 lambda)` follows, for any `lambda > 0`, `u >= 0` and
-//! with `r_e = v_e + lambda w_e - u.a_e`,
+//! From `sqrt(W) = min over lambda > 0 of lambda W + 1/(4 lambda)` follows, for any `lambda > 0`, `u >= 0`
+//! and with `r_e = v_e + lambda w_e - u.a_e`,
 //!
 //! ```text
 //! F(x) <= D(lambda, u) = 1/(4 lambda) + u.c + sum_e max(r_e, 0)

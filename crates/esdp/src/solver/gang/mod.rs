@@ -1,18 +1,18 @@
 //! Servers with capacities of their own, and gangs: two relaxations, decisions made from them, and a tree.
 //!
 //! ```text
-//! lay the problem out by server                                       problem/: form, fill, groups, limits
-//! place tasks one by one: the first decision                          place/: baseline
-//! if servers are small and many, and no limit ties all of them:       (decision 5)
-//!     price tasks; every server is a knapsack of its own              dual/: prices, knapsack, descent, start
-//!     minimise that dual, smoothed, then as it is                     smooth/: newton, smoothed, gibbs, offers, grid
-//!     build decisions, dive, polish by server, ruin and recreate      place/, improve/: polish, ruin
-//! else:                                                               (decision 9)
-//!     price capacities: the linear relaxation, rounded rows added     relax/
-//!     dive on it                                                      search/relaxed, place/: dive, eject
-//!     split by the copies of a job, relax and dive again, as affordable   search/copies
-//!     take a few jobs out and solve for them alone, many times        improve/: region, part
-//! if small: fix what costs more than the gap, branch                  search/: fixing, tree
+//! lay the problem out by server                                   problem/: form, fill, groups, limits
+//! place tasks one by one: the first decision                      place/: baseline
+//! if servers are small and many, and no limit ties all of them:   (decision 5)
+//!     price tasks; every server is a knapsack of its own          dual/: prices, knapsack, descent, start
+//!     minimise that dual, smoothed, then as it is                 smooth/: newton, gibbs, offers, grid
+//!     build decisions, dive, polish by server, ruin and recreate  place/, improve/: polish, ruin
+//! else:                                                           (decision 9)
+//!     price capacities: the linear relaxation, rounded rows    relax/
+//!     dive on it                                                  search/relaxed, place/: dive, eject
+//!     split by the copies of a job, relax and dive again          search/copies
+//!     take a few jobs out and solve for them alone, many times    improve/: region, part
+//! if small: fix what costs more than the gap, branch              search/: fixing, tree
 //! ```
 //!
 //! Every tuned number is in `tuning.rs`.

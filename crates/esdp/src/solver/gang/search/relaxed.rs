@@ -58,8 +58,8 @@ impl Decomposition {
         (0..form.len()).map(held).sum::<f64>() <= FEW_TASKS * form.len() as f64
     }
 
-    /// Goes on beyond the budget by default, up to so much work in all, as long as the gap is wide: a tree for
-    /// the bound, where it is affordable, then regions; the bound.
+    /// Goes on beyond the budget by default, up to so much work in all, as long as the gap is wide: a tree
+    /// for the bound, where it is affordable, then regions; the bound.
     fn go_on(&mut self, (relaxed, mut bound): (f64, f64), end: u64) -> f64 {
         let is_wide = |gang: &Self, bound: f64| bound - gang.best_value > GOAL * bound.abs();
         let left = |gang: &Self| end.saturating_sub(gang.pricing.work);
