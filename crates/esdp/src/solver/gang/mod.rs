@@ -8,7 +8,7 @@
 //!     minimise that dual, smoothed, then as it is                 smooth/: newton, gibbs, offers, grid
 //!     build decisions, dive, polish by server, ruin and recreate  place/, improve/: polish, ruin
 //! else:                                                           (decision 9)
-//!     price capacities: the linear relaxation, rounded rows    relax/
+//!     price capacities: the linear relaxation, rounded rows       relax/
 //!     dive on it                                                  search/relaxed, place/: dive, eject
 //!     split by the copies of a job, relax and dive again          search/copies
 //!     take a few jobs out and solve for them alone, many times    improve/: region, part
