@@ -20,7 +20,8 @@
 //! Words: a *job* has *copies*, of which some run, and *groups* of alike *tasks*; a *channel* is a group on a
 //! server, a *use* of it one task there. A *room* is what a server has, a *row* a limit of the whole cluster.
 //! *Limits* are what a search has settled so far: lower and upper uses of each channel, fewest and most
-//! copies of each job.
+//! copies of each job. Channels, jobs, groups and servers are told by numbers, each kind with a type of its
+//! own (`problem/number.rs`).
 //!
 //! An example: two servers with 3 free devices each, a job of 4 tasks that need one device each, all or none,
 //! worth 1 on the first server and .5 on the second; a job of one task that needs 2, worth 1.8 on either. The
@@ -51,6 +52,7 @@ use self::place::dive::Dive;
 use self::place::placement::Placement;
 use self::problem::form::Form;
 use self::problem::limits::Limits;
+use self::problem::number::{ByChannel, ByJob, ChannelNo, ServerNo};
 use self::relax::Relaxation;
 use self::search::tree::Tree;
 use self::smooth::newton;
@@ -86,14 +88,16 @@ pub(super) struct Decomposition {
     /// The solver of parts of a problem.
     part: Option<Box<Decomposition>>,
     start: Vec<f64>,
-    order: Vec<(f64, u32)>,
+    order: Vec<(f64, ChannelNo)>,
     root: prices::Point,
-    scratch: Vec<u32>,
-    other: Vec<u32>,
-    best: Vec<u32>,
+    scratch: ByChannel<u32>,
+    other: ByChannel<u32>,
+    by_worth: Vec<ChannelNo>,
+    touched: Vec<ServerNo>,
+    best: ByChannel<u32>,
     best_value: f64,
-    best_copies: Vec<u32>,
-    root_copies: Vec<f64>,
+    best_copies: ByJob<u32>,
+    root_copies: ByJob<f64>,
     /// Whether servers' knapsacks bound the problem better than the relaxation does.
     sharper_by_servers: bool,
     /// Nodes of the tree so far.
@@ -101,7 +105,7 @@ pub(super) struct Decomposition {
     /// Whether the budget is the default one.
     is_default: bool,
     /// For each job, whether it is known not to run.
-    left_out: Vec<bool>,
+    left_out: ByJob<bool>,
 }
 
 impl Decomposition {
@@ -134,11 +138,9 @@ impl Decomposition {
     /// Takes over a problem; false when nothing can run.
     fn begin(&mut self, problem: &Problem<'_>, budget: u64) -> bool {
         self.form.fill(problem, &self.left_out);
-        self.best.clear();
-        self.best.resize(self.form.len(), 0);
+        self.best.reset(self.form.len(), 0);
         self.best_value = 0.0;
-        self.best_copies.clear();
-        self.best_copies.resize(self.form.jobs.len(), 0);
+        self.best_copies.reset(self.form.jobs.len(), 0);
         self.nodes = 0;
         self.pricing.work = 0;
         self.pricing.server_limit =

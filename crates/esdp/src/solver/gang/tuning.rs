@@ -65,7 +65,7 @@ pub(super) mod knapsack {
 }
 
 pub(super) mod start {
-    /// The multiplier of the widths and what is chosen at it are found in turn, this many times.
+    /// The multiplier of the variances and what is chosen at it are found in turn, this many times.
     pub const TURNS: usize = 3;
 }
 
@@ -104,7 +104,7 @@ pub(super) mod newton {
     pub const LEAST: f64 = 1e-4;
     /// The least share of a price that a step leaves.
     pub const LEFT: f64 = 0.1;
-    /// The most that the logarithm of the widths' multiplier moves in a step.
+    /// The most that the logarithm of the variances' multiplier moves in a step.
     pub const FARTHEST: f64 = 1.0;
     /// About how often the smoothed dual is evaluated, in all.
     pub const EVALUATIONS: u64 = 20;

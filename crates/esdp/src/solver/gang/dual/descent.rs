@@ -8,6 +8,7 @@
 use crate::solver::gang::dual::prices::{Layout, Point, Pricing, project};
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ByJob};
 use crate::solver::gang::tuning::descent::LARGEST_SHARE;
 
 /// The best prices so far and averages; buffers are reused.
@@ -17,8 +18,8 @@ pub(in crate::solver::gang) struct Descent {
     trial: Point,
     gradient: Vec<f64>,
     /// The averaged uses of each channel and copies of each job.
-    pub uses: Vec<f64>,
-    pub copies: Vec<f64>,
+    pub uses: ByChannel<f64>,
+    pub copies: ByJob<f64>,
     /// The length of a step, relative to Polyak's.
     length: f64,
 }
@@ -67,7 +68,7 @@ impl Descent {
             self.trial.prices.clear();
             self.trial.prices.extend(self.best.prices.iter().zip(&self.gradient).enumerate().map(
                 |(place, (price, gradient))| {
-                    // The multiplier of the widths must not jump by orders of magnitude.
+                    // The multiplier of the variances must not jump by orders of magnitude.
                     let most = if place >= layout.lambda { 0.5 } else { f64::INFINITY };
                     project(form, place, price - (step * gradient).clamp(-most, most))
                 },

@@ -11,6 +11,7 @@
 //! the best pattern found its uses: too high, never too low.
 
 use crate::model::Amount;
+use crate::solver::gang::problem::number::{ByChannel, ChannelNo, Number};
 use crate::solver::gang::tuning::knapsack::EVEN;
 
 /// An item offered to a server.
@@ -21,15 +22,15 @@ pub(in crate::solver::gang) struct Item {
     /// The most uses.
     pub most: u32,
     /// The channel.
-    pub channel: u32,
+    pub channel: ChannelNo,
     weight: f64,
     /// Value for weight.
     density: f64,
 }
 
 impl Item {
-    pub fn new(r: f64, most: u32, channel: usize) -> Self {
-        Self { r, most, channel: channel as u32, weight: 0.0, density: 0.0 }
+    pub fn new(r: f64, most: u32, channel: ChannelNo) -> Self {
+        Self { r, most, channel, weight: 0.0, density: 0.0 }
     }
 }
 
@@ -65,20 +66,20 @@ impl Knapsack {
         room: &[Amount],
         prices: &[f64],
         limit: u64,
-        uses: &mut [u32],
+        uses: &mut ByChannel<u32>,
     ) -> f64 {
         let devices = room.len();
-        let request = |item: &Item| &requests[item.channel as usize * devices..][..devices];
+        let request = |item: &Item| &requests[item.channel.place() * devices..][..devices];
         self.visits += self.items.len() as u64;
         if let [item] = &self.items[..] {
             let most = fits(request(item), room, item.most);
-            uses[item.channel as usize] += most;
+            uses[item.channel] += most;
             return item.r * f64::from(most);
         }
         if self.all_fit(requests, devices, room) {
             let mut value = 0.0;
             for item in &self.items {
-                uses[item.channel as usize] += item.most;
+                uses[item.channel] += item.most;
                 value += item.r * f64::from(item.most);
             }
             return value;
@@ -90,7 +91,7 @@ impl Knapsack {
         self.inverse.iter_mut().zip(prices).for_each(|(inverse, price)| *inverse += price);
         let inverse = &self.inverse;
         self.items.retain_mut(|item| {
-            let request = &requests[item.channel as usize * devices..][..devices];
+            let request = &requests[item.channel.place() * devices..][..devices];
             item.most = fits(request, room, item.most);
             item.weight = request.iter().zip(inverse).map(|(&a, inverse)| a as f64 * inverse).sum();
             // Infinite where nothing is needed. Products instead of a quotient would not order consistently.
@@ -104,7 +105,7 @@ impl Knapsack {
     fn all_fit(&self, requests: &[Amount], devices: usize, room: &[Amount]) -> bool {
         (0..devices).all(|device| {
             let need = |item: &Item| {
-                u128::from(requests[item.channel as usize * devices + device]) * u128::from(item.most)
+                u128::from(requests[item.channel.place() * devices + device]) * u128::from(item.most)
             };
             self.items.iter().map(need).sum::<u128>() <= u128::from(room[device])
         })
@@ -116,11 +117,11 @@ impl Knapsack {
         devices: usize,
         room: &[Amount],
         limit: u64,
-        uses: &mut [u32],
+        uses: &mut ByChannel<u32>,
     ) -> f64 {
         let Self { items, taken, best, room: left, inverse, visits } = self;
         let count = items.len();
-        let request = |place: usize, items: &[Item]| items[place].channel as usize * devices;
+        let request = |place: usize, items: &[Item]| items[place].channel.place() * devices;
         left.clear();
         left.extend_from_slice(room);
         taken.clear();
@@ -182,7 +183,7 @@ impl Knapsack {
             }
         };
         for (item, &taken) in items.iter().zip(&*best) {
-            uses[item.channel as usize] += taken;
+            uses[item.channel] += taken;
         }
         if finished { best_value * (1.0 + 1e-12) } else { root.max(best_value) }
     }
@@ -235,8 +236,10 @@ mod tests {
             let requests: Vec<u64> = items.iter().flat_map(|item| item.2).collect();
             for limit in [0, 3, 10, 30, 100_000] {
                 let mut knapsack = Knapsack::default();
-                knapsack.items.extend(items.iter().enumerate().map(|(e, item)| Item::new(item.0, item.1, e)));
-                let mut uses = vec![0; items.len()];
+                knapsack.items.extend(
+                    (0..).map(ChannelNo::at).zip(&items).map(|(e, item)| Item::new(item.0, item.1, e)),
+                );
+                let mut uses = ByChannel::from(vec![0; items.len()]);
                 let value = knapsack.solve(&requests, &room, &[], limit, &mut uses);
                 let found: f64 = items.iter().zip(&uses).map(|(item, &uses)| item.0 * f64::from(uses)).sum();
                 assert!(value >= optimum, "case {case}, limit {limit}: {value} {optimum}");

@@ -22,8 +22,9 @@
 //! better decision: `fixing.rs`.
 
 use crate::solver::gang::dual::knapsack::{Item, Knapsack};
-use crate::solver::gang::problem::form::{Form, GroupForm, NO_GROUP};
+use crate::solver::gang::problem::form::{Form, GroupForm};
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ByGroup, ByJob, GroupNo, JobNo, Number, ServerNo};
 use crate::solver::gang::tuning::prices::WIDEST;
 
 /// The dual at some prices: its value, the uses and copies that attain it, and a subgradient.
@@ -32,8 +33,8 @@ pub(in crate::solver::gang) struct Point {
     /// One price for each group, job and cluster-wide row, then `ln lambda`.
     pub prices: Vec<f64>,
     pub value: f64,
-    pub uses: Vec<u32>,
-    pub copies: Vec<u32>,
+    pub uses: ByChannel<u32>,
+    pub copies: ByJob<u32>,
     pub gradient: Vec<f64>,
 }
 
@@ -42,9 +43,9 @@ pub(in crate::solver::gang) struct Point {
 pub(in crate::solver::gang) struct Pricing {
     pub knapsack: Knapsack,
     /// What each group's and job's price adds to its channels.
-    offset: Vec<f64>,
+    offset: ByGroup<f64>,
     /// The value of a use of each channel at the last prices.
-    pub r: Vec<f64>,
+    pub r: ByChannel<f64>,
     /// Visits so far.
     pub work: u64,
     /// The most visits of one server's knapsack.
@@ -53,9 +54,10 @@ pub(in crate::solver::gang) struct Pricing {
     pub server_prices: Vec<f64>,
 }
 
-/// Where the prices of each kind begin.
+/// Where the prices are: those of groups come first.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::solver::gang) struct Layout {
+    /// Where the prices of each other kind begin.
     pub jobs: usize,
     pub rows: usize,
     pub lambda: usize,
@@ -68,6 +70,14 @@ impl Layout {
         let rows = jobs + form.jobs.len();
         let lambda = rows + form.rows.len();
         Self { jobs, rows, lambda, len: lambda + usize::from(!form.linear) }
+    }
+
+    pub fn group(&self, group: GroupNo) -> usize {
+        group.place()
+    }
+
+    pub fn job(&self, job: JobNo) -> usize {
+        self.jobs + job.place()
     }
 }
 
@@ -87,17 +97,16 @@ impl Pricing {
         let layout = Layout::of(form);
         let lambda = lambda(form, prices);
         self.offset.clear();
-        self.offset.extend(
-            form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu),
-        );
+        self.offset
+            .extend(form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.job(group.job)] - mu));
         self.r.clear();
-        for e in 0..form.len() {
+        for e in form.all_channels() {
             let mut r = form.v[e] + lambda * form.w[e];
-            if form.group[e] != NO_GROUP {
-                r += self.offset[form.group[e] as usize];
+            if let Some(g) = form.group[e] {
+                r += self.offset[g];
             }
             for (row, price) in form.rows.iter().zip(&prices[layout.rows..]) {
-                r -= price / row.unit * form.requests[e * form.devices + row.device] as f64;
+                r -= price / row.unit * form.request(e)[row.device] as f64;
             }
             self.r.push(r);
         }
@@ -112,38 +121,39 @@ impl Pricing {
         point.gradient.resize(layout.len, 0.0);
         point.uses.clone_from(&limits.low);
         let mut value = 0.0;
-        for server in 0..form.servers() {
+        for server in form.all_servers() {
             value += self.server(form, limits, server, &mut point.uses);
         }
-        let mut width = 0.0;
-        for e in 0..form.len() {
+        let mut variance = 0.0;
+        for e in form.all_channels() {
             let uses = point.uses[e];
             if uses == 0 {
                 continue;
             }
             let uses = f64::from(uses);
-            width += form.w[e] * uses;
-            if form.group[e] != NO_GROUP {
-                point.gradient[form.group[e] as usize] -= uses;
-                point.gradient[layout.jobs + form.job[e] as usize] += uses;
+            variance += form.w[e] * uses;
+            if let Some(g) = form.group[e] {
+                point.gradient[layout.group(g)] -= uses;
+                point.gradient[layout.job(form.job[e])] += uses;
             }
             for (place, row) in form.rows.iter().enumerate() {
-                let request = form.requests[e * form.devices + row.device] as f64;
+                let request = form.request(e)[row.device] as f64;
                 point.gradient[layout.rows + place] -= request / row.unit * uses;
             }
         }
         point.copies.clear();
-        for (l, job) in form.jobs.iter().enumerate() {
+        for (l, job) in form.jobs.numbered() {
             let q = worth(form, &point.prices, l);
             let copies = if q > 0.0 { limits.most[l] } else { limits.fewest[l] };
             value += q * f64::from(copies);
             for g in form.groups_of_job(l) {
-                point.gradient[g] += tasks_of_copy(&form.groups[g], point.prices[g]) * f64::from(copies);
+                let tasks = tasks_of_copy(&form.groups[g], point.prices[layout.group(g)]);
+                point.gradient[layout.group(g)] += tasks * f64::from(copies);
             }
             if job.is_gang() {
-                point.gradient[layout.jobs + l] -= f64::from(job.minimum) * f64::from(copies);
+                point.gradient[layout.job(l)] -= f64::from(job.minimum) * f64::from(copies);
             } else {
-                point.gradient[layout.jobs + l] = 0.0;
+                point.gradient[layout.job(l)] = 0.0;
             }
             point.copies.push(copies);
         }
@@ -155,14 +165,20 @@ impl Pricing {
         if !form.linear {
             let lambda = lambda(form, &point.prices);
             value += 0.25 / lambda;
-            point.gradient[layout.lambda] = lambda * width - 0.25 / lambda;
+            point.gradient[layout.lambda] = lambda * variance - 0.25 / lambda;
         }
         point.value = value;
     }
 
     /// One server's part of the dual, at the reduced values; adds its best uses above the lower
     /// limits to `uses`.
-    pub fn server(&mut self, form: &Form, limits: &Limits, server: usize, uses: &mut [u32]) -> f64 {
+    pub fn server(
+        &mut self,
+        form: &Form,
+        limits: &Limits,
+        server: ServerNo,
+        uses: &mut ByChannel<u32>,
+    ) -> f64 {
         let mut value = 0.0;
         self.knapsack.items.clear();
         for e in form.channels(server) {
@@ -177,9 +193,8 @@ impl Pricing {
         if self.knapsack.items.is_empty() {
             return value;
         }
-        let room = &limits.room[server * form.devices..][..form.devices];
-        let prices =
-            self.server_prices.get(server * form.devices..(server + 1) * form.devices).unwrap_or(&[]);
+        let room = &limits.room[form.devices_of(server)];
+        let prices = self.server_prices.get(form.devices_of(server)).unwrap_or(&[]);
         let before = self.knapsack.visits;
         value += self.knapsack.solve(&form.requests, room, prices, self.server_limit, uses);
         self.work += 2 * (self.knapsack.visits - before);
@@ -194,21 +209,23 @@ impl Pricing {
         let price = |place: usize| point.prices[place];
         // Everything that was ever added up, by its size: what rounding errors are relative to.
         let mut size = if form.linear { 0.0 } else { 0.25 / lambda };
-        for e in 0..form.len() {
+        for e in form.all_channels() {
             let mut one = form.v[e].abs() + lambda * form.w[e];
-            if form.group[e] != NO_GROUP {
-                one += price(form.group[e] as usize).abs() + price(layout.jobs + form.job[e] as usize);
+            if let Some(g) = form.group[e] {
+                one += price(layout.group(g)).abs() + price(layout.job(form.job[e]));
             }
             for (place, row) in form.rows.iter().enumerate() {
-                let request = form.requests[e * form.devices + row.device] as f64;
+                let request = form.request(e)[row.device] as f64;
                 one += price(layout.rows + place) * request / row.unit;
             }
             size += one * f64::from(limits.high[e]);
         }
-        for (l, job) in form.jobs.iter().enumerate() {
-            let tasks: f64 =
-                form.groups_of_job(l).map(|g| price(g).abs() * f64::from(form.groups[g].count)).sum();
-            size += (tasks + price(layout.jobs + l) * f64::from(job.minimum)) * f64::from(job.copies);
+        for (l, job) in form.jobs.numbered() {
+            let tasks: f64 = form
+                .groups_of_job(l)
+                .map(|g| price(layout.group(g)).abs() * f64::from(form.groups[g].count))
+                .sum();
+            size += (tasks + price(layout.job(l)) * f64::from(job.minimum)) * f64::from(job.copies);
         }
         for (place, row) in form.rows.iter().enumerate() {
             size += price(layout.rows + place) * row.capacity as f64 / row.unit;
@@ -225,13 +242,17 @@ pub(in crate::solver::gang) fn tasks_of_copy(group: &GroupForm, price: f64) -> f
 }
 
 /// What a copy of a job is worth at some prices, `q_l`.
-pub(in crate::solver::gang) fn worth(form: &Form, prices: &[f64], job: usize) -> f64 {
-    let tasks: f64 =
-        form.groups_of_job(job).map(|g| prices[g] * tasks_of_copy(&form.groups[g], prices[g])).sum();
-    tasks - prices[form.groups.len() + job] * f64::from(form.jobs[job].minimum)
+pub(in crate::solver::gang) fn worth(form: &Form, prices: &[f64], job: JobNo) -> f64 {
+    let layout = Layout::of(form);
+    let of_group = |g: GroupNo| {
+        let price = prices[layout.group(g)];
+        price * tasks_of_copy(&form.groups[g], price)
+    };
+    let tasks: f64 = form.groups_of_job(job).map(of_group).sum();
+    tasks - prices[layout.job(job)] * f64::from(form.jobs[job].minimum)
 }
 
-/// The multiplier of the widths; 0 in a linear problem.
+/// The multiplier of the variances; 0 in a linear problem.
 pub(in crate::solver::gang) fn lambda(form: &Form, prices: &[f64]) -> f64 {
     if form.linear { 0.0 } else { libm::exp(prices[Layout::of(form).lambda]) }
 }

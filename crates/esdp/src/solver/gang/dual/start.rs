@@ -3,6 +3,7 @@
 use crate::solver::gang::dual::prices::Layout;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::groups::Groups;
+use crate::solver::gang::problem::number::ChannelNo;
 use crate::solver::gang::tuning::start::TURNS;
 
 /// Fills `prices`; `scratch` is a buffer.
@@ -10,27 +11,27 @@ pub(in crate::solver::gang) fn first_prices(
     form: &Form,
     groups: &Groups,
     prices: &mut Vec<f64>,
-    scratch: &mut Vec<(f64, u32)>,
+    scratch: &mut Vec<(f64, ChannelNo)>,
 ) {
     let layout = Layout::of(form);
     prices.clear();
     prices.resize(layout.len, 0.0);
-    // A quarter of everything, as a first guess of the widths' sum.
+    // A quarter of everything, as a first guess of the variances' sum.
     let all: f64 = form.w.iter().zip(&form.most).map(|(w, &most)| w * f64::from(most)).sum();
     let mut lambda = if form.linear { 0.0 } else { 0.5 / (0.25 * all).max(1e-24).sqrt() };
     for _ in 0..TURNS {
-        let mut width = 0.0;
-        for (g, group) in form.groups.iter().enumerate() {
+        let mut variance = 0.0;
+        for (g, group) in form.groups.numbered() {
             scratch.clear();
-            let worth = |e: u32| form.v[e as usize] + lambda * form.w[e as usize];
+            let worth = |e: ChannelNo| form.v[e] + lambda * form.w[e];
             scratch.extend(groups.channels(g).iter().map(|&e| (worth(e), e)));
             scratch.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let mut open = u64::from(group.count) * u64::from(form.jobs[group.job as usize].copies);
+            let mut open = u64::from(group.count) * u64::from(form.jobs[group.job].copies);
             for &(worth, e) in scratch.iter() {
-                let uses = open.min(u64::from(form.most[e as usize]));
+                let uses = open.min(u64::from(form.most[e]));
                 open -= uses;
-                width += form.w[e as usize] * uses as f64;
-                prices[g] = worth.max(0.0);
+                variance += form.w[e] * uses as f64;
+                prices[layout.group(g)] = worth.max(0.0);
                 if open == 0 {
                     break;
                 }
@@ -39,10 +40,10 @@ pub(in crate::solver::gang) fn first_prices(
         if form.linear {
             return;
         }
-        if width <= 0.0 {
-            width = 0.25 * all;
+        if variance <= 0.0 {
+            variance = 0.25 * all;
         }
-        lambda = 0.5 / width.max(1e-24).sqrt();
+        lambda = 0.5 / variance.max(1e-24).sqrt();
         prices[layout.lambda] = libm::log(lambda);
     }
 }

@@ -6,88 +6,82 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::polish::slope;
+use crate::solver::gang::improve::ruin::fill_touched;
 use crate::solver::gang::place::placement::Placement;
-use crate::solver::gang::problem::form::{Form, GroupForm, JobForm, NO_GROUP, Row};
+use crate::solver::gang::problem::form::{Form, GroupForm, JobForm, Row};
+use crate::solver::gang::problem::number::{ChannelNo, GroupNo, JobNo, Number, ServerNo};
 use crate::solver::gang::tuning::part::LEAST_GAIN;
 use crate::solver::gang::tuning::search::WORK_PER_VISIT;
 
 impl Form {
     /// Takes over some jobs of a problem and what a decision leaves free. `ids` are then channels of that
-    /// problem; a unit of width counts `slope`.
-    fn fill_part(&mut self, from: &Self, placement: &Placement, jobs: &[u32], slope: f64) {
+    /// problem; a unit of variance counts `slope`.
+    fn fill_part(&mut self, from: &Self, placement: &Placement, jobs: &[JobNo], slope: f64) {
         (self.scale, self.even, self.linear, self.devices) = (1.0, true, true, from.devices);
         self.groups.clear();
         self.jobs.clear();
-        self.ids.clear();
-        for &l in jobs {
-            let (first_group, own) = (self.groups.len() as u32, self.jobs.len() as u32);
-            let groups = &from.groups[from.groups_of_job(l as usize)];
+        self.clear_channels();
+        for (own, &l) in (0..).map(JobNo::at).zip(jobs) {
+            let first_group = GroupNo::at(self.groups.len());
+            self.jobs.push(JobForm { first_group, ..from.jobs[l] });
+            let groups = &from.groups[from.groups_of_job(l)];
             self.groups.extend(groups.iter().map(|group| GroupForm { job: own, ..*group }));
-            self.jobs.push(JobForm {
-                first_group,
-                end_group: self.groups.len() as u32,
-                ..from.jobs[l as usize]
-            });
-            let channels = from.channels_of_job(l as usize).iter().copied();
-            self.ids.extend(channels.filter(|&e| placement.fits_more(from, e as usize)));
+            let channels = from.channels_of_job(l).iter().filter(|&&e| placement.fits_more(from, e));
+            self.ids.extend(channels.map(|e| e.place() as u32));
         }
         self.ids.sort_unstable();
-        for list in [&mut self.most, &mut self.group, &mut self.job, &mut self.server, &mut self.start] {
-            list.clear();
-        }
-        for list in [&mut self.requests, &mut self.room] {
-            list.clear();
-        }
-        self.v.clear();
         let mut last = None;
-        for place in 0..self.ids.len() {
-            let e = self.ids[place] as usize;
-            if last != Some(from.server[e]) {
-                last = Some(from.server[e]);
-                self.start.push(place as u32);
-                self.room.extend_from_slice(placement.room(from, from.server[e] as usize));
+        for e in self.ids.numbers() {
+            let whole = self.whole_channel(e);
+            if last != Some(from.server[whole]) {
+                last = Some(from.server[whole]);
+                self.start.push(e.place());
+                self.room.extend_from_slice(placement.room(from, from.server[whole]));
             }
-            self.v.push(from.v[e] + slope * from.w[e]);
-            self.most.push(placement.fits(from, e));
-            self.requests.extend_from_slice(from.request(e));
-            self.server.push(self.start.len() as u32 - 1);
-            let own = jobs.iter().position(|&l| l == from.job[e]).unwrap_or(0);
-            self.job.push(own as u32);
-            self.group.push(match from.group[e] {
-                NO_GROUP => NO_GROUP,
-                g => g - from.jobs[from.job[e] as usize].first_group + self.jobs[own].first_group,
-            });
+            self.v.push(from.v[whole] + slope * from.w[whole]);
+            self.w.push(0.0);
+            self.most.push(placement.fits(from, whole));
+            self.requests.extend_from_slice(from.request(whole));
+            self.server.push(ServerNo::at(self.start.len() - 1));
+            let job = JobNo::at(jobs.iter().position(|&l| l == from.job[whole]).unwrap_or(0));
+            self.job.push(job);
+            // The job's groups are in the same order here and there.
+            let here = self.jobs[job].first_group.place();
+            let there = from.jobs[from.job[whole]].first_group.place();
+            self.group.push(from.group[whole].map(|g| GroupNo::at(g.place() - there + here)));
         }
-        self.start.push(self.ids.len() as u32);
-        self.w.clear();
-        self.w.resize(self.ids.len(), 0.0);
+        self.start.push(self.ids.len());
         self.rows.clear();
         self.rows.extend(
             from.rows.iter().zip(placement.cluster()).map(|(row, &capacity)| Row { capacity, ..*row }),
         );
         self.list_by_job();
     }
+
+    /// The channel of the whole problem behind one of a part.
+    fn whole_channel(&self, e: ChannelNo) -> ChannelNo {
+        ChannelNo::at(self.ids[e] as usize)
+    }
 }
 
 impl Decomposition {
     /// Takes some jobs out of the decision at hand and decides on them anew, within so much work; whether
     /// that was better.
-    pub(in crate::solver::gang) fn decide_anew(&mut self, jobs: &[u32], work: u64) -> bool {
+    pub(in crate::solver::gang) fn decide_anew(&mut self, jobs: &[JobNo], work: u64) -> bool {
         let mut part = self.part.take().unwrap_or_default();
         let Self { form, placement, .. } = self;
         placement.commit();
         let before = placement.value();
-        let copies: Vec<u32> = jobs.iter().map(|&l| placement.copies[l as usize]).collect();
+        let copies: Vec<u32> = jobs.iter().map(|&l| placement.copies[l]).collect();
         let mut spent = 0;
         let slope = slope(form, placement);
         let mut now = 0.0;
         for &l in jobs {
-            for &e in form.channels_of_job(l as usize) {
-                let e = e as usize;
+            for &e in form.channels_of_job(l) {
                 now += (form.v[e] + slope * form.w[e]) * f64::from(placement.uses[e]);
                 placement.set(form, e, 0);
             }
-            spent += form.channels_of_job(l as usize).len() as u64;
+            spent += form.channels_of_job(l).len() as u64;
         }
         part.form.fill_part(form, placement, jobs, slope);
         spent = 10 * (spent + part.form.len() as u64);
@@ -95,20 +89,19 @@ impl Decomposition {
         spent += std::mem::take(&mut part.pricing.work);
         if better {
             for (&l, &copies) in jobs.iter().zip(&part.best_copies) {
-                placement.copies[l as usize] = copies;
+                placement.copies[l] = copies;
             }
-            for (&e, &uses) in part.form.ids.iter().zip(&part.best) {
-                placement.set(form, e as usize, uses);
+            for (e, &uses) in part.best.numbered() {
+                placement.set(form, part.form.whole_channel(e), uses);
             }
-            spent += crate::solver::gang::improve::ruin::fill_touched(form, placement, 0, &mut self.scratch)
-                * WORK_PER_VISIT;
+            spent += fill_touched(form, placement, 0, &mut self.touched) * WORK_PER_VISIT;
         }
         let gains = better && placement.value() > before * (1.0 + LEAST_GAIN);
         if gains {
             placement.commit();
         } else {
             placement.undo(form, 0);
-            jobs.iter().zip(&copies).for_each(|(&l, &copies)| placement.copies[l as usize] = copies);
+            jobs.iter().zip(&copies).for_each(|(&l, &copies)| placement.copies[l] = copies);
         }
         self.part = Some(part);
         self.pricing.work += spent;
@@ -117,10 +110,8 @@ impl Decomposition {
 
     /// Searches for a decision worth more than `known` in the form at hand; whether there is one.
     fn search_part(&mut self, known: f64, work: u64) -> bool {
-        self.best.clear();
-        self.best.resize(self.form.len(), 0);
-        self.best_copies.clear();
-        self.best_copies.resize(self.form.jobs.len(), 0);
+        self.best.reset(self.form.len(), 0);
+        self.best_copies.reset(self.form.jobs.len(), 0);
         self.best_value = known;
         self.pricing.work = 0;
         self.limits.reset(&self.form);

@@ -10,26 +10,26 @@
 use crate::solver::gang::dual::knapsack::{Item, Knapsack};
 use crate::solver::gang::improve::ruin::fill_touched;
 use crate::solver::gang::place::placement::Placement;
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::groups::Groups;
+use crate::solver::gang::problem::number::{ByChannel, ChannelNo, ServerNo};
 use crate::solver::gang::tuning::polish::NEEDED;
 
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solver::gang) struct Polish {
     groups: Groups,
-    uses: Vec<u32>,
-    touched: Vec<u32>,
+    uses: ByChannel<u32>,
+    touched: Vec<ServerNo>,
     /// Channels that lost uses.
-    left: Vec<u32>,
+    left: Vec<ChannelNo>,
 }
 
 impl Polish {
     /// Takes over a problem.
     pub fn reset(&mut self, form: &Form) {
         self.groups.reset(form);
-        self.uses.clear();
-        self.uses.resize(form.len(), 0);
+        self.uses.reset(form.len(), 0);
     }
 
     /// The channels of each group.
@@ -40,14 +40,15 @@ impl Polish {
     /// Goes over the servers until none improves or the work is spent. Returns the visits.
     pub fn run(&mut self, form: &Form, knapsack: &mut Knapsack, placement: &mut Placement, work: u64) -> u64 {
         placement.commit();
-        let servers = form.servers();
-        let (mut spent, mut quiet, mut server) = (0, 0, 0);
-        while quiet < servers && spent < work {
+        let (mut spent, mut quiet) = (0, 0);
+        for server in form.all_servers().cycle() {
+            if quiet >= form.servers() || spent >= work {
+                break;
+            }
             let before = placement.value();
             spent += self.server(form, knapsack, placement, server);
             quiet = if placement.value() > before { 0 } else { quiet + 1 };
             placement.commit();
-            server = (server + 1) % servers;
         }
         spent
     }
@@ -58,9 +59,9 @@ impl Polish {
         form: &Form,
         knapsack: &mut Knapsack,
         placement: &mut Placement,
-        servers: &[u32],
+        servers: &[ServerNo],
     ) -> u64 {
-        servers.iter().map(|&server| self.server(form, knapsack, placement, server as usize)).sum()
+        servers.iter().map(|&server| self.server(form, knapsack, placement, server)).sum()
     }
 
     /// Solves one server again, undone if nothing is gained; returns the visits.
@@ -69,7 +70,7 @@ impl Polish {
         form: &Form,
         knapsack: &mut Knapsack,
         placement: &mut Placement,
-        server: usize,
+        server: ServerNo,
     ) -> u64 {
         let (before, mark) = (placement.value(), placement.mark());
         let mut work = self.propose(form, knapsack, placement, server);
@@ -87,27 +88,29 @@ impl Polish {
     }
 
     /// The server's uses at the slopes, into `self.uses`.
-    fn propose(&mut self, form: &Form, knapsack: &mut Knapsack, placement: &Placement, server: usize) -> u64 {
+    fn propose(
+        &mut self,
+        form: &Form,
+        knapsack: &mut Knapsack,
+        placement: &Placement,
+        server: ServerNo,
+    ) -> u64 {
         let lambda = slope(form, placement);
-        let worth = |e: usize| form.v[e] + lambda * form.w[e];
+        let worth = |e: ChannelNo| form.v[e] + lambda * form.w[e];
         knapsack.items.clear();
         let visits = knapsack.visits;
         let mut work = 0;
         for e in form.channels(server) {
             self.uses[e] = 0;
-            let l = form.job[e] as usize;
-            if form.group[e] == NO_GROUP || placement.copies[l] == 0 {
-                continue;
-            }
-            let g = form.group[e] as usize;
+            let l = form.job[e];
+            let Some(g) = form.group[e].filter(|_| placement.copies[l] > 0) else { continue };
             let here = placement.uses[e];
             let own = worth(e);
             let (mut other, mut worst, mut worst_uses) = (0.0f64, f64::INFINITY, 0);
             let mut has_other = false;
             for &f in self.groups.channels(g) {
-                let f = f as usize;
                 work += 1;
-                if form.server[f] as usize == server {
+                if form.server[f] == server {
                     continue;
                 }
                 let value = worth(f);
@@ -138,28 +141,34 @@ impl Polish {
             }
         }
         if !knapsack.items.is_empty() {
-            let room = &form.room[server * form.devices..][..form.devices];
+            let room = &form.room[form.devices_of(server)];
             knapsack.solve(&form.requests, room, &[], 400, &mut self.uses);
         }
         work + 2 * (knapsack.visits - visits)
     }
 
     /// Sets the server's uses and moves what must move; false when a job falls short.
-    fn carry_out(&mut self, form: &Form, placement: &mut Placement, server: usize, work: &mut u64) -> bool {
+    fn carry_out(
+        &mut self,
+        form: &Form,
+        placement: &mut Placement,
+        server: ServerNo,
+        work: &mut u64,
+    ) -> bool {
         let lambda = slope(form, placement);
-        let worth = |e: u32| form.v[e as usize] + lambda * form.w[e as usize];
+        let worth = |e: ChannelNo| form.v[e] + lambda * form.w[e];
         self.left.clear();
         for e in form.channels(server) {
             if self.uses[e] < placement.uses[e] {
                 placement.set(form, e, self.uses[e]);
-                self.left.push(e as u32);
+                self.left.push(e);
             }
         }
         for e in form.channels(server) {
             if self.uses[e] <= placement.uses[e] {
                 continue;
             }
-            let g = form.group[e] as usize;
+            let Some(g) = form.group[e] else { continue };
             let channels = self.groups.channels(g);
             loop {
                 let more = placement.most_more(form, e).min(self.uses[e] - placement.uses[e]);
@@ -168,9 +177,7 @@ impl Polish {
                     break;
                 }
                 *work += channels.len() as u64;
-                let elsewhere = |f: &&u32| {
-                    placement.uses[**f as usize] > 0 && form.server[**f as usize] as usize != server
-                };
+                let elsewhere = |&&f: &&ChannelNo| placement.uses[f] > 0 && form.server[f] != server;
                 let worst =
                     channels.iter().filter(elsewhere).min_by(|&&a, &&b| worth(a).total_cmp(&worth(b)));
                 let Some(&worst) = worst else { break };
@@ -178,8 +185,7 @@ impl Polish {
                     break;
                 }
                 // It stays the worst until it has none left: all at once, but for what does not fit here.
-                let (worst, wanted) = (worst as usize, self.uses[e] - placement.uses[e]);
-                let moved = placement.uses[worst].min(wanted);
+                let moved = placement.uses[worst].min(self.uses[e] - placement.uses[e]);
                 placement.set(form, worst, placement.uses[worst] - moved);
                 let more = placement.most_more(form, e).min(moved);
                 placement.set(form, e, placement.uses[e] + more);
@@ -190,24 +196,22 @@ impl Polish {
             }
         }
         for place in 0..self.left.len() {
-            let g = form.group[self.left[place] as usize] as usize;
-            let l = form.groups[g].job as usize;
+            let Some(g) = form.group[self.left[place]] else { continue };
+            let l = form.groups[g].job;
             let channels = self.groups.channels(g);
             loop {
                 *work += channels.len() as u64;
                 let needed = placement.missing(form, l).max(placement.missing_of_group(form, g));
                 let short = needed > 0;
-                let open =
-                    |f: &&u32| (short || worth(**f) > 0.0) && placement.most_more(form, **f as usize) > 0;
+                let open = |&&f: &&ChannelNo| (short || worth(f) > 0.0) && placement.most_more(form, f) > 0;
                 let best = channels
                     .iter()
                     .filter(open)
                     .max_by(|&&a, &&b| worth(a).total_cmp(&worth(b)).then(b.cmp(&a)));
                 let Some(&best) = best else { break };
                 // It stays the best until it is full, or, if it costs, until the job has what it needs.
-                let best = best as usize;
                 let more = u64::from(placement.most_more(form, best));
-                let more = if worth(best as u32) > 0.0 { more } else { more.min(needed) };
+                let more = if worth(best) > 0.0 { more } else { more.min(needed) };
                 placement.set(form, best, placement.uses[best] + more as u32);
             }
             if !placement.is_whole(form, l) {
@@ -219,7 +223,7 @@ impl Polish {
     }
 }
 
-/// What a unit of width adds at a decision.
+/// What a unit of variance adds at a decision.
 pub(in crate::solver::gang) fn slope(form: &Form, placement: &Placement) -> f64 {
-    if form.linear || placement.width <= 0.0 { 0.0 } else { 0.5 / placement.width.sqrt() }
+    if form.linear || placement.variance <= 0.0 { 0.0 } else { 0.5 / placement.variance.sqrt() }
 }

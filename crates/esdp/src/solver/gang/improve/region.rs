@@ -3,14 +3,15 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::sequence::Sequence;
+use crate::solver::gang::problem::number::{ByJob, JobNo};
 use crate::solver::gang::tuning::region::{PATIENCE, RUNNING, WAITING, WIDER, WIDEST, WORK};
 use crate::solver::gang::tuning::search::CLOSE;
 
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solver::gang) struct Region {
-    jobs: Vec<u32>,
-    free: Vec<bool>,
+    jobs: Vec<JobNo>,
+    free: ByJob<bool>,
     sequence: Sequence,
 }
 
@@ -44,18 +45,17 @@ impl Decomposition {
         if jobs == 0 {
             return false;
         }
-        region.free.clear();
-        region.free.resize(jobs, false);
+        region.free.reset(jobs, false);
         // Jobs of which the relaxation is not sure come first, in turn with all others.
-        let seed = builder.jobs[region.next(jobs)] as usize;
+        let seed = builder.jobs[region.next(jobs)];
         region.free[seed] = true;
-        let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
+        let channels = builder.ranked(form, seed);
         let mut running = 0;
         let most = 2 + region.next(RUNNING - 1 + more);
         let spread = 1 + region.next(3);
         'found: for &e in channels.iter().step_by(spread).take(24 + 4 * more) {
-            for other in form.channels(form.server[e as usize] as usize) {
-                let job = form.job[other] as usize;
+            for other in form.channels(form.server[e]) {
+                let job = form.job[other];
                 if best[other] > 0 && !region.free[job] {
                     region.free[job] = true;
                     running += 1;
@@ -68,7 +68,7 @@ impl Decomposition {
         let offset = region.next(jobs);
         let mut waiting = 0;
         for place in 0..jobs {
-            let l = builder.jobs[(offset + place) % jobs] as usize;
+            let l = builder.jobs[(offset + place) % jobs];
             let share = root_copies[l];
             if !region.free[l] && share < 0.999 * f64::from(form.jobs[l].copies) && form.jobs[l].is_gang() {
                 region.free[l] = true;
@@ -80,7 +80,7 @@ impl Decomposition {
         }
         pricing.work += 4 * jobs as u64;
         region.jobs.clear();
-        region.jobs.extend((0..jobs as u32).filter(|&l| region.free[l as usize]));
+        region.jobs.extend(form.jobs.numbers().filter(|&l| region.free[l]));
         true
     }
 

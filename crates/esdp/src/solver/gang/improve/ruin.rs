@@ -12,16 +12,18 @@ use crate::solver::gang::improve::sequence::Sequence;
 use crate::solver::gang::place::build::Builder;
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::number::{JobNo, Number, ServerNo};
 use crate::solver::gang::tuning::ruin::{MOST_RUINED, OUTSIDERS, POLISHED, WORSE};
 
 /// The search's buffers.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solver::gang) struct Ruin {
     sequence: Sequence,
-    candidates: Vec<u32>,
+    candidates: Vec<JobNo>,
     before: Vec<u32>,
-    touched: Vec<u32>,
-    seed: usize,
+    order: Vec<JobNo>,
+    touched: Vec<ServerNo>,
+    seed: JobNo,
     best: Placement,
 }
 
@@ -38,7 +40,7 @@ impl Ruin {
     /// Starts the sequence of turns anew.
     pub fn reset(&mut self) {
         self.sequence.reset();
-        self.seed = 0;
+        self.seed = JobNo::default();
     }
 
     /// Improves a decision until a stop. Returns the visits spent.
@@ -86,15 +88,14 @@ impl Ruin {
     ) -> u64 {
         let jobs = form.jobs.len();
         let value = placement.value();
-        self.seed = (self.seed + 1) % jobs;
+        self.seed = JobNo::at((self.seed.place() + 1) % jobs);
         let seed = self.seed;
         let mut work = self.choose(form, builder, placement, seed);
         self.before.clear();
-        self.before.extend(self.candidates.iter().map(|&job| placement.copies[job as usize]));
+        self.before.extend(self.candidates.iter().map(|&job| placement.copies[job]));
         let was_out = placement.copies[seed] == 0;
         let from = self.sequence.next(1 << 30);
-        for &job in &self.candidates {
-            let l = job as usize;
+        for &l in &self.candidates {
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
                 let fewer =
                     if placement.copies[l] > 1 && from & 3 != 0 { placement.copies[l] - 1 } else { 0 };
@@ -106,21 +107,20 @@ impl Ruin {
         let skip = self.sequence.next(4) * (1 + self.sequence.next(8));
         let first = usize::from(was_out);
         let kept = std::mem::take(&mut self.candidates);
-        let mut order = std::mem::take(&mut self.touched);
+        let mut order = std::mem::take(&mut self.order);
         order.clone_from(&kept);
         for place in first..order.len() {
             let other = place + self.sequence.next((order.len() - place) as u64) as usize;
             order.swap(place, other);
         }
         for &l in &order {
-            let l = l as usize;
             let salt = if skip == 0 { 0 } else { self.sequence.next(u64::MAX >> 34) | 1 };
             while builder.insert(form, placement, l, salt) {
                 work += 2 * form.channels_of_job(l).len() as u64;
             }
             work += 2 * form.channels_of_job(l).len() as u64;
         }
-        self.touched = order;
+        self.order = order;
         work += fill_touched(form, placement, 0, &mut self.touched);
         // Not worth its visits where the loss is large.
         if form.len() <= crate::solver::gang::tuning::search::LARGE
@@ -133,7 +133,7 @@ impl Ruin {
         } else {
             placement.undo(form, 0);
             for (&l, &copies) in kept.iter().zip(&self.before) {
-                placement.copies[l as usize] = copies;
+                placement.copies[l] = copies;
             }
         }
         self.candidates = kept;
@@ -141,11 +141,11 @@ impl Ruin {
     }
 
     /// The seed, running jobs on its servers, and some that do not run. Returns the visits.
-    fn choose(&mut self, form: &Form, builder: &Builder, placement: &Placement, seed: usize) -> u64 {
+    fn choose(&mut self, form: &Form, builder: &Builder, placement: &Placement, seed: JobNo) -> u64 {
         self.candidates.clear();
-        self.candidates.push(seed as u32);
+        self.candidates.push(seed);
         let ruined = 1 + self.sequence.next(MOST_RUINED) as usize;
-        let channels = &builder.ranked[form.job_start[seed] as usize..form.job_start[seed + 1] as usize];
+        let channels = builder.ranked(form, seed);
         let from = self.sequence.next(channels.len() as u64) as usize;
         let mut work = 0;
         // From the better half of the ranking more often than not.
@@ -153,10 +153,10 @@ impl Ruin {
         'found: for &e in
             channels[from.min(channels.len())..].iter().chain(&channels[..from.min(channels.len())])
         {
-            for other in form.channels(form.server[e as usize] as usize) {
+            for other in form.channels(form.server[e]) {
                 work += 1;
                 let job = form.job[other];
-                let runs = placement.uses[other] > 0 && form.jobs[job as usize].is_gang();
+                let runs = placement.uses[other] > 0 && form.jobs[job].is_gang();
                 if runs && !self.candidates.contains(&job) {
                     if self.candidates.len() > ruined {
                         break 'found;
@@ -168,11 +168,10 @@ impl Ruin {
         let offset = self.sequence.next(form.jobs.len() as u64) as usize;
         let mut outsiders = 0;
         for place in 0..form.jobs.len() {
-            let job = builder.jobs[(offset + place) % form.jobs.len()];
-            let l = job as usize;
+            let l = builder.jobs[(offset + place) % form.jobs.len()];
             let out = placement.copies[l] < form.jobs[l].copies && form.jobs[l].is_gang();
-            if out && !self.candidates.contains(&job) {
-                self.candidates.push(job);
+            if out && !self.candidates.contains(&l) {
+                self.candidates.push(l);
                 outsiders += 1;
                 if outsiders == OUTSIDERS {
                     break;
@@ -188,10 +187,10 @@ pub(in crate::solver::gang) fn fill_touched(
     form: &Form,
     placement: &mut Placement,
     mark: usize,
-    servers: &mut Vec<u32>,
+    servers: &mut Vec<ServerNo>,
 ) -> u64 {
     servers.clear();
-    servers.extend(placement.changed(mark).map(|e| form.server[e as usize]));
+    servers.extend(placement.changed(mark).map(|e| form.server[e]));
     servers.sort_unstable();
     servers.dedup();
     let mut work = 0;
@@ -199,9 +198,9 @@ pub(in crate::solver::gang) fn fill_touched(
         loop {
             let mut best = None;
             let mut most = 0.0;
-            for e in form.channels(server as usize) {
+            for e in form.channels(server) {
                 work += 1;
-                if placement.copies[form.job[e] as usize] > 0 {
+                if placement.copies[form.job[e]] > 0 {
                     let gain = placement.gain(form, e);
                     if gain > most && placement.most_more(form, e) > 0 {
                         (best, most) = (Some(e), gain);

@@ -1,6 +1,7 @@
 //! Task-by-task placement, the baseline: it knows nothing of whole jobs until the end.
 
 use crate::solver::gang::dual::descent::Stop;
+use crate::solver::gang::problem::number::ChannelNo;
 use crate::solver::gang::smooth::newton;
 use crate::solver::gang::tuning::baseline::ROUNDS;
 use crate::solver::gang::tuning::search::{LEAST_WORK, STEPS, WORK_PER_VISIT};
@@ -29,31 +30,28 @@ impl Decomposition {
     }
 
     pub(in crate::solver::gang) fn place_tasks(&mut self) {
-        let Self { form, placement, scratch, .. } = self;
+        let Self { form, placement, by_worth, .. } = self;
         placement.reset(form);
         placement.copies.iter_mut().zip(&form.jobs).for_each(|(copies, job)| *copies = job.copies);
-        scratch.clear();
-        scratch.extend(0..form.len() as u32);
-        let alone = |e: u32| form.v[e as usize] + form.w[e as usize].sqrt();
-        scratch.sort_by(|&a, &b| alone(b).total_cmp(&alone(a)).then(a.cmp(&b)));
-        for &e in &*scratch {
-            let e = e as usize;
+        by_worth.clear();
+        by_worth.extend(form.all_channels());
+        let alone = |e: ChannelNo| form.v[e] + form.w[e].sqrt();
+        by_worth.sort_by(|&a, &b| alone(b).total_cmp(&alone(a)).then(a.cmp(&b)));
+        for &e in &*by_worth {
             if placement.gain(form, e) > 0.0 {
                 placement.set(form, e, placement.most_more(form, e));
             }
         }
-        for l in (0..form.jobs.len()).filter(|&l| form.jobs[l].is_gang()) {
+        for l in form.jobs.numbers().filter(|&l| form.jobs[l].is_gang()) {
             let needed = form
                 .groups_of_job(l)
                 .map(|g| placement.group[g].div_ceil(u64::from(form.groups[g].count).max(1)));
             placement.copies[l] = needed.max().unwrap_or(0) as u32;
             // What a job cannot do without, though it gains nothing or little.
             for &e in form.channels_of_job(l) {
-                placement.add(
-                    form,
-                    e as usize,
-                    placement.missing_of_group(form, form.group[e as usize] as usize),
-                );
+                if let Some(g) = form.group[e] {
+                    placement.add(form, e, placement.missing_of_group(form, g));
+                }
             }
             // Copies that are short give their tasks back, one after the other.
             while placement.copies[l] > 0 && !placement.is_whole(form, l) {

@@ -3,40 +3,45 @@
 
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, JobNo, Number};
 use crate::solver::gang::tuning::build::DEAREST;
 
 /// Orders in which jobs and their channels are tried; buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solver::gang) struct Builder {
-    /// Job after job, its channels by falling score, where `Form::job_start` says.
-    pub ranked: Vec<u32>,
+    /// Job after job, its channels by falling score.
+    ranked: Vec<ChannelNo>,
     /// Jobs by falling score.
-    pub jobs: Vec<u32>,
-    pub score: Vec<f64>,
+    pub jobs: Vec<JobNo>,
+    pub score: ByChannel<f64>,
 }
 
 impl Builder {
     /// Ranks jobs by the share of their copies in the relaxation, and channels by `score`: what a use
     /// falls short of the server's best ones by, at the relaxation's prices.
-    pub fn rank(&mut self, form: &Form, copies: &[f64]) {
+    pub fn rank(&mut self, form: &Form, copies: &ByJob<f64>) {
         self.ranked.clone_from(&form.of_job);
         let score = &self.score;
-        for l in 0..form.jobs.len() {
-            let range = form.job_start[l] as usize..form.job_start[l + 1] as usize;
-            self.ranked[range]
-                .sort_unstable_by(|&a, &b| score[b as usize].total_cmp(&score[a as usize]).then(a.cmp(&b)));
+        for l in form.jobs.numbers() {
+            self.ranked[form.places_of_job(l)]
+                .sort_unstable_by(|&a, &b| score[b].total_cmp(&score[a]).then(a.cmp(&b)));
         }
         self.jobs.clear();
-        self.jobs.extend(0..form.jobs.len() as u32);
-        let share = |l: u32| copies[l as usize] / f64::from(form.jobs[l as usize].copies.max(1));
+        self.jobs.extend(form.jobs.numbers());
+        let share = |l: JobNo| copies[l] / f64::from(form.jobs[l].copies.max(1));
         self.jobs.sort_by(|&a, &b| share(b).total_cmp(&share(a)).then(a.cmp(&b)));
+    }
+
+    /// The channels of a job by falling score.
+    pub fn ranked(&self, form: &Form, l: JobNo) -> &[ChannelNo] {
+        &self.ranked[form.places_of_job(l)]
     }
 
     /// Builds a decision from nothing.
     pub fn build(&self, form: &Form, placement: &mut Placement) {
         placement.reset(form);
         for &l in &self.jobs {
-            while self.insert(form, placement, l as usize, 0) {}
+            while self.insert(form, placement, l, 0) {}
         }
         self.fill(form, placement);
         placement.commit();
@@ -44,7 +49,7 @@ impl Builder {
 
     /// One more copy of a job, if it fits and raises the objective. A `salt` other than 0 passes over
     /// some of its better channels at first.
-    pub fn insert(&self, form: &Form, placement: &mut Placement, l: usize, salt: u64) -> bool {
+    pub fn insert(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64) -> bool {
         let job = &form.jobs[l];
         if !job.is_gang() || placement.copies[l] >= job.copies {
             return false;
@@ -52,17 +57,16 @@ impl Builder {
         let (mark, before) = (placement.mark(), placement.value());
         placement.copies[l] += 1;
         self.add_needed_by_groups(form, placement, l);
-        let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+        let channels = self.ranked(form, l);
         let mut open: u64 = form
             .groups_of_job(l)
             .map(|g| u64::from(form.groups[g].count) * u64::from(placement.copies[l]) - placement.group[g])
             .sum();
         for &e in channels {
-            let e = e as usize;
             if open == 0 || self.score[e] < -DEAREST {
                 break;
             }
-            let passed = salt != 0 && (e as u64 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60 < 2;
+            let passed = salt != 0 && (e.place() as u64 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60 < 2;
             if !passed && placement.gain(form, e) > 0.0 {
                 let more = placement.most_more(form, e);
                 placement.set(form, e, placement.uses[e] + more);
@@ -79,29 +83,29 @@ impl Builder {
     }
 
     /// Tasks that the running copies of a job lack of groups with a minimum of their own, as far as they fit.
-    fn add_needed_by_groups(&self, form: &Form, placement: &mut Placement, l: usize) {
-        let channels = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+    fn add_needed_by_groups(&self, form: &Form, placement: &mut Placement, l: JobNo) {
+        let channels = self.ranked(form, l);
         for g in form.groups_of_job(l).filter(|&g| form.groups[g].is_needed()) {
-            for &e in channels.iter().filter(|&&e| form.group[e as usize] as usize == g) {
-                placement.add(form, e as usize, placement.missing_of_group(form, g));
+            for &e in channels.iter().filter(|&&e| form.group[e] == Some(g)) {
+                placement.add(form, e, placement.missing_of_group(form, g));
             }
         }
     }
 
     /// Tasks that the running copies of a job lack, as far as they fit.
-    pub fn add_needed(&self, form: &Form, placement: &mut Placement, l: usize) {
+    pub fn add_needed(&self, form: &Form, placement: &mut Placement, l: JobNo) {
         self.add_needed_by_groups(form, placement, l);
-        for &e in &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize] {
+        for &e in self.ranked(form, l) {
             let missing = placement.missing(form, l);
             if missing == 0 {
                 return;
             }
-            placement.add(form, e as usize, missing);
+            placement.add(form, e, missing);
         }
     }
 
     /// Brings a running job to its minima, or cuts its copies to those that reach them.
-    pub fn complete(&self, form: &Form, placement: &mut Placement, l: usize) {
+    pub fn complete(&self, form: &Form, placement: &mut Placement, l: JobNo) {
         self.add_needed(form, placement, l);
         // Cutting a copy may take tasks too: as often as it needs.
         while placement.copies[l] > 0 && !placement.is_whole(form, l) {
@@ -114,12 +118,10 @@ impl Builder {
     /// Single tasks of running jobs, wherever one fits and raises the objective.
     pub fn fill(&self, form: &Form, placement: &mut Placement) {
         for &l in &self.jobs {
-            let l = l as usize;
             if placement.copies[l] == 0 {
                 continue;
             }
-            for &e in &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize] {
-                let e = e as usize;
+            for &e in self.ranked(form, l) {
                 if placement.gain(form, e) > 0.0 {
                     let more = placement.most_more(form, e);
                     placement.set(form, e, placement.uses[e] + more);

@@ -8,15 +8,14 @@ use crate::solver::gang::dual::knapsack::Item;
 use crate::solver::gang::tuning::by_server::{LIKELY, WORK_OF_A_MOVE};
 
 impl Decomposition {
-    /// Goes over the servers, starting at `first`, into the placement. `pricing.r` holds the values.
-    pub(in crate::solver::gang) fn place_by_server(&mut self, first: usize) {
+    /// Goes over the servers, into the placement. `pricing.r` holds the values.
+    pub(in crate::solver::gang) fn place_by_server(&mut self) {
         let Self { form, pricing, placement, descent, scratch, .. } = self;
         placement.reset(form);
-        for (l, job) in form.jobs.iter().enumerate().filter(|(_, job)| job.is_gang()) {
+        for (l, job) in form.jobs.numbered().filter(|(_, job)| job.is_gang()) {
             placement.copies[l] = ((descent.copies[l] + 0.5) as u32).min(job.copies);
         }
-        let servers = form.servers();
-        for server in (first..servers).chain(0..first.min(servers)) {
+        for server in form.all_servers() {
             pricing.knapsack.items.clear();
             for e in form.channels(server) {
                 scratch[e] = 0;
@@ -52,7 +51,7 @@ impl Decomposition {
         let relaxed = !root_copies.is_empty();
         let mut work = 0;
         for place in 0..builder.jobs.len() {
-            let l = builder.jobs[place] as usize;
+            let l = builder.jobs[place];
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
                 if relaxed {
                     builder.complete_by_moving(form, placement, l, &mut work);
@@ -61,9 +60,9 @@ impl Decomposition {
             }
         }
         for &l in &builder.jobs {
-            while builder.insert(form, placement, l as usize, 0) {}
-            if relaxed && root_copies[l as usize] > LIKELY {
-                while builder.insert_by_moving(form, placement, l as usize, &mut work) {}
+            while builder.insert(form, placement, l, 0) {}
+            if relaxed && root_copies[l] > LIKELY {
+                while builder.insert_by_moving(form, placement, l, &mut work) {}
             }
         }
         pricing.work += WORK_OF_A_MOVE * work;

@@ -43,7 +43,7 @@ impl Decomposition {
         if self.has_gangs() {
             let value = self.placement.value();
             std::mem::swap(&mut self.placement, &mut self.rival);
-            self.place_by_server(0);
+            self.place_by_server();
             if value > self.placement.value() {
                 std::mem::swap(&mut self.placement, &mut self.rival);
             }

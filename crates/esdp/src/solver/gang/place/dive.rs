@@ -5,8 +5,9 @@
 //! anew. What is left when nothing more fits is completed as in `by_server.rs`.
 
 use crate::solver::gang::Decomposition;
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, JobNo};
 use crate::solver::gang::relax::Relaxation;
 use crate::solver::gang::search::fixing::take;
 use crate::solver::gang::smooth::newton::Newton;
@@ -19,7 +20,9 @@ use crate::solver::gang::tuning::dive::{
 pub(in crate::solver::gang) struct Dive {
     pub(in crate::solver::gang) limits: Limits,
     before: Limits,
-    order: Vec<(f64, u32)>,
+    /// Open copies and tasks by how sure they are.
+    jobs: Vec<(f64, JobNo)>,
+    channels: Vec<(f64, ChannelNo)>,
 }
 
 impl Decomposition {
@@ -37,7 +40,7 @@ impl Decomposition {
         let Self { form, dive, placement, .. } = self;
         placement.reset(form);
         placement.copies.clone_from(&dive.limits.fewest);
-        for (e, &uses) in dive.limits.low.iter().enumerate() {
+        for (e, &uses) in dive.limits.low.numbered() {
             placement.set(form, e, uses.min(placement.most_more(form, e)));
         }
         self.finish();
@@ -69,7 +72,7 @@ impl Dive {
         form: &Form,
         root: &Limits,
         relaxation: &mut Relaxation,
-        wanted: impl Fn(usize) -> bool,
+        wanted: impl Fn(ChannelNo) -> bool,
         work: u64,
     ) {
         self.limits.clone_from(root);
@@ -95,10 +98,11 @@ impl Dive {
     }
 
     /// Decides copies, at least a share of those that are open; whether some were open.
-    fn decide_copies(&mut self, form: &Form, copies: &[f64], share: f64) -> bool {
-        let Self { limits, order, .. } = self;
-        order.clear();
-        for (l, &copies) in copies.iter().enumerate().take(form.jobs.len()) {
+    fn decide_copies(&mut self, form: &Form, copies: &ByJob<f64>, share: f64) -> bool {
+        let Self { limits, jobs, .. } = self;
+        jobs.clear();
+        for l in form.jobs.numbers() {
+            let copies = copies[l];
             let (fewest, most) = (limits.fewest[l], limits.most[l]);
             if fewest == most {
                 continue;
@@ -107,35 +111,33 @@ impl Dive {
             limits.most[l] = most.min(libm::ceil(copies - SURE).max(0.0) as u32).max(limits.fewest[l]);
             if limits.fewest[l] < limits.most[l] {
                 let part = copies - libm::floor(copies);
-                order.push(((part - 0.5).abs(), l as u32));
+                jobs.push(((part - 0.5).abs(), l));
             }
         }
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let bit = (order.len() as f64 * share) as usize;
-        for &(_, l) in order.iter().take(bit.max(1)) {
-            let l = l as usize;
+        jobs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let bit = (jobs.len() as f64 * share) as usize;
+        for &(_, l) in jobs.iter().take(bit.max(1)) {
             let whole = (libm::floor(copies[l] + 0.5) as u32).clamp(limits.fewest[l], limits.most[l]);
             (limits.fewest[l], limits.most[l]) = (whole, whole);
         }
-        !order.is_empty()
+        !jobs.is_empty()
     }
 
     /// Decides tasks; how many.
-    fn decide_tasks(&mut self, form: &Form, uses: &[f64], share: f64) -> u64 {
-        let Self { limits, order, .. } = self;
-        order.clear();
-        for (e, &uses) in uses.iter().enumerate().take(form.len()) {
-            let more = uses - f64::from(limits.low[e]);
+    fn decide_tasks(&mut self, form: &Form, uses: &ByChannel<f64>, share: f64) -> u64 {
+        let Self { limits, channels, .. } = self;
+        channels.clear();
+        for e in form.all_channels() {
+            let more = uses[e] - f64::from(limits.low[e]);
             if limits.low[e] < limits.high[e] && more > FEWEST {
-                order.push((more, e as u32));
+                channels.push((more, e));
             }
         }
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let unsure: f64 = order.iter().map(|(more, _)| more - libm::floor(more + SURE)).sum();
+        channels.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let unsure: f64 = channels.iter().map(|(more, _)| more - libm::floor(more + SURE)).sum();
         let mut left = (share * unsure).max(1.0) as u64;
         let mut decided = 0;
-        for &(more, e) in order.iter() {
-            let e = e as usize;
+        for &(more, e) in channels.iter() {
             let mut uses = libm::floor(more + SURE) as u32;
             if uses == 0 {
                 if left == 0 {
@@ -145,9 +147,9 @@ impl Dive {
                 uses = 1;
             }
             let uses = uses.min(limits.high[e] - limits.low[e]);
-            let group = (form.group[e] != NO_GROUP).then_some(form.group[e] as usize);
+            let group = form.group[e];
             let has_tasks = group.is_none_or(|g| {
-                let all = u64::from(form.groups[g].count) * u64::from(limits.most[form.job[e] as usize]);
+                let all = u64::from(form.groups[g].count) * u64::from(limits.most[form.job[e]]);
                 limits.group_low[g] + u64::from(uses) <= all
             });
             if has_tasks && take(form, limits, e, uses) {
@@ -178,7 +180,7 @@ impl Dive {
             limits.fewest[l] -= 1;
             limits.most[l] = limits.fewest[l];
             for &e in form.channels_of_job(l) {
-                limits.low[e as usize] = root.low[e as usize];
+                limits.low[e] = root.low[e];
             }
         }
         false

@@ -7,25 +7,31 @@
 use crate::solver::gang::place::build::Builder;
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::number::{ChannelNo, GroupNo, JobNo};
 use crate::solver::gang::tuning::eject::{CHANNELS, MOVED};
 
 impl Builder {
     /// Places one more task of a group of a running job, others moved if need be; whether it did. Counts
     /// visits.
-    pub fn place_by_moving(&self, form: &Form, placement: &mut Placement, g: usize, work: &mut u64) -> bool {
-        let l = form.groups[g].job as usize;
-        let own = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+    pub fn place_by_moving(
+        &self,
+        form: &Form,
+        placement: &mut Placement,
+        g: GroupNo,
+        work: &mut u64,
+    ) -> bool {
+        let l = form.groups[g].job;
+        let own = self.ranked(form, l);
         let all = u64::from(form.groups[g].count) * u64::from(placement.copies[l]);
         if placement.group[g] >= all {
             return false;
         }
         let mark = placement.mark();
-        let mut best: Option<(f64, usize, usize)> = None;
-        for &e in own.iter().filter(|&&e| form.group[e as usize] as usize == g).take(CHANNELS) {
-            let e = e as usize;
-            for f in form.channels(form.server[e] as usize) {
+        let mut best: Option<(f64, ChannelNo, ChannelNo)> = None;
+        for &e in own.iter().filter(|&&e| form.group[e] == Some(g)).take(CHANNELS) {
+            for f in form.channels(form.server[e]) {
                 *work += 1;
-                if placement.uses[f] == 0 || form.group[f] as usize == g {
+                if placement.uses[f] == 0 || form.group[f] == Some(g) {
                     continue;
                 }
                 if self.swap_in(form, placement, e, f, work)
@@ -43,7 +49,14 @@ impl Builder {
     }
 
     /// Moves tasks of one channel away until another fits once; false, with some of it done, when that fails.
-    fn swap_in(&self, form: &Form, placement: &mut Placement, e: usize, f: usize, work: &mut u64) -> bool {
+    fn swap_in(
+        &self,
+        form: &Form,
+        placement: &mut Placement,
+        e: ChannelNo,
+        f: ChannelNo,
+        work: &mut u64,
+    ) -> bool {
         let mut moved = 0;
         while !placement.fits_more(form, e) {
             if moved >= MOVED || placement.uses[f] == 0 {
@@ -53,13 +66,12 @@ impl Builder {
             moved += 1;
         }
         placement.set(form, e, placement.uses[e] + 1);
-        let (server, group, l) = (form.server[f], form.group[f], form.job[f] as usize);
-        let others = &self.ranked[form.job_start[l] as usize..form.job_start[l + 1] as usize];
+        let (server, group, l) = (form.server[f], form.group[f], form.job[f]);
+        let others = self.ranked(form, l);
         for &other in others {
             if moved == 0 {
                 break;
             }
-            let other = other as usize;
             *work += 1;
             if form.group[other] == group && form.server[other] != server {
                 let more = placement.most_more(form, other).min(moved);
@@ -72,7 +84,7 @@ impl Builder {
 
     /// One more copy of a job that does not fit as things are, others moved; kept only if the objective
     /// rises.
-    pub fn insert_by_moving(&self, form: &Form, placement: &mut Placement, l: usize, work: &mut u64) -> bool {
+    pub fn insert_by_moving(&self, form: &Form, placement: &mut Placement, l: JobNo, work: &mut u64) -> bool {
         let job = &form.jobs[l];
         if !job.is_gang() || placement.copies[l] >= job.copies {
             return false;
@@ -89,11 +101,11 @@ impl Builder {
     }
 
     /// Brings a running job as close to its minima as it gets.
-    pub fn complete_by_moving(&self, form: &Form, placement: &mut Placement, l: usize, work: &mut u64) {
+    pub fn complete_by_moving(&self, form: &Form, placement: &mut Placement, l: JobNo, work: &mut u64) {
         if placement.is_whole(form, l) {
             return;
         }
-        *work += u64::from(form.job_start[l + 1] - form.job_start[l]);
+        *work += form.channels_of_job(l).len() as u64;
         self.add_needed(form, placement, l);
         for g in form.groups_of_job(l) {
             while placement.missing_of_group(form, g) > 0 && self.place_by_moving(form, placement, g, work) {}

@@ -9,9 +9,10 @@
 //! - Without per-server capacities every channel is a server of its own.
 
 use crate::model::Amount;
-
-/// The group of a channel that is limited by nothing but its own number of uses.
-pub(in crate::solver::gang) const NO_GROUP: u32 = u32::MAX;
+use crate::solver::gang::problem::number::{
+    ByChannel, ByGroup, ByJob, ChannelNo, GroupNo, JobNo, Number, Numbers, ServerNo,
+};
+use std::ops::Range;
 
 /// The channels, servers, groups and jobs that matter, in buffers reused from slot to slot.
 #[derive(Debug, Clone, Default)]
@@ -20,36 +21,38 @@ pub(in crate::solver::gang) struct Form {
     pub scale: f64,
     /// Whether no number is so small beside the largest that sums of them say nothing of it.
     pub even: bool,
-    /// Whether every kept width is zero.
+    /// Whether every kept variance is zero.
     pub linear: bool,
     /// The number of devices.
     pub devices: usize,
     /// The positions of the kept channels in the problem, server after server.
-    pub ids: Vec<u32>,
-    /// Scaled means and widths.
-    pub v: Vec<f64>,
-    pub w: Vec<f64>,
+    pub ids: ByChannel<u32>,
+    /// Scaled means and variances.
+    pub v: ByChannel<f64>,
+    pub w: ByChannel<f64>,
     /// The most uses of each channel.
-    pub most: Vec<u32>,
+    pub most: ByChannel<u32>,
     /// Channel after channel, the request on each device.
     pub requests: Vec<Amount>,
-    /// The group, job and server of each channel.
-    pub group: Vec<u32>,
-    pub job: Vec<u32>,
-    pub server: Vec<u32>,
+    /// The job and server of each channel, and its group; none where nothing but its own number of uses
+    /// limits it.
+    pub job: ByChannel<JobNo>,
+    pub server: ByChannel<ServerNo>,
+    pub(in crate::solver::gang) group: ByChannel<Option<GroupNo>>,
     /// Where each server's channels begin; one more entry than servers.
-    pub start: Vec<u32>,
+    pub start: Vec<usize>,
     /// Server after server, its capacity.
     pub room: Vec<Amount>,
     /// The devices whose cluster-wide capacity can bind, what it is, and the mean request.
     pub rows: Vec<Row>,
-    pub groups: Vec<GroupForm>,
-    pub jobs: Vec<JobForm>,
+    pub groups: ByGroup<GroupForm>,
+    pub jobs: ByJob<JobForm>,
     /// The channels of each job, job after job, and where each job's begin.
-    pub of_job: Vec<u32>,
-    pub job_start: Vec<u32>,
-    /// A buffer of [`fill`](Form::fill).
-    pub(in crate::solver::gang) order: Vec<(u32, u32)>,
+    pub of_job: Vec<ChannelNo>,
+    pub(super) job_start: Vec<usize>,
+    /// Buffers of [`fill`](Form::fill): channels of the problem by server, and where its groups went.
+    pub(super) order: Vec<(u32, u32)>,
+    pub(super) place_of_group: Vec<GroupNo>,
 }
 
 /// A cluster-wide capacity that can bind.
@@ -64,7 +67,7 @@ pub(in crate::solver::gang) struct Row {
 /// A group of identical tasks.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::solver::gang) struct GroupForm {
-    pub job: u32,
+    pub job: JobNo,
     pub count: u32,
     /// What each running copy of the job needs of these tasks.
     pub minimum: u32,
@@ -76,9 +79,9 @@ pub(in crate::solver::gang) struct JobForm {
     /// At least what its groups need together; 0 where tasks do not depend on each other.
     pub minimum: u32,
     pub copies: u32,
-    /// The job's groups.
-    pub first_group: u32,
-    pub end_group: u32,
+    /// Its groups are consecutive: the first, and how many.
+    pub first_group: GroupNo,
+    pub groups: usize,
 }
 
 impl GroupForm {
@@ -89,6 +92,11 @@ impl GroupForm {
 }
 
 impl JobForm {
+    fn groups(&self) -> Numbers<GroupNo> {
+        let first = self.first_group.place();
+        Numbers::from(first..first + self.groups)
+    }
+
     /// Whether tasks of this job depend on each other.
     pub fn is_gang(&self) -> bool {
         self.minimum > 0
@@ -106,26 +114,45 @@ impl Form {
         self.start.len() - 1
     }
 
+    pub fn all_channels(&self) -> Numbers<ChannelNo> {
+        self.ids.numbers()
+    }
+
+    pub fn all_servers(&self) -> Numbers<ServerNo> {
+        Numbers::from(0..self.servers())
+    }
+
     /// A server's channels.
-    pub fn channels(&self, server: usize) -> std::ops::Range<usize> {
-        self.start[server] as usize..self.start[server + 1] as usize
+    pub fn channels(&self, server: ServerNo) -> Numbers<ChannelNo> {
+        Numbers::from(self.start[server.place()]..self.start[server.place() + 1])
     }
 
     /// A job's channels.
-    pub fn channels_of_job(&self, job: usize) -> &[u32] {
-        &self.of_job[self.job_start[job] as usize..self.job_start[job + 1] as usize]
+    pub fn channels_of_job(&self, job: JobNo) -> &[ChannelNo] {
+        &self.of_job[self.places_of_job(job)]
+    }
+
+    /// Where a job's channels are in a list of all, job after job.
+    pub fn places_of_job(&self, job: JobNo) -> Range<usize> {
+        self.job_start[job.place()]..self.job_start[job.place() + 1]
     }
 
     /// A job's groups.
-    pub fn groups_of_job(&self, job: usize) -> std::ops::Range<usize> {
-        self.jobs[job].first_group as usize..self.jobs[job].end_group as usize
+    pub fn groups_of_job(&self, job: JobNo) -> Numbers<GroupNo> {
+        self.jobs[job].groups()
+    }
+
+    /// Where a server's devices are in a list of all, server after server.
+    pub fn devices_of(&self, server: ServerNo) -> Range<usize> {
+        let first = server.place() * self.devices;
+        first..first + self.devices
     }
 
     /// How many uses of a channel fit into what is left of the servers and of the cluster's rows, at most so
     /// many.
-    pub fn fits(&self, channel: usize, servers: &[Amount], rows: &[Amount], at_most: u64) -> u64 {
+    pub fn fits(&self, channel: ChannelNo, servers: &[Amount], rows: &[Amount], at_most: u64) -> u64 {
         let request = self.request(channel);
-        let server = &servers[self.server[channel] as usize * self.devices..];
+        let server = &servers[self.devices_of(self.server[channel])];
         let fits =
             |most: u64, (a, room): (Amount, Amount)| room.checked_div(a).map_or(most, |uses| most.min(uses));
         let on_server = request.iter().copied().zip(server.iter().copied()).fold(at_most, fits);
@@ -133,12 +160,12 @@ impl Form {
     }
 
     /// A channel's request.
-    pub fn request(&self, channel: usize) -> &[Amount] {
-        &self.requests[channel * self.devices..][..self.devices]
+    pub fn request(&self, channel: ChannelNo) -> &[Amount] {
+        &self.requests[channel.place() * self.devices..][..self.devices]
     }
 
-    /// The scaled objective at sums of scaled means and widths.
-    pub fn value(mean: f64, width: f64) -> f64 {
-        mean + width.max(0.0).sqrt()
+    /// The scaled objective at sums of scaled means and variances.
+    pub fn value(mean: f64, variance: f64) -> f64 {
+        mean + variance.max(0.0).sqrt()
     }
 }

@@ -2,17 +2,18 @@
 //! channel. Rows are propagated until nothing moves.
 
 use crate::model::Amount;
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::number::{ByChannel, ByGroup, ByJob, GroupNo, JobNo};
 
 /// Bounds on every variable, and what the lower bounds leave free.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solver::gang) struct Limits {
     /// Uses of each channel.
-    pub low: Vec<u32>,
-    pub high: Vec<u32>,
+    pub low: ByChannel<u32>,
+    pub high: ByChannel<u32>,
     /// Running copies of each job.
-    pub fewest: Vec<u32>,
-    pub most: Vec<u32>,
+    pub fewest: ByJob<u32>,
+    pub most: ByJob<u32>,
     /// Server after server, what the lower bounds leave.
     pub room: Vec<Amount>,
     /// What they leave of each cluster-wide row.
@@ -20,17 +21,16 @@ pub(in crate::solver::gang) struct Limits {
     /// Whether jobs may stay short of their minimum for now: a dive completes them in the end.
     pub lenient: bool,
     /// The job that allowed nothing, if one did.
-    pub failed: Option<usize>,
+    pub failed: Option<JobNo>,
     /// The lower bounds of each group's channels together, as last propagated.
-    pub group_low: Vec<u64>,
-    group_high: Vec<u64>,
+    pub group_low: ByGroup<u64>,
+    group_high: ByGroup<u64>,
 }
 
 impl Limits {
     /// The whole problem.
     pub fn reset(&mut self, form: &Form) {
-        self.low.clear();
-        self.low.resize(form.len(), 0);
+        self.low.reset(form.len(), 0);
         self.high.clone_from(&form.most);
         self.most.clear();
         self.most.extend(form.jobs.iter().map(|job| job.copies));
@@ -52,8 +52,8 @@ impl Limits {
                 return false;
             }
             self.channels(form);
-            if let Some(e) = self.low.iter().zip(&self.high).position(|(low, high)| low > high) {
-                self.failed = Some(form.job[e] as usize);
+            if let Some(e) = form.all_channels().find(|&e| self.low[e] > self.high[e]) {
+                self.failed = Some(form.job[e]);
                 return false;
             }
             if self.mark() == before {
@@ -64,7 +64,7 @@ impl Limits {
 
     /// Changes whenever a bound does: bounds only ever tighten.
     fn mark(&self) -> [u64; 4] {
-        [&self.low, &self.high, &self.fewest, &self.most]
+        [&*self.low, &*self.high, &*self.fewest, &*self.most]
             .map(|list| list.iter().map(|&value| u64::from(value)).sum())
     }
 
@@ -73,13 +73,13 @@ impl Limits {
         self.room.clone_from(&form.room);
         self.cluster.clear();
         self.cluster.extend(form.rows.iter().map(|row| row.capacity));
-        for e in 0..form.len() {
+        for e in form.all_channels() {
             let low = u64::from(self.low[e]);
             if low == 0 {
                 continue;
             }
             let request = form.request(e);
-            let room = &mut self.room[form.server[e] as usize * form.devices..];
+            let room = &mut self.room[form.devices_of(form.server[e])];
             for (room, &a) in room.iter_mut().zip(request) {
                 match a.checked_mul(low).and_then(|need| room.checked_sub(need)) {
                     Some(left) => *room = left,
@@ -98,18 +98,17 @@ impl Limits {
 
     /// Group sums bound the copies, and copies are bounded by what can run.
     fn jobs(&mut self, form: &Form) -> bool {
-        self.group_low.clear();
-        self.group_low.resize(form.groups.len(), 0);
+        self.group_low.reset(form.groups.len(), 0);
         self.group_high.clone_from(&self.group_low);
-        for e in 0..form.len() {
-            if form.group[e] != NO_GROUP {
-                self.group_low[form.group[e] as usize] += u64::from(self.low[e]);
-                self.group_high[form.group[e] as usize] += u64::from(self.high[e]);
+        for e in form.all_channels() {
+            if let Some(g) = form.group[e] {
+                self.group_low[g] += u64::from(self.low[e]);
+                self.group_high[g] += u64::from(self.high[e]);
             }
         }
-        for (l, job) in form.jobs.iter().enumerate() {
+        for (l, job) in form.jobs.numbered() {
             let over =
-                |g: usize| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
+                |g: GroupNo| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
             if form.groups_of_job(l).any(over) {
                 self.failed = Some(l);
                 return false;
@@ -125,8 +124,8 @@ impl Limits {
             // the copies and 0 at none, so the numbers that are possible are the small ones.
             let possible = |copies: u32| {
                 let run =
-                    |g: usize| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
-                let reaches = |g: usize| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
+                    |g: GroupNo| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
+                let reaches = |g: GroupNo| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
                 form.groups_of_job(l).map(run).sum::<u64>() >= u64::from(job.minimum) * u64::from(copies)
                     && form.groups_of_job(l).all(reaches)
             };
@@ -148,18 +147,17 @@ impl Limits {
 
     /// Rows bound the uses of each channel from above, and job minima from below.
     fn channels(&mut self, form: &Form) {
-        for e in 0..form.len() {
+        for e in form.all_channels() {
             if self.low[e] >= self.high[e] {
                 continue;
             }
             let low = self.low[e];
             let mut more = form.fits(e, &self.room, &self.cluster, u64::from(self.high[e] - low));
-            if form.group[e] != NO_GROUP {
-                let g = form.group[e] as usize;
-                let all = u64::from(form.groups[g].count) * u64::from(self.most[form.job[e] as usize]);
+            if let Some(g) = form.group[e] {
+                let all = u64::from(form.groups[g].count) * u64::from(self.most[form.job[e]]);
                 more = more.min(all.saturating_sub(self.group_low[g]));
                 let others = self.group_high[g] - u64::from(self.high[e]);
-                let l = form.job[e] as usize;
+                let l = form.job[e];
                 let job = &form.jobs[l];
                 if job.is_gang() && self.fewest[l] > 0 && !self.lenient {
                     // What the job lacks when everything else that can run does.

@@ -4,3 +4,4 @@ pub(super) mod fill;
 pub(super) mod form;
 pub(super) mod groups;
 pub(super) mod limits;
+pub(super) mod number;

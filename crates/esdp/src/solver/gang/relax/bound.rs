@@ -13,8 +13,9 @@
 use super::cuts::Cuts;
 use super::interior::Interior;
 use super::open::{Open, Source};
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ByGroup, ChannelNo, JobNo, Number};
 
 /// Prices of everything that is limited.
 #[derive(Debug, Clone, Default)]
@@ -27,10 +28,10 @@ pub(in crate::solver::gang) struct Multipliers {
     pub wide: Vec<f64>,
     pub lambda: f64,
     /// The price of a task of each group, as the channels pay it.
-    pub task: Vec<f64>,
+    pub task: ByGroup<f64>,
     /// The reduced value of each channel at the prices of capacities.
-    pub r: Vec<f64>,
-    order: Vec<(f64, u32)>,
+    pub r: ByChannel<f64>,
+    order: Vec<(f64, ChannelNo)>,
     counts: Vec<u64>,
 }
 
@@ -43,42 +44,39 @@ impl Multipliers {
         interior: &Interior,
         cuts: usize,
     ) {
-        let devices = form.devices;
         self.server.clear();
-        self.server.resize(form.servers() * devices, 0.0);
+        self.server.resize(form.servers() * form.devices, 0.0);
         self.cuts.clear();
         self.cuts.resize(cuts, 0.0);
         for server in &open.servers {
-            let prices = &interior.server.price[server.row as usize..];
+            let prices = &interior.server.price[server.row..];
             for (source, price) in open.sources(server).iter().zip(prices) {
                 match *source {
                     Source::Device(device, room) => {
-                        self.server[server.id as usize * devices + device as usize] = price / room;
+                        self.server[form.devices_of(server.id)][device] = price / room;
                     }
-                    Source::Cut(cut, left) => self.cuts[cut as usize] = price / left,
+                    Source::Cut(cut, left) => self.cuts[cut] = price / left,
                 }
             }
         }
         self.wide.clear();
         self.wide.resize(form.rows.len(), 0.0);
         for (row, &place) in open.wide.iter().enumerate() {
-            self.wide[place as usize] = interior.wide.price[row] / limits.cluster[place as usize] as f64;
+            self.wide[place] = interior.wide.price[row] / limits.cluster[place] as f64;
         }
-        self.lambda = if form.linear { 0.0 } else { 0.5 / interior.width(open).sqrt() };
-        self.task.clear();
-        self.task.resize(form.groups.len(), 0.0);
+        self.lambda = if form.linear { 0.0 } else { 0.5 / interior.variance(open).sqrt() };
+        self.task.reset(form.groups.len(), 0.0);
         for (&g, &price) in open.groups.iter().zip(&interior.task_price) {
-            self.task[g as usize] = price;
+            self.task[g] = price;
         }
     }
 
     /// Fills `r`.
     pub(super) fn reduce(&mut self, form: &Form, cuts: &Cuts) {
-        let devices = form.devices;
         self.r.clear();
-        for e in 0..form.len() {
+        for e in form.all_channels() {
             let request = form.request(e);
-            let prices = &self.server[form.server[e] as usize * devices..][..devices];
+            let prices = &self.server[form.devices_of(form.server[e])];
             let mut r = form.v[e] + self.lambda * form.w[e];
             r -= request.iter().zip(prices).map(|(&a, price)| a as f64 * price).sum::<f64>();
             for (row, price) in form.rows.iter().zip(&self.wide) {
@@ -87,21 +85,20 @@ impl Multipliers {
             self.r.push(r);
         }
         for (price, cut) in self.cuts.iter().zip(&cuts.list).filter(|(price, _)| **price > 0.0) {
-            let channels = form.channels(cut.server as usize);
+            let channels = form.channels(cut.server);
             self.r[channels].iter_mut().zip(&cut.entries).for_each(|(r, entry)| *r -= price * entry);
         }
     }
 
     /// How far a channel is from use, at most 0.
-    pub fn score(&self, form: &Form, e: usize) -> f64 {
+    pub fn score(&self, form: &Form, e: ChannelNo) -> f64 {
         self.gain(form, e).min(0.0)
     }
 
     /// The reduced value of a channel less the price of a task. Above 0, the solution that the prices are
     /// from did not know the channel, or could not use more of it.
-    pub fn gain(&self, form: &Form, e: usize) -> f64 {
-        let task = if form.group[e] == NO_GROUP { 0.0 } else { self.task[form.group[e] as usize] };
-        self.r[e] - task
+    pub fn gain(&self, form: &Form, e: ChannelNo) -> f64 {
+        self.r[e] - form.group[e].map_or(0.0, |g| self.task[g])
     }
 
     /// The bound at the prices, for a problem without lower limits; safe against rounding.
@@ -119,7 +116,7 @@ impl Multipliers {
         }
         bound += self.cuts.iter().zip(&cuts.list).map(|(price, cut)| price * cut.capacity).sum::<f64>();
         size += bound;
-        for l in 0..form.jobs.len() {
+        for l in form.jobs.numbers() {
             let (own, own_size) = self.job(form, limits, l);
             bound += own;
             size += own_size;
@@ -128,12 +125,12 @@ impl Multipliers {
     }
 
     /// What a copy of a gang is worth at the prices for which `r` is filled.
-    pub fn worth(&mut self, form: &Form, limits: &Limits, l: usize) -> f64 {
+    pub fn worth(&mut self, form: &Form, limits: &Limits, l: JobNo) -> f64 {
         if limits.most[l] == 0 { 0.0 } else { self.copy(form, limits, l).0 }
     }
 
     /// One job's part, and the size of what was added up for it.
-    fn job(&mut self, form: &Form, limits: &Limits, l: usize) -> (f64, f64) {
+    fn job(&mut self, form: &Form, limits: &Limits, l: JobNo) -> (f64, f64) {
         let most = f64::from(limits.most[l]);
         if most == 0.0 {
             return (0.0, 0.0);
@@ -148,16 +145,13 @@ impl Multipliers {
 
     /// The best uses of a copy, of all copies of a job whose tasks do not depend on each other; and the size
     /// of what was added up.
-    fn copy(&mut self, form: &Form, limits: &Limits, l: usize) -> (f64, f64) {
+    fn copy(&mut self, form: &Form, limits: &Limits, l: JobNo) -> (f64, f64) {
         let job = &form.jobs[l];
         let most = u64::from(limits.most[l]);
         self.order.clear();
-        self.order.extend(form.channels_of_job(l).iter().map(|&e| (self.r[e as usize], e)));
-        let mut size: f64 = self
-            .order
-            .iter()
-            .map(|&(r, e)| (r.abs() + form.v[e as usize].abs()) * f64::from(limits.high[e as usize]))
-            .sum();
+        self.order.extend(form.channels_of_job(l).iter().map(|&e| (self.r[e], e)));
+        let mut size: f64 =
+            self.order.iter().map(|&(r, e)| (r.abs() + form.v[e].abs()) * f64::from(limits.high[e])).sum();
         let whole = job.is_gang();
         if !whole {
             // Only groups tie: the best of each.
@@ -166,7 +160,7 @@ impl Multipliers {
         self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.counts.clear();
         self.counts.resize(form.groups_of_job(l).len(), 0);
-        let first = form.groups_of_job(l).start;
+        let first = form.groups_of_job(l).first();
         let copies = if whole { 1 } else { most };
         let minimum = if whole { u64::from(job.minimum) } else { 0 };
         let (mut value, mut tasks) = (0.0, 0u64);
@@ -177,11 +171,9 @@ impl Multipliers {
             if r <= 0.0 && missing == 0 && needed == 0 {
                 break;
             }
-            let e = e as usize;
             let mut uses = u64::from(limits.high[e]);
-            if form.group[e] != NO_GROUP {
-                let (group, taken) =
-                    (&form.groups[form.group[e] as usize], &mut self.counts[form.group[e] as usize - first]);
+            if let Some(g) = form.group[e] {
+                let (group, taken) = (&form.groups[g], &mut self.counts[g.place() - first]);
                 let own = u64::from(group.minimum).saturating_sub(*taken);
                 uses = uses.min(u64::from(group.count) * copies - *taken);
                 if r <= 0.0 {

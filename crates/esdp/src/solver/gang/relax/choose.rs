@@ -5,8 +5,9 @@
 //! channels, so that a choice can make them worse, never wrong.
 
 use super::Relaxation;
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{By, ByGroup, ByServer, ChannelNo, Number};
 use crate::solver::gang::tuning::choose::{APART, FEW, LARGE, LEAST_USED, MOST};
 use std::cmp::Ordering;
 
@@ -16,7 +17,7 @@ impl Relaxation {
         let is_large = form.len() > LARGE;
         self.apart.clear();
         // A channel without a group has none to be chosen from.
-        self.apart.extend((0..form.len()).map(|e| is_large && form.group[e] != NO_GROUP));
+        self.apart.extend(form.all_channels().map(|e| is_large && form.group[e].is_some()));
         if is_large {
             self.choose_by_worth(form);
         }
@@ -29,13 +30,13 @@ impl Relaxation {
     fn choose_by_worth(&mut self, form: &Form) {
         let running = form.w.iter().sum::<f64>() / form.len() as f64 * form.jobs.len() as f64;
         let slope = if form.linear { 0.0 } else { 0.5 / running.sqrt() };
-        let worth = |e: usize| form.v[e] + slope * form.w[e];
-        let on_server = usual(form.servers(), form.len(), |e| Some(form.server[e] as usize), worth);
-        let of_group = usual(form.groups.len(), form.len(), |e| group_of(form, e), worth);
+        let worth = |e: ChannelNo| form.v[e] + slope * form.w[e];
+        let on_server = usual(form, form.servers(), |e| Some(form.server[e]), worth);
+        let of_group = usual(form, form.groups.len(), |e| form.group[e], worth);
         self.admit(form, worth, 0);
-        let unusual = |e: usize| {
-            let group = group_of(form, e).map_or(0.0, |g| of_group[g]);
-            worth(e) - on_server[form.server[e] as usize] - group
+        let unusual = |e: ChannelNo| {
+            let group = form.group[e].map_or(0.0, |g| of_group[g]);
+            worth(e) - on_server[form.server[e]] - group
         };
         self.admit(form, unusual, FEW.min(per_server(form)));
         self.work += 20 * form.len() as u64;
@@ -51,9 +52,10 @@ impl Relaxation {
         multipliers.read(form, limits, &self.open, &self.interior, self.cuts.list.len());
         multipliers.reduce(form, &self.cuts);
         if form.len() <= LARGE {
-            let is_apart = |e: usize| multipliers.gain(form, e) < APART;
-            let apart = self.apart.iter_mut().enumerate();
-            apart.for_each(|(e, apart)| *apart = (is_first || *apart) && is_apart(e));
+            let is_apart = |e: ChannelNo| multipliers.gain(form, e) < APART;
+            for e in form.all_channels() {
+                self.apart[e] = (is_first || self.apart[e]) && is_apart(e);
+            }
             self.trial = multipliers;
             return;
         }
@@ -62,7 +64,7 @@ impl Relaxation {
         let order = self.admit(form, |e| multipliers.gain(form, e), per_server(form));
         let mut left = MOST.saturating_sub(self.apart.iter().filter(|apart| !**apart).count());
         for &(gain, e) in &order {
-            let apart = &mut self.apart[e as usize];
+            let apart = &mut self.apart[e];
             if gain < APART {
                 *apart = true;
             } else if *apart && left > 0 {
@@ -75,15 +77,20 @@ impl Relaxation {
     }
 
     /// Takes in the first channels of each server and of each group by falling score; that order.
-    fn admit(&mut self, form: &Form, score: impl Fn(usize) -> f64, per_server: usize) -> Vec<(f64, u32)> {
-        let mut order: Vec<(f64, u32)> = (0..form.len()).map(|e| (score(e), e as u32)).collect();
+    fn admit(
+        &mut self,
+        form: &Form,
+        score: impl Fn(ChannelNo) -> f64,
+        per_server: usize,
+    ) -> Vec<(f64, ChannelNo)> {
+        let mut order: Vec<(f64, ChannelNo)> = form.all_channels().map(|e| (score(e), e)).collect();
         order.sort_unstable_by(by_falling_score);
-        let (mut on_server, mut of_group) = (vec![0; form.servers()], vec![0; form.groups.len()]);
+        let mut on_server = ByServer::from(vec![0; form.servers()]);
+        let mut of_group = ByGroup::from(vec![0; form.groups.len()]);
         for &(_, e) in &order {
-            let e = e as usize;
-            let server = &mut on_server[form.server[e] as usize];
+            let server = &mut on_server[form.server[e]];
             *server += 1;
-            let is_first_of_group = group_of(form, e).is_some_and(|g| {
+            let is_first_of_group = form.group[e].is_some_and(|g| {
                 of_group[g] += 1;
                 of_group[g] <= FEW + form.groups[g].count as usize
             });
@@ -98,30 +105,27 @@ fn per_server(form: &Form) -> usize {
     MOST / 2 / form.servers().max(1)
 }
 
-fn group_of(form: &Form, e: usize) -> Option<usize> {
-    (form.group[e] != NO_GROUP).then_some(form.group[e] as usize)
-}
-
 /// The mean worth of the channels of each of several sets; each channel is in one of them, or in none.
-fn usual(
+fn usual<N: Number>(
+    form: &Form,
     sets: usize,
-    channels: usize,
-    set: impl Fn(usize) -> Option<usize>,
-    worth: impl Fn(usize) -> f64,
-) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); sets];
-    for e in 0..channels {
+    set: impl Fn(ChannelNo) -> Option<N>,
+    worth: impl Fn(ChannelNo) -> f64,
+) -> By<N, f64> {
+    let mut sums = By::from(vec![(0.0, 0.0); sets]);
+    for e in form.all_channels() {
         if let Some(own) = set(e) {
             sums[own].0 += worth(e);
             sums[own].1 += 1.0;
         }
     }
-    sums.into_iter().map(|(sum, count)| sum / f64::max(count, 1.0)).collect()
+    By::from(sums.iter().map(|(sum, count)| sum / f64::max(*count, 1.0)).collect::<Vec<f64>>())
 }
 
 /// The highest score first. Where scores are equal, channels of neighbouring servers must not come together:
 /// a hundred jobs would all be offered the same few servers.
-fn by_falling_score(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
-    let mixed = |e: u32| e.wrapping_mul(0x9E37_79B1).rotate_left(15).wrapping_mul(0x85EB_CA77);
+fn by_falling_score(a: &(f64, ChannelNo), b: &(f64, ChannelNo)) -> Ordering {
+    let mixed =
+        |e: ChannelNo| (e.place() as u32).wrapping_mul(0x9E37_79B1).rotate_left(15).wrapping_mul(0x85EB_CA77);
     b.0.total_cmp(&a.0).then_with(|| mixed(a.1).cmp(&mixed(b.1)))
 }

@@ -13,6 +13,7 @@
 
 use crate::model::Amount;
 use crate::solver::gang::problem::form::Form;
+use crate::solver::gang::problem::number::{ByChannel, ChannelNo, Number, ServerNo};
 use crate::solver::gang::tuning::cuts::{BROKEN, FULL, KEPT, SMALL, WEIGHTS};
 
 const FRACTIONS: [(u64, u64); 11] =
@@ -21,7 +22,7 @@ const FRACTIONS: [(u64, u64); 11] =
 /// A row of one server, over all of its channels.
 #[derive(Debug, Clone)]
 pub(super) struct Cut {
-    pub server: u32,
+    pub server: ServerNo,
     /// One entry for each of the server's channels.
     pub entries: Vec<f64>,
     pub capacity: f64,
@@ -32,7 +33,7 @@ pub(super) struct Cut {
 pub(super) struct Cuts {
     pub list: Vec<Cut>,
     /// Where each server's begin; one more entry than servers.
-    start: Vec<u32>,
+    start: Vec<usize>,
     weights: Vec<Vec<(u64, u64)>>,
     found: Vec<(f64, Cut)>,
 }
@@ -46,16 +47,16 @@ impl Cuts {
     }
 
     /// The positions of a server's rows.
-    pub fn of(&self, server: usize) -> std::ops::Range<usize> {
-        self.start[server] as usize..self.start[server + 1] as usize
+    pub fn of(&self, server: ServerNo) -> std::ops::Range<usize> {
+        self.start[server.place()]..self.start[server.place() + 1]
     }
 
     /// Adds rows that uses break; whether there are any. Counts work.
-    pub fn separate(&mut self, form: &Form, uses: &[f64], work: &mut u64) -> bool {
+    pub fn separate(&mut self, form: &Form, uses: &ByChannel<f64>, work: &mut u64) -> bool {
         let before = self.list.len();
-        for server in 0..form.servers() {
+        for server in form.all_servers() {
             let channels = form.channels(server);
-            let is_whole = |e: usize| (uses[e] - libm::round(uses[e])).abs() < 0.02;
+            let is_whole = |e: ChannelNo| (uses[e] - libm::round(uses[e])).abs() < 0.02;
             *work += 2 * channels.len() as u64;
             if channels.clone().all(is_whole) {
                 continue;
@@ -64,17 +65,17 @@ impl Cuts {
         }
         self.list.sort_by_key(|cut| cut.server);
         self.start.fill(0);
-        self.list.iter().for_each(|cut| self.start[cut.server as usize + 1] += 1);
+        self.list.iter().for_each(|cut| self.start[cut.server.place() + 1] += 1);
         for place in 1..self.start.len() {
             self.start[place] += self.start[place - 1];
         }
         self.list.len() > before
     }
 
-    fn separate_server(&mut self, form: &Form, uses: &[f64], server: usize, work: &mut u64) {
+    fn separate_server(&mut self, form: &Form, uses: &ByChannel<f64>, server: ServerNo, work: &mut u64) {
         let devices = form.devices;
-        let room = &form.room[server * devices..][..devices];
-        let used: Vec<usize> = form.channels(server).filter(|&e| uses[e] > 1e-3).collect();
+        let room = &form.room[form.devices_of(server)];
+        let used: Vec<ChannelNo> = form.channels(server).filter(|&e| uses[e] > 1e-3).collect();
         // Weights of each device: a whole number over a request that is there.
         self.weights.clear();
         for (device, &room) in room.iter().enumerate() {
@@ -124,13 +125,13 @@ impl Cuts {
     fn try_weights(
         &mut self,
         form: &Form,
-        uses: &[f64],
-        server: usize,
-        used: &[usize],
+        uses: &ByChannel<f64>,
+        server: ServerNo,
+        used: &[ChannelNo],
         weights: &[(usize, (u64, u64))],
         work: &mut u64,
     ) {
-        let room = &form.room[server * form.devices..][..form.devices];
+        let room = &form.room[form.devices_of(server)];
         let Some(rounding) = Rounding::new(weights, room) else { return };
         *work += 10 * used.len() as u64;
         let mut load = 0.0;
@@ -152,7 +153,7 @@ impl Cuts {
         let entries: Option<Vec<f64>> =
             form.channels(server).map(|e| rounding.entry(weights, form.request(e))).collect();
         let Some(entries) = entries else { return };
-        self.found.push((broken, Cut { server: server as u32, entries, capacity: rounding.capacity }));
+        self.found.push((broken, Cut { server, entries, capacity: rounding.capacity }));
         if self.found.len() > KEPT
             && let Some(weakest) =
                 (0..self.found.len()).min_by(|&a, &b| self.found[a].0.total_cmp(&self.found[b].0))

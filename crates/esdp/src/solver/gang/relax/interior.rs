@@ -6,7 +6,7 @@
 //! both halves of a step.
 
 use super::job::Job;
-use super::open::{FREE, Open, PerCopy};
+use super::open::{Open, PerCopy};
 use super::step::Step;
 use crate::solver::gang::tuning::interior::{
     CENTRING, CORRECTORS, FARTHEST, FIRST, NEAR, SHORT_OF, SHORTEST, STEPS,
@@ -231,13 +231,13 @@ impl Interior {
 
     /// The square root's part of the value.
     fn root(&self, open: &Open) -> f64 {
-        self.width(open).sqrt()
+        self.variance(open).sqrt()
     }
 
-    /// The sum of the widths.
-    pub fn width(&self, open: &Open) -> f64 {
-        let width: f64 = open.w.iter().zip(&self.x).map(|(w, x)| w * x).sum();
-        (width + open.width).max(1e-18)
+    /// The sum of the variances.
+    pub fn variance(&self, open: &Open) -> f64 {
+        let variance: f64 = open.w.iter().zip(&self.x).map(|(w, x)| w * x).sum();
+        (variance + open.variance).max(1e-18)
     }
 
     fn pairs(&self) -> [&Pairs; 6] {
@@ -275,38 +275,37 @@ impl Interior {
             // Near the point where all inequalities have the most room together: each channel has the same
             // share of the server, which is nearly full.
             let count = server.channels().len() as f64;
-            let share = 1.0 / (count + f64::from(server.rows));
+            let share = 1.0 / (count + server.rows as f64);
             for e in server.channels() {
                 let largest = open.shares(server, e).iter().copied().fold(0.0, f64::max);
                 let x = (share / largest).min(0.5 * open.high[e]);
                 self.x.push(x);
-                if open.group[e] != FREE {
-                    group_sum[open.group[e] as usize] += x;
+                if let Some(g) = open.group(e) {
+                    group_sum[g] += x;
                 }
             }
         }
         self.start_jobs(open);
         let mut wide_load = vec![0.0; open.wide.len()];
         for e in 0..open.len() {
-            if open.group[e] != FREE {
-                let g = open.group[e] as usize;
+            if let Some(g) = open.group(e) {
                 let wanted = self.tasks(open, g).max(0.01);
                 self.x[e] *= (wanted / group_sum[g]).min(1.0);
             }
-            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row as usize] += share * self.x[e]);
+            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row] += share * self.x[e]);
         }
         for e in 0..open.len() {
-            let fullest = open.wide_of(e).iter().map(|&(row, _)| wide_load[row as usize]).fold(0.0, f64::max);
+            let fullest = open.wide_of(e).iter().map(|&(row, _)| wide_load[row]).fold(0.0, f64::max);
             self.x[e] *= (0.5 / fullest).min(1.0);
         }
-        for &PerCopy { channel, job, most } in &open.per_copy {
-            let most = 0.5 * most * self.copies(&open.jobs[job as usize]);
-            self.x[channel as usize] = self.x[channel as usize].min(most);
+        for &PerCopy { channel, job, most, .. } in &open.per_copy {
+            let most = 0.5 * most * self.copies(&open.jobs[job]);
+            self.x[channel] = self.x[channel].min(most);
         }
         let mut per_copy = std::mem::take(&mut self.per_copy);
         per_copy.start(open.per_copy.iter().map(|row| {
-            let copies = self.copies(&open.jobs[row.job as usize]);
-            (row.most * copies - self.x[row.channel as usize]).max(1e-9)
+            let copies = self.copies(&open.jobs[row.job]);
+            (row.most * copies - self.x[row.channel]).max(1e-9)
         }));
         self.per_copy = per_copy;
         let Self { x, low, high, server, wide, .. } = self;
@@ -315,20 +314,19 @@ impl Interior {
         server.start(open.servers.iter().flat_map(|server| {
             let load =
                 |row: usize| server.channels().map(|e| open.shares(server, e)[row] * x[e]).sum::<f64>();
-            (0..server.rows as usize).map(move |row| 1.0 - load(row)).collect::<Vec<_>>()
+            (0..server.rows).map(move |row| 1.0 - load(row)).collect::<Vec<_>>()
         }));
         wide_load.fill(0.0);
         for (e, x) in x.iter().enumerate() {
-            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row as usize] += share * x);
+            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row] += share * x);
         }
         wide.start(wide_load.iter().map(|load| 1.0 - load));
         // Prices of tasks that leave the channels of a group in balance, on average.
         group_sum.fill(0.0);
         let mut counts = vec![0.0; open.groups.len()];
         for place in &open.servers {
-            let prices = &self.server.price[place.row as usize..][..place.rows as usize];
-            for e in place.channels().filter(|&e| open.group[e] != FREE) {
-                let g = open.group[e] as usize;
+            let prices = &self.server.price[place.row..][..place.rows];
+            for (e, g) in place.channels().filter_map(|e| Some((e, open.group(e)?))) {
                 let rows: f64 = open.shares(place, e).iter().zip(prices).map(|(a, u)| a * u).sum();
                 let own = open.v[e] + self.low.price[e] - self.high.price[e] - rows;
                 group_sum[g] += own;
@@ -348,7 +346,7 @@ impl Interior {
         self.task_price.clear();
         self.task_price.resize(open.groups.len(), 0.0);
         for job in &open.jobs {
-            let (groups, own) = (job.groups(), job.unknown as usize);
+            let (groups, own) = (job.groups(), job.unknown);
             let margin = |copies: f64| {
                 let tasks: f64 = open.tasks[groups.clone()].iter().map(|group| group.range(copies).0).sum();
                 if job.minimum > 0.0 { tasks + job.counted - job.minimum * copies } else { tasks }
@@ -371,13 +369,13 @@ impl Interior {
         }
         let unknowns = &self.unknowns;
         self.job.start(open.jobs.iter().flat_map(|job| {
-            let (own, count) = (job.unknown as usize, job.unknowns());
+            let (own, count) = (job.unknown, job.unknowns());
             let rows = if count == 0 { 0 } else { open.rows_of(job) };
             (0..rows)
                 .map(move |row| {
-                    let entries = &open.entries[job.entry as usize + row * count..][..count];
+                    let entries = &open.entries[job.entry + row * count..][..count];
                     let sum: f64 = entries.iter().zip(&unknowns[own..]).map(|(a, x)| a * x).sum();
-                    (open.constants[job.row as usize + row] + sum).max(1e-6)
+                    (open.constants[job.row + row] + sum).max(1e-6)
                 })
                 .collect::<Vec<_>>()
         }));
@@ -385,16 +383,16 @@ impl Interior {
 
     /// The tasks of a group that its job has at the point.
     pub fn tasks(&self, open: &Open, group: usize) -> f64 {
-        let job = &open.jobs[open.job_of[group] as usize];
-        let own = job.unknown as usize;
+        let job = &open.jobs[open.job_of[group]];
+        let own = job.unknown;
         if !job.tied {
-            return self.unknowns[own + group - job.first as usize];
+            return self.unknowns[own + group - job.first];
         }
         open.tasks[group].range(self.copies(job)).0
     }
 
     /// The copies of a job at the point.
     pub fn copies(&self, job: &Job) -> f64 {
-        job.copies_at().map_or(job.settled, |at| self.unknowns[job.unknown as usize + at])
+        job.copies_at().map_or(job.settled, |at| self.unknowns[job.unknown + at])
     }
 }

@@ -12,11 +12,12 @@
 
 use crate::solver::gang::problem::form::{Form, GroupForm};
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByGroup, GroupNo, JobNo};
 use crate::solver::gang::tuning::job::{MOST_GROUPS, NEARLY_WHOLE, URGENCY};
 
 /// The copies that the lower limits need at least.
-fn groups_low(form: &Form, limits: &Limits, l: usize) -> f64 {
-    let needed = |g: usize| limits.group_low[g] as f64 / f64::from(form.groups[g].count).max(1.0);
+fn groups_low(form: &Form, limits: &Limits, l: JobNo) -> f64 {
+    let needed = |g: GroupNo| limits.group_low[g] as f64 / f64::from(form.groups[g].count).max(1.0);
     form.groups_of_job(l).map(needed).fold(0.0, f64::max)
 }
 
@@ -47,10 +48,10 @@ impl Tasks {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Job {
     /// The job in the form.
-    pub id: u32,
+    pub id: JobNo,
     /// Its open groups.
-    pub first: u32,
-    pub end: u32,
+    pub first: usize,
+    pub end: usize,
     /// What its copies may be; `None` when they are settled.
     pub copies: Option<(f64, f64)>,
     /// The settled copies.
@@ -64,9 +65,9 @@ pub(super) struct Job {
     /// What a copy is worth beyond its tasks.
     pub bonus: f64,
     /// Where its unknowns, its rows and their entries begin.
-    pub unknown: u32,
-    pub row: u32,
-    pub entry: u32,
+    pub unknown: usize,
+    pub row: usize,
+    pub entry: usize,
 }
 
 impl Job {
@@ -74,18 +75,18 @@ impl Job {
     pub fn open(
         form: &Form,
         limits: &Limits,
-        (l, elastic): (usize, bool),
-        needs: &[f64],
-        mut each: impl FnMut(Self, &[u32]),
+        (l, elastic): (JobNo, bool),
+        needs: &ByGroup<f64>,
+        mut each: impl FnMut(Self, &[GroupNo]),
     ) {
         let job = &form.jobs[l];
         let (fewest, most) = (f64::from(limits.fewest[l]), f64::from(limits.most[l]));
-        let groups: Vec<u32> = form.groups_of_job(l).filter(|&g| needs[g] > 0.0).map(|g| g as u32).collect();
+        let groups: Vec<GroupNo> = form.groups_of_job(l).filter(|&g| needs[g] > 0.0).collect();
         if groups.is_empty() {
             return;
         }
-        let low = |g: u32| limits.group_low[g as usize] as f64;
-        let count = |g: u32| f64::from(form.groups[g as usize].count);
+        let low = |g: GroupNo| limits.group_low[g] as f64;
+        let count = |g: GroupNo| f64::from(form.groups[g].count);
         let counted: f64 = form.groups_of_job(l).map(|g| limits.group_low[g] as f64).sum();
         let minimum = f64::from(job.minimum);
         // Where copies are decided they are only urged, as long as that may turn out not to fit.
@@ -95,14 +96,14 @@ impl Job {
             _ => (fewest, 0.0),
         };
         let is_settled = fewest >= most;
-        let base = Self { id: l as u32, settled: most, bonus, ..Self::default() };
+        let base = Self { id: l, settled: most, bonus, ..Self::default() };
         let is_short = minimum * most > counted
-            || groups.iter().any(|&g| f64::from(form.groups[g as usize].minimum) * most > low(g));
+            || groups.iter().any(|&g| f64::from(form.groups[g].minimum) * most > low(g));
         let asks = job.is_gang() && (!is_settled || is_short) && groups.len() <= MOST_GROUPS;
         if !asks && (is_settled || !job.is_gang()) {
             // Only what each group has left.
             for &g in &groups {
-                if needs[g as usize] > count(g) * most - low(g) {
+                if needs[g] > count(g) * most - low(g) {
                     each(base, &[g]);
                 }
             }
@@ -117,7 +118,7 @@ impl Job {
     }
 
     pub fn groups(&self) -> std::ops::Range<usize> {
-        self.first as usize..self.end as usize
+        self.first..self.end
     }
 
     /// The number of unknowns: the tasks unless tied, then the copies unless settled.

@@ -29,6 +29,7 @@ use self::interior::Interior;
 use self::open::Open;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo};
 use crate::solver::gang::tuning::choose::{COARSE, LARGE, LARGE_PART, MISSING, MISSING_MUCH, SETTLED};
 use crate::solver::gang::tuning::relax::{
     CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, TOLERANCE,
@@ -41,13 +42,13 @@ pub(super) struct Relaxation {
     open: Open,
     interior: Interior,
     /// Uses of each channel and copies of each job, the lower limits included.
-    pub uses: Vec<f64>,
-    pub copies: Vec<f64>,
+    pub uses: ByChannel<f64>,
+    pub copies: ByJob<f64>,
     pub multipliers: Multipliers,
     trial: Multipliers,
     cuts: Cuts,
     /// Channels that stay out.
-    apart: Vec<bool>,
+    apart: ByChannel<bool>,
     /// Whether rounds that gain much are paid for by others, and what such rounds took.
     pub is_generous: bool,
     pub extra: u64,
@@ -120,7 +121,7 @@ impl Relaxation {
 
     /// The objective at the solution.
     fn value(&self, form: &Form) -> f64 {
-        let sum = |of: &[f64]| of.iter().zip(&self.uses).map(|(a, x)| a * x).sum::<f64>();
+        let sum = |of: &ByChannel<f64>| of.iter().zip(&self.uses).map(|(a, x)| a * x).sum::<f64>();
         Form::value(sum(&form.v), sum(&form.w))
     }
 
@@ -162,7 +163,7 @@ impl Relaxation {
     }
 
     /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.
-    pub fn resume(&mut self, form: &Form, limits: &Limits, wanted: impl Fn(usize) -> bool, work: u64) {
+    pub fn resume(&mut self, form: &Form, limits: &Limits, wanted: impl Fn(ChannelNo) -> bool, work: u64) {
         let Self { open, cuts, apart, .. } = self;
         // Of a large problem, hardly any channel that was left out is of use later.
         let is_large = form.len() > LARGE;
@@ -177,11 +178,11 @@ impl Relaxation {
         uses.clear();
         uses.extend(limits.low.iter().map(|&low| f64::from(low)));
         for (&e, x) in open.id.iter().zip(&interior.x) {
-            uses[e as usize] += x;
+            uses[e] += x;
         }
         copies.clear();
         copies.extend(limits.most.iter().map(|&most| f64::from(most)));
-        for (l, job) in form.jobs.iter().enumerate() {
+        for (l, job) in form.jobs.numbered() {
             // A job whose channels are all settled still has open copies at times.
             if job.is_gang() && limits.fewest[l] < limits.most[l] {
                 copies[l] = f64::from(limits.fewest[l]);
@@ -189,7 +190,7 @@ impl Relaxation {
         }
         for job in &open.jobs {
             if let Some(at) = job.copies_at() {
-                copies[job.id as usize] = interior.unknowns[job.unknown as usize + at];
+                copies[job.id] = interior.unknowns[job.unknown + at];
             }
         }
     }

@@ -2,26 +2,30 @@
 //!
 //! Rows that all open uses together cannot fill are left out, the others are scaled to a capacity of 1. A
 //! group whose tasks cannot run out asks for no row either: its channels are then free of it.
+//!
+//! Open channels, groups, jobs and rows are plain places in the lists below; those of the form are numbers
+//! (`number.rs`), so that the two are not mistaken for each other.
 
 use super::cuts::{Cut, Cuts};
 use super::job::{Job, Tasks};
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByGroup, ChannelNo, GroupNo, Number, ServerNo};
 
 /// A channel without a group that counts.
-pub(super) const FREE: u32 = u32::MAX;
+const FREE: u32 = u32::MAX;
 
 /// The open channels, server after server, and the rows that tie them; buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Open {
     /// The channel's position in the form.
-    pub id: Vec<u32>,
+    pub id: Vec<ChannelNo>,
     pub v: Vec<f64>,
     pub w: Vec<f64>,
     /// The most uses beyond the lower limit.
     pub high: Vec<f64>,
     /// The open group, or [`FREE`].
-    pub group: Vec<u32>,
+    group: Vec<u32>,
     pub servers: Vec<Server>,
     /// Channel after channel, its share of each of its server's rows; `Server::coefficient` is where they
     /// begin.
@@ -30,55 +34,57 @@ pub(super) struct Open {
     pub rows: usize,
     row_source: Vec<Source>,
     /// Cluster-wide rows, as positions in `Form::rows`.
-    pub wide: Vec<u32>,
+    pub wide: Vec<usize>,
     /// Channel after channel, its share of each cluster-wide row that it needs, and where each channel's
     /// begin.
-    pub wide_entries: Vec<(u32, f64)>,
-    pub wide_start: Vec<u32>,
+    pub wide_entries: Vec<(usize, f64)>,
+    pub wide_start: Vec<usize>,
     /// The form's group behind each open one.
-    pub groups: Vec<u32>,
+    pub groups: Vec<GroupNo>,
     /// What each of them has a copy.
     pub tasks: Vec<Tasks>,
     pub jobs: Vec<Job>,
     /// The job of each open group.
-    pub job_of: Vec<u32>,
+    pub job_of: Vec<usize>,
     /// The jobs' unknowns in all, and their rows: entries and constants.
     pub unknowns: usize,
     pub entries: Vec<f64>,
     pub constants: Vec<f64>,
     /// The channels of each job, by server; where each job's begin.
-    pub of_job: Vec<u32>,
-    pub of_job_start: Vec<u32>,
+    pub of_job: Vec<usize>,
+    pub of_job_start: Vec<usize>,
     /// The server of each channel.
-    pub server_of: Vec<u32>,
+    pub server_of: Vec<usize>,
     /// Channels of which a copy of a job can use no more than fits there: the channel, its job and that
     /// number.
     pub per_copy: Vec<PerCopy>,
     /// For each channel, its place there, or [`FREE`].
-    pub per_copy_at: Vec<u32>,
-    /// For each job, its place among those with such channels, or [`FREE`]; and how many these are.
-    pub shared: Vec<u32>,
+    per_copy_at: Vec<u32>,
+    /// For each job, its place among those with such channels, if it has any; and how many these are.
+    pub shared: Vec<Option<usize>>,
     pub shared_count: usize,
-    /// The widths of what the lower limits take.
-    pub width: f64,
-    group_place: Vec<u32>,
-    needs: Vec<f64>,
+    /// The variances of what the lower limits take.
+    pub variance: f64,
+    group_place: ByGroup<u32>,
+    needs: ByGroup<f64>,
 }
 
 /// Where a server row comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
     /// The room of a device, and how much of it there is.
-    Device(u32, f64),
+    Device(usize, f64),
     /// A rounded row, and what is left of its capacity.
-    Cut(u32, f64),
+    Cut(usize, f64),
 }
 
 /// `uses <= most * copies`, for a channel of a job whose copies are open.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PerCopy {
-    pub channel: u32,
-    pub job: u32,
+    pub channel: usize,
+    pub job: usize,
+    /// The job's place among those with such rows.
+    pub shared: usize,
     pub most: f64,
 }
 
@@ -86,19 +92,19 @@ pub(super) struct PerCopy {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Server {
     /// Its position in the form.
-    pub id: u32,
-    pub first: u32,
-    pub end: u32,
+    pub id: ServerNo,
+    pub first: usize,
+    pub end: usize,
     /// Its first row and how many it has.
-    pub row: u32,
-    pub rows: u32,
+    pub row: usize,
+    pub rows: usize,
     /// Where its channels' coefficients begin.
-    pub coefficient: u32,
+    pub coefficient: usize,
 }
 
 impl Server {
     pub fn channels(&self) -> std::ops::Range<usize> {
-        self.first as usize..self.end as usize
+        self.first..self.end
     }
 }
 
@@ -110,29 +116,43 @@ impl Open {
     /// The shares of a channel in its server's rows.
     #[inline]
     pub fn shares(&self, server: &Server, channel: usize) -> &[f64] {
-        let rows = server.rows as usize;
-        &self.coefficients[server.coefficient as usize + (channel - server.first as usize) * rows..][..rows]
+        let rows = server.rows;
+        &self.coefficients[server.coefficient + (channel - server.first) * rows..][..rows]
+    }
+
+    /// The open group of a channel.
+    #[inline]
+    pub fn group(&self, channel: usize) -> Option<usize> {
+        let group = self.group[channel];
+        (group != FREE).then_some(group as usize)
+    }
+
+    /// The place of a channel in [`per_copy`](Open::per_copy).
+    #[inline]
+    pub fn per_copy_at(&self, channel: usize) -> Option<usize> {
+        let place = self.per_copy_at[channel];
+        (place != FREE).then_some(place as usize)
     }
 
     /// The cluster-wide rows of a channel and its share of each.
     #[inline]
-    pub fn wide_of(&self, channel: usize) -> &[(u32, f64)] {
-        &self.wide_entries[self.wide_start[channel] as usize..self.wide_start[channel + 1] as usize]
+    pub fn wide_of(&self, channel: usize) -> &[(usize, f64)] {
+        &self.wide_entries[self.wide_start[channel]..self.wide_start[channel + 1]]
     }
 
     /// Where a server's rows come from.
     pub fn sources(&self, server: &Server) -> &[Source] {
-        &self.row_source[server.row as usize..][..server.rows as usize]
+        &self.row_source[server.row..][..server.rows]
     }
 
     /// The number of a job's own rows.
     pub fn rows_of(&self, job: &Job) -> usize {
-        self.constants_end(job) - job.row as usize
+        self.constants_end(job) - job.row
     }
 
     fn constants_end(&self, job: &Job) -> usize {
-        let next = self.job_of[job.first as usize] as usize + 1;
-        self.jobs.get(next).map_or(self.constants.len(), |next| next.row as usize)
+        let next = self.job_of[job.first] + 1;
+        self.jobs.get(next).map_or(self.constants.len(), |next| next.row)
     }
 
     /// About what eliminating the servers costs, and what eliminating the jobs does, in multiplications.
@@ -142,7 +162,7 @@ impl Open {
         for server in &self.servers {
             let channels = server.channels().len();
             let columns = (channels.min(self.groups.len()) + channels.min(self.shared_count) + border) as u64;
-            by_servers += columns * columns * u64::from(server.rows) / 2;
+            by_servers += columns * columns * server.rows as u64 / 2;
         }
         let mut by_jobs = cube(self.rows + border);
         for (place, job) in self.jobs.iter().enumerate() {
@@ -155,8 +175,8 @@ impl Open {
     }
 
     /// The channels of a job, by server.
-    pub fn channels_of(&self, job: usize) -> &[u32] {
-        &self.of_job[self.of_job_start[job] as usize..self.of_job_start[job + 1] as usize]
+    pub fn channels_of(&self, job: usize) -> &[usize] {
+        &self.of_job[self.of_job_start[job]..self.of_job_start[job + 1]]
     }
 
     /// Takes over what limits leave open of a problem, of the channels that are wanted.
@@ -166,45 +186,48 @@ impl Open {
         limits: &Limits,
         cuts: &Cuts,
         elastic: bool,
-        wanted: impl Fn(usize) -> bool,
+        wanted: impl Fn(ChannelNo) -> bool,
     ) {
         self.fill_groups(form, limits, elastic, &wanted);
         self.fill_channels(form, limits, cuts, &wanted);
         self.fill_wide(form, limits);
         self.fill_jobs();
         self.fill_per_copy(form, limits);
-        self.width = form.w.iter().zip(&limits.low).map(|(w, &low)| w * f64::from(low)).sum();
+        self.variance = form.w.iter().zip(&limits.low).map(|(w, &low)| w * f64::from(low)).sum();
     }
 
     /// Chooses the groups and jobs that tie open channels.
-    fn fill_groups(&mut self, form: &Form, limits: &Limits, elastic: bool, wanted: &impl Fn(usize) -> bool) {
-        self.needs.clear();
-        self.needs.resize(form.groups.len(), 0.0);
-        for e in 0..form.len() {
+    fn fill_groups(
+        &mut self,
+        form: &Form,
+        limits: &Limits,
+        elastic: bool,
+        wanted: &impl Fn(ChannelNo) -> bool,
+    ) {
+        self.needs.reset(form.groups.len(), 0.0);
+        for e in form.all_channels() {
             let more = limits.high[e] - limits.low[e];
-            if more > 0 && form.group[e] != NO_GROUP && wanted(e) {
-                self.needs[form.group[e] as usize] += f64::from(more);
+            if let Some(g) = form.group[e].filter(|_| more > 0 && wanted(e)) {
+                self.needs[g] += f64::from(more);
             }
         }
-        self.group_place.clear();
-        self.group_place.resize(form.groups.len(), FREE);
+        self.group_place.reset(form.groups.len(), FREE);
         self.groups.clear();
         self.jobs.clear();
         self.tasks.clear();
         self.entries.clear();
         self.constants.clear();
         self.unknowns = 0;
-        for l in 0..form.jobs.len() {
+        for l in form.jobs.numbers() {
             Job::open(form, limits, (l, elastic), &self.needs, |job, groups| {
-                let first = self.groups.len() as u32;
+                let first = self.groups.len();
                 for &g in groups {
-                    self.group_place[g as usize] = self.groups.len() as u32;
+                    self.group_place[g] = self.groups.len() as u32;
                     self.groups.push(g);
-                    self.tasks.push(Tasks::of(&form.groups[g as usize], limits.group_low[g as usize]));
+                    self.tasks.push(Tasks::of(&form.groups[g], limits.group_low[g]));
                 }
-                let (unknown, row) = (self.unknowns as u32, self.constants.len() as u32);
-                let end = self.groups.len() as u32;
-                let job = Job { first, end, unknown, row, entry: self.entries.len() as u32, ..job };
+                let (unknown, row, entry) = (self.unknowns, self.constants.len(), self.entries.len());
+                let job = Job { first, end: self.groups.len(), unknown, row, entry, ..job };
                 job.rows(&self.tasks[job.groups()], &mut self.entries, &mut self.constants);
                 self.unknowns += job.unknowns();
                 self.jobs.push(job);
@@ -212,73 +235,67 @@ impl Open {
         }
     }
 
-    fn fill_channels(&mut self, form: &Form, limits: &Limits, cuts: &Cuts, wanted: &impl Fn(usize) -> bool) {
-        for list in [&mut self.id, &mut self.group, &mut self.server_of] {
-            list.clear();
-        }
+    fn fill_channels(
+        &mut self,
+        form: &Form,
+        limits: &Limits,
+        cuts: &Cuts,
+        wanted: &impl Fn(ChannelNo) -> bool,
+    ) {
+        self.id.clear();
+        self.group.clear();
+        self.server_of.clear();
         for list in [&mut self.v, &mut self.w, &mut self.high, &mut self.coefficients] {
             list.clear();
         }
         self.servers.clear();
         self.row_source.clear();
         self.rows = 0;
-        for server in 0..form.servers() {
+        for server in form.all_servers() {
             let first = self.id.len();
             for e in form.channels(server).filter(|&e| limits.high[e] > limits.low[e] && wanted(e)) {
-                self.id.push(e as u32);
+                self.id.push(e);
                 self.v.push(form.v[e]);
                 self.w.push(form.w[e]);
                 self.high.push(f64::from(limits.high[e] - limits.low[e]));
-                let g = form.group[e];
-                self.group.push(if g == NO_GROUP { FREE } else { self.group_place[g as usize] });
-                self.server_of.push(self.servers.len() as u32);
+                self.group.push(form.group[e].map_or(FREE, |g| self.group_place[g]));
+                self.server_of.push(self.servers.len());
             }
             let end = self.id.len();
             if first == end {
                 continue;
             }
-            let room = &limits.room[server * form.devices..][..form.devices];
+            let room = &limits.room[form.devices_of(server)];
             let binds = |device: usize| {
-                let need =
-                    |place: usize| form.request(self.id[place] as usize)[device] as f64 * self.high[place];
+                let need = |place: usize| form.request(self.id[place])[device] as f64 * self.high[place];
                 (first..end).map(need).sum::<f64>() > room[device] as f64
             };
             let row = self.row_source.len();
             for device in (0..form.devices).filter(|&device| binds(device)) {
-                self.row_source.push(Source::Device(device as u32, room[device] as f64));
+                self.row_source.push(Source::Device(device, room[device] as f64));
             }
-            let all = form.channels(server).start;
+            let at = |e: ChannelNo| e.place() - form.channels(server).first();
             for cut in cuts.of(server) {
                 let Cut { entries, capacity, .. } = &cuts.list[cut];
-                let taken: f64 =
-                    form.channels(server).map(|e| entries[e - all] * f64::from(limits.low[e])).sum();
-                let need = |place: usize| entries[self.id[place] as usize - all] * self.high[place];
+                let low = form.channels(server).map(|e| f64::from(limits.low[e]));
+                let taken: f64 = entries.iter().zip(low).map(|(entry, low)| entry * low).sum();
+                let need = |place: usize| entries[at(self.id[place])] * self.high[place];
                 let left = capacity - taken;
                 // What was decided may leave less than a fraction: then the row is no help any more.
                 if left > 0.5 && (first..end).map(need).sum::<f64>() > left {
-                    self.row_source.push(Source::Cut(cut as u32, left));
+                    self.row_source.push(Source::Cut(cut, left));
                 }
             }
-            let coefficient = self.coefficients.len() as u32;
-            for place in first..end {
-                let e = self.id[place] as usize;
+            let coefficient = self.coefficients.len();
+            for &e in &self.id[first..end] {
                 let request = form.request(e);
                 self.coefficients.extend(self.row_source[row..].iter().map(|source| match *source {
-                    Source::Device(device, room) => request[device as usize] as f64 / room,
-                    Source::Cut(cut, left) => cuts.list[cut as usize].entries[e - all] / left,
+                    Source::Device(device, room) => request[device] as f64 / room,
+                    Source::Cut(cut, left) => cuts.list[cut].entries[at(e)] / left,
                 }));
             }
-            let rows = (self.row_source.len() - row) as u32;
-            let row = row as u32;
             self.rows = self.row_source.len();
-            self.servers.push(Server {
-                id: server as u32,
-                first: first as u32,
-                end: end as u32,
-                row,
-                rows,
-                coefficient,
-            });
+            self.servers.push(Server { id: server, first, end, row, rows: self.rows - row, coefficient });
         }
     }
 
@@ -289,24 +306,24 @@ impl Open {
                 .id
                 .iter()
                 .zip(&self.high)
-                .map(|(&e, high)| form.request(e as usize)[row.device] as f64 * high)
+                .map(|(&e, high)| form.request(e)[row.device] as f64 * high)
                 .sum();
             if need > limits.cluster[place] as f64 {
-                self.wide.push(place as u32);
+                self.wide.push(place);
             }
         }
         self.wide_entries.clear();
         self.wide_start.clear();
         self.wide_start.push(0);
         for &e in &self.id {
-            let request = form.request(e as usize);
+            let request = form.request(e);
             for (row, &place) in self.wide.iter().enumerate() {
-                let a = request[form.rows[place as usize].device];
+                let a = request[form.rows[place].device];
                 if a > 0 {
-                    self.wide_entries.push((row as u32, a as f64 / limits.cluster[place as usize] as f64));
+                    self.wide_entries.push((row, a as f64 / limits.cluster[place] as f64));
                 }
             }
-            self.wide_start.push(self.wide_entries.len() as u32);
+            self.wide_start.push(self.wide_entries.len());
         }
     }
 
@@ -315,24 +332,23 @@ impl Open {
         self.job_of.clear();
         self.job_of.resize(self.groups.len(), 0);
         for (place, job) in self.jobs.iter().enumerate() {
-            self.job_of[job.groups()].fill(place as u32);
+            self.job_of[job.groups()].fill(place);
         }
-        self.of_job_start.clear();
-        self.of_job_start.resize(self.jobs.len() + 1, 0);
-        let grouped = || self.group.iter().enumerate().filter(|(_, g)| **g != FREE);
-        for (_, &g) in grouped() {
-            self.of_job_start[self.job_of[g as usize] as usize + 1] += 1;
+        let Self { group, job_of, of_job, of_job_start, .. } = self;
+        let tied =
+            || group.iter().enumerate().filter(|(_, g)| **g != FREE).map(|(e, &g)| (e, job_of[g as usize]));
+        of_job_start.clear();
+        of_job_start.resize(self.jobs.len() + 1, 0);
+        tied().for_each(|(_, job)| of_job_start[job + 1] += 1);
+        for place in 1..of_job_start.len() {
+            of_job_start[place] += of_job_start[place - 1];
         }
-        for place in 1..self.of_job_start.len() {
-            self.of_job_start[place] += self.of_job_start[place - 1];
-        }
-        let mut next = self.of_job_start.clone();
-        self.of_job.clear();
-        self.of_job.resize(grouped().count(), 0);
-        for (place, &g) in grouped() {
-            let at = &mut next[self.job_of[g as usize] as usize];
-            self.of_job[*at as usize] = place as u32;
-            *at += 1;
+        let mut next = of_job_start.clone();
+        of_job.clear();
+        of_job.resize(tied().count(), 0);
+        for (e, job) in tied() {
+            of_job[next[job]] = e;
+            next[job] += 1;
         }
     }
 
@@ -341,25 +357,19 @@ impl Open {
         self.per_copy_at.clear();
         self.per_copy_at.resize(self.len(), FREE);
         self.shared.clear();
-        self.shared.resize(self.jobs.len(), FREE);
+        self.shared.resize(self.jobs.len(), None);
         self.shared_count = 0;
         for e in 0..self.len() {
-            if self.group[e] == FREE {
-                continue;
-            }
-            let id = self.id[e] as usize;
-            let job = self.job_of[self.group[e] as usize];
-            let count = form.groups[form.group[id] as usize].count;
+            let Some(g) = self.group(e) else { continue };
+            let (id, job, count) = (self.id[e], self.job_of[g], form.groups[self.groups[g]].count);
             // Where all tasks of a copy fit, its group's row says as much.
-            if self.jobs[job as usize].copies.is_none() || limits.low[id] > 0 || limits.high[id] >= count {
+            if self.jobs[job].copies.is_none() || limits.low[id] > 0 || limits.high[id] >= count {
                 continue;
             }
-            if self.shared[job as usize] == FREE {
-                self.shared[job as usize] = self.shared_count as u32;
-                self.shared_count += 1;
-            }
+            let shared = *self.shared[job].get_or_insert(self.shared_count);
+            self.shared_count = self.shared_count.max(shared + 1);
             self.per_copy_at[e] = self.per_copy.len() as u32;
-            self.per_copy.push(PerCopy { channel: e as u32, job, most: f64::from(limits.high[id]) });
+            self.per_copy.push(PerCopy { channel: e, job, shared, most: f64::from(limits.high[id]) });
         }
     }
 }

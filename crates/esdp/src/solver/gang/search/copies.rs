@@ -9,6 +9,7 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByJob, JobNo};
 use crate::solver::gang::search::relaxed::task_prices;
 use crate::solver::gang::tuning::copies::WHOLE;
 use crate::solver::gang::tuning::search::WORK_PER_VISIT;
@@ -17,10 +18,10 @@ use crate::solver::gang::tuning::search::WORK_PER_VISIT;
 #[derive(Debug, Clone)]
 struct Node {
     bound: f64,
-    fewest: Vec<u32>,
-    most: Vec<u32>,
+    fewest: ByJob<u32>,
+    most: ByJob<u32>,
     /// The job to split by and its copies, rounded down; nothing where all are whole.
-    split: Option<(usize, u32)>,
+    split: Option<(JobNo, u32)>,
 }
 
 /// The nodes that are open, and the highest bound of those that cannot be split.
@@ -123,11 +124,11 @@ impl Decomposition {
     /// A node with the relaxation's copies.
     fn node(&self, limits: &Limits, bound: f64) -> Node {
         let copies = &self.relaxation.copies;
-        let doubt = |l: usize| 0.5 - (copies[l] - libm::floor(copies[l]) - 0.5).abs();
+        let doubt = |l: JobNo| 0.5 - (copies[l] - libm::floor(copies[l]) - 0.5).abs();
         let open =
-            (0..self.form.jobs.len()).filter(|&l| limits.fewest[l] < limits.most[l] && doubt(l) > WHOLE);
+            self.form.jobs.numbers().filter(|&l| limits.fewest[l] < limits.most[l] && doubt(l) > WHOLE);
         let split = open.max_by(|&a, &b| doubt(a).total_cmp(&doubt(b)).then(b.cmp(&a)));
-        let floor = |l: usize| (copies[l] as u32).clamp(limits.fewest[l], limits.most[l] - 1);
+        let floor = |l: JobNo| (copies[l] as u32).clamp(limits.fewest[l], limits.most[l] - 1);
         let (fewest, most) = (limits.fewest.clone(), limits.most.clone());
         Node { bound, fewest, most, split: split.map(|l| (l, floor(l))) }
     }
@@ -136,7 +137,7 @@ impl Decomposition {
     fn settle_copies(&mut self, bound: f64, limits: &mut Limits) {
         let Self { form, relaxation, .. } = self;
         let gap = bound - self.best_value;
-        for l in (0..form.jobs.len()).filter(|&l| form.jobs[l].is_gang()) {
+        for l in form.jobs.numbers().filter(|&l| form.jobs[l].is_gang()) {
             let worth = relaxation.multipliers.worth(form, limits, l);
             // A cast from a float saturates: a worth of 0 allows everything.
             let steps = (gap / worth.abs()) as u32;

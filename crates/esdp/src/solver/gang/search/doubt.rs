@@ -8,13 +8,13 @@
 
 use crate::solver::Problem;
 use crate::solver::gang::Decomposition;
+use crate::solver::gang::problem::number::ByJob;
 use crate::solver::gang::tuning::doubt::{DOUBTFUL, VAST};
 
 impl Decomposition {
     /// Begins with all jobs.
     pub(in crate::solver::gang) fn leave_none_out(&mut self, problem: &Problem<'_>) {
-        self.left_out.clear();
-        self.left_out.resize(problem.gangs().map_or(0, |gangs| gangs.jobs.len()), false);
+        self.left_out.reset(problem.gangs().map_or(0, |gangs| gangs.jobs.len()), false);
     }
 
     /// Whether rounding may hide a better decision than the best.
@@ -25,14 +25,14 @@ impl Decomposition {
     /// Leaves out the gangs with vast numbers that cannot run; whether there are any. Takes about as much
     /// work as the budget again; the form is another one afterwards.
     pub(in crate::solver::gang) fn leave_out_idle(&mut self, problem: &Problem<'_>, budget: u64) -> bool {
-        let mut asked = vec![false; self.form.jobs.len()];
-        for (e, &job) in self.form.job.iter().enumerate() {
+        let mut asked = ByJob::from(vec![false; self.form.jobs.len()]);
+        for (e, &job) in self.form.job.numbered() {
             let is_vast = self.form.v[e].abs() >= VAST || self.form.w[e].sqrt() >= VAST;
-            asked[job as usize] |= is_vast && self.form.jobs[job as usize].is_gang();
+            asked[job] |= is_vast && self.form.jobs[job].is_gang();
         }
         let mut known = self.left_out.clone();
         let mut found = false;
-        for job in 0..known.len() {
+        for job in known.numbers() {
             if asked[job] {
                 self.left_out.fill(true);
                 self.left_out[job] = false;

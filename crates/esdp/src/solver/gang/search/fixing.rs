@@ -9,6 +9,7 @@ use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::prices::worth;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ChannelNo, ServerNo};
 
 impl Decomposition {
     /// Tightens the limits by the penalties at the best prices; whether anything moved.
@@ -16,10 +17,9 @@ impl Decomposition {
         let gap = self.descent.best.value - self.best_value - self.tolerance();
         let fixed_jobs = self.fix_jobs(gap);
         self.pricing.reduce(&self.form, &self.descent.best.prices);
-        self.scratch.clear();
-        self.scratch.resize(self.form.len(), 0);
+        self.scratch.reset(self.form.len(), 0);
         let mut moved = fixed_jobs;
-        for server in 0..self.form.servers() {
+        for server in self.form.all_servers() {
             moved |= self.fix_server(server, gap);
         }
         moved
@@ -30,12 +30,10 @@ impl Decomposition {
     pub(in crate::solver::gang) fn score(&mut self) {
         let Self { form, limits, pricing, scratch, other, descent, builder, .. } = self;
         pricing.reduce(form, &descent.best.prices);
-        scratch.clear();
-        scratch.resize(form.len(), 0);
-        other.clear();
-        other.resize(form.len(), 0);
+        scratch.reset(form.len(), 0);
+        other.reset(form.len(), 0);
         builder.score.clear();
-        for server in 0..form.servers() {
+        for server in form.all_servers() {
             let base = pricing.server(form, limits, server, scratch);
             for e in form.channels(server) {
                 // A score is never above the value; and uses that are among the best fall short of nothing.
@@ -55,7 +53,7 @@ impl Decomposition {
 
     fn fix_jobs(&mut self, gap: f64) -> bool {
         let mut moved = false;
-        for l in 0..self.form.jobs.len() {
+        for l in self.form.jobs.numbers() {
             let (fewest, most) = (self.limits.fewest[l], self.limits.most[l]);
             if fewest == most {
                 continue;
@@ -73,13 +71,13 @@ impl Decomposition {
         moved
     }
 
-    fn fix_server(&mut self, server: usize, gap: f64) -> bool {
+    fn fix_server(&mut self, server: ServerNo, gap: f64) -> bool {
         let Self { form, limits, pricing, scratch, .. } = self;
         let channels = form.channels(server);
         if channels.clone().all(|e| limits.low[e] == limits.high[e]) {
             return false;
         }
-        let mut solve = |limits: &Limits, scratch: &mut [u32]| {
+        let mut solve = |limits: &Limits, scratch: &mut ByChannel<u32>| {
             scratch[channels.clone()].copy_from_slice(&limits.low[channels.clone()]);
             pricing.server(form, limits, server, scratch)
         };
@@ -121,8 +119,8 @@ impl Decomposition {
 }
 
 /// Takes uses of a channel out of its server's room, if they fit.
-pub(in crate::solver::gang) fn take(form: &Form, limits: &mut Limits, e: usize, uses: u32) -> bool {
-    let room = &mut limits.room[form.server[e] as usize * form.devices..][..form.devices];
+pub(in crate::solver::gang) fn take(form: &Form, limits: &mut Limits, e: ChannelNo, uses: u32) -> bool {
+    let room = &mut limits.room[form.devices_of(form.server[e])];
     let fits = |(&a, &room): (&u64, &u64)| a.checked_mul(u64::from(uses)).is_some_and(|need| need <= room);
     if !form.request(e).iter().zip(&*room).all(fits) {
         return false;
@@ -132,7 +130,7 @@ pub(in crate::solver::gang) fn take(form: &Form, limits: &mut Limits, e: usize, 
 }
 
 /// Gives back what [`take`] took.
-fn give(form: &Form, limits: &mut Limits, e: usize, uses: u32) {
-    let room = &mut limits.room[form.server[e] as usize * form.devices..][..form.devices];
+fn give(form: &Form, limits: &mut Limits, e: ChannelNo, uses: u32) {
+    let room = &mut limits.room[form.devices_of(form.server[e])];
     room.iter_mut().zip(form.request(e)).for_each(|(room, &a)| *room += a * u64::from(uses));
 }

@@ -5,6 +5,7 @@ use crate::solver::gang::dual::descent::Stop;
 use crate::solver::gang::dual::prices::{Layout, project};
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::ChannelNo;
 use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
@@ -54,8 +55,8 @@ impl Decomposition {
     /// Whether a server holds so few tasks that the relaxation says little of it.
     fn has_small_servers(&self) -> bool {
         let Self { form, limits, .. } = self;
-        let held = |e: usize| form.fits(e, &form.room, &limits.cluster, u64::from(u32::MAX)) as f64;
-        (0..form.len()).map(held).sum::<f64>() <= FEW_TASKS * form.len() as f64
+        let held = |e: ChannelNo| form.fits(e, &form.room, &limits.cluster, u64::from(u32::MAX)) as f64;
+        form.all_channels().map(held).sum::<f64>() <= FEW_TASKS * form.len() as f64
     }
 
     /// Goes on beyond the budget by default, up to so much work in all, as long as the gap is wide: a tree
@@ -116,7 +117,7 @@ impl Decomposition {
         let Self { form, relaxation, builder, .. } = self;
         let multipliers = &relaxation.multipliers;
         builder.score.clear();
-        builder.score.extend((0..form.len()).map(|e| multipliers.score(form, e)));
+        builder.score.extend(form.all_channels().map(|e| multipliers.score(form, e)));
         builder.rank(form, &relaxation.copies);
     }
 
@@ -138,7 +139,7 @@ impl Decomposition {
     /// Dives within limits from the relaxation's solution there; channels are wanted by their scores.
     pub(in crate::solver::gang) fn dive_from_relaxation(&mut self, limits: &Limits, work: u64) {
         let Self { form, relaxation, dive, builder, .. } = self;
-        let wanted = |e: usize| builder.score[e] > WANTED;
+        let wanted = |e: ChannelNo| builder.score[e] > WANTED;
         dive.run_relaxed(form, limits, relaxation, wanted, work);
         self.pricing.work += std::mem::take(&mut self.relaxation.work);
         self.place_dive();
@@ -150,7 +151,7 @@ impl Decomposition {
         let Self { form, placement, best, best_copies, .. } = self;
         placement.reset(form);
         placement.copies.clone_from(best_copies);
-        best.iter().enumerate().for_each(|(e, &uses)| placement.set(form, e, uses));
+        best.numbered().for_each(|(e, &uses)| placement.set(form, e, uses));
         placement.commit();
     }
 }
@@ -160,16 +161,16 @@ pub(in crate::solver::gang) fn task_prices(form: &Form, from: &Multipliers, pric
     let layout = Layout::of(form);
     prices.clear();
     prices.resize(layout.len, 0.0);
-    for (l, job) in form.jobs.iter().enumerate() {
+    for (l, job) in form.jobs.numbered() {
         // A task's price is what it costs its group less what it does for the minimum; both are at least 0,
         // but for groups with a minimum of their own.
         let groups = form.groups_of_job(l);
         let bound = groups.clone().filter(|&g| !form.groups[g].is_needed());
         let lowest = bound.map(|g| from.task[g]).fold(0.0, f64::min);
         let minimum = if job.is_gang() { -lowest } else { 0.0 };
-        prices[layout.jobs + l] = minimum;
+        prices[layout.job(l)] = minimum;
         for g in groups {
-            prices[g] = project(form, g, from.task[g] + minimum);
+            prices[layout.group(g)] = project(form, layout.group(g), from.task[g] + minimum);
         }
     }
     for (place, row) in form.rows.iter().enumerate() {

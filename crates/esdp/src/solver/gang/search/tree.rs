@@ -7,6 +7,7 @@
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::descent::Stop;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{By, ChannelNo, JobNo, Number};
 use crate::solver::gang::tuning::tree::{NODES_PER_DECISION, STEPS};
 
 /// What is kept of a node while its children are searched.
@@ -22,10 +23,10 @@ struct Node {
 /// One side of a branching.
 #[derive(Debug, Clone, Copy)]
 enum Change {
-    MostCopies(usize, u32),
-    FewestCopies(usize, u32),
-    MostUses(usize, u32),
-    FewestUses(usize, u32),
+    MostCopies(JobNo, u32),
+    FewestCopies(JobNo, u32),
+    MostUses(ChannelNo, u32),
+    FewestUses(ChannelNo, u32),
 }
 
 impl Change {
@@ -136,7 +137,7 @@ impl Decomposition {
             return true;
         }
         let mut sums = (0.0, 0.0);
-        for (e, &uses) in self.limits.low.iter().enumerate() {
+        for (e, &uses) in self.limits.low.numbered() {
             sums.0 += self.form.v[e] * f64::from(uses);
             sums.1 += self.form.w[e] * f64::from(uses);
         }
@@ -166,17 +167,23 @@ fn sides(less: Change, more: Change, up: bool) -> (Change, Change) {
 
 /// The open variable whose average is farthest from a whole number, the whole number below it,
 /// and whether the one above is nearer.
-fn most_doubtful(low: &[u32], high: &[u32], average: &[f64]) -> Option<(usize, u32, bool)> {
+fn most_doubtful<N: Number>(
+    low: &By<N, u32>,
+    high: &By<N, u32>,
+    average: &By<N, f64>,
+) -> Option<(N, u32, bool)> {
     let mut best = None;
     let mut most = -1.0;
-    for (place, (&low, &high)) in low.iter().zip(high).enumerate().filter(|(_, (low, high))| low < high) {
-        let share = average[place].clamp(f64::from(low), f64::from(high));
+    for (number, (&low, &high)) in
+        low.numbers().zip(low.iter().zip(high)).filter(|(_, (low, high))| low < high)
+    {
+        let share = average[number].clamp(f64::from(low), f64::from(high));
         let floor = (share as u32).min(high - 1);
         let part = share - f64::from(floor);
         let doubt = 0.5 - (part - 0.5).abs();
         if doubt > most {
             most = doubt;
-            best = Some((place, floor, part > 0.5));
+            best = Some((number, floor, part > 0.5));
         }
     }
     best

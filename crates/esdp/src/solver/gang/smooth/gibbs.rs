@@ -15,6 +15,7 @@
 //! Uses are limited by the room alone, which is counted on a grid (`grid.rs`): good enough for prices, which
 //! are evaluated exactly elsewhere. A server costs `offers * (cells + offers)` or so.
 
+use crate::solver::gang::problem::number::{ChannelNo, Number};
 use crate::solver::gang::smooth::cells::rows;
 use crate::solver::gang::tuning::gibbs::{CUT, LEAST, UNIT};
 
@@ -23,7 +24,7 @@ use crate::solver::gang::tuning::gibbs::{CUT, LEAST, UNIT};
 pub(in crate::solver::gang) struct Offer {
     /// The value of a use.
     pub r: f64,
-    pub channel: usize,
+    pub channel: ChannelNo,
     /// Where its uses lead to in the table, and how many fit.
     stride: usize,
     most: usize,
@@ -32,7 +33,7 @@ pub(in crate::solver::gang) struct Offer {
 }
 
 impl Offer {
-    pub fn new(r: f64, channel: usize) -> Self {
+    pub fn new(r: f64, channel: ChannelNo) -> Self {
         Self { r, channel, stride: 0, most: 0, factor: 0.0 }
     }
 }
@@ -45,7 +46,7 @@ pub(in crate::solver::gang) struct Gibbs {
     pub mean: Vec<f64>,
     pub covariance: Vec<f64>,
     /// A buffer of the caller's: channels and values.
-    pub kept: Vec<(usize, f64)>,
+    pub kept: Vec<(ChannelNo, f64)>,
     /// `Z` of each cell, less the room's price; as many zeros below, so that pairs need no look at what is
     /// left.
     table: Vec<f64>,
@@ -61,7 +62,7 @@ impl Gibbs {
     /// `covariance`. `requests` are on the grid, channel after channel.
     pub fn solve(&mut self, requests: &[usize], levels: &[usize], temperature: f64) -> f64 {
         let devices = levels.len();
-        let request = |offer: &Offer| &requests[offer.channel * devices..][..devices];
+        let request = |offer: &Offer| &requests[offer.channel.place() * devices..][..devices];
         self.offers.retain(|offer| request(offer).iter().zip(levels).all(|(a, level)| a <= level));
         let bound = self.choose_price(requests, levels);
         let shortest = -(CUT * temperature + bound
@@ -111,7 +112,7 @@ impl Gibbs {
         let mut chosen = devices;
         for one in 0..=devices {
             let weight = |offer: &Offer| -> f64 {
-                let request = &requests[offer.channel * devices..][..devices];
+                let request = &requests[offer.channel.place() * devices..][..devices];
                 let share = |device: usize| request[device] as f64 / levels[device].max(1) as f64;
                 if one < devices { share(one) } else { (0..devices).map(share).sum() }
             };
@@ -150,7 +151,7 @@ impl Gibbs {
             }
         });
         for offer in offers.iter() {
-            let request = &requests[offer.channel * devices..][..devices];
+            let request = &requests[offer.channel.place() * devices..][..devices];
             let (factor, stride) = (offer.factor, offer.stride);
             rows(levels, request, &[], (0, 1.0), &mut |from, len, _| {
                 for place in from..from + len {
@@ -205,7 +206,7 @@ fn greedy(
     left.extend_from_slice(levels);
     let mut value = 0.0;
     for (place, offer) in offers.iter().enumerate().filter(|(_, offer)| offer.r > 0.0) {
-        let request = &requests[offer.channel * devices..][..devices];
+        let request = &requests[offer.channel.place() * devices..][..devices];
         let uses =
             request.iter().zip(&*left).filter_map(|(&a, &left)| left.checked_div(a)).min().unwrap_or(0);
         left.iter_mut().zip(request).for_each(|(left, &a)| *left -= a * uses);

@@ -1,6 +1,6 @@
 //! The table against every use of a server, one by one.
 
-use super::{Gibbs, Offer};
+use super::{ChannelNo, Gibbs, Number, Offer};
 
 /// Adds up all uses that fit, by their weight: the sum, the means and the mean products.
 fn enumerate(
@@ -47,11 +47,11 @@ fn the_table_counts_every_use() {
             .collect();
         for temperature in [1.0, 0.2] {
             let mut gibbs = Gibbs::default();
-            gibbs.offers.extend(offers.iter().enumerate().map(|(i, (r, _))| Offer::new(*r, i)));
+            gibbs.offers.extend((0..).map(ChannelNo::at).zip(&offers).map(|(i, (r, _))| Offer::new(*r, i)));
             let requests: Vec<usize> = offers.iter().flat_map(|(_, request)| request.clone()).collect();
             let value = gibbs.solve(&requests, room, temperature);
             let kept: Vec<(f64, Vec<usize>)> =
-                gibbs.offers.iter().map(|offer| (offer.r, offers[offer.channel].1.clone())).collect();
+                gibbs.offers.iter().map(|offer| (offer.r, offers[offer.channel.place()].1.clone())).collect();
             let count = kept.len();
             assert!(count > 1, "case {case}");
             let mut sums = (0.0, vec![0.0; count * count]);

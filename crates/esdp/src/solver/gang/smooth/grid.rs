@@ -6,6 +6,7 @@
 use crate::model::Amount;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ChannelNo, Number, ServerNo};
 use crate::solver::gang::tuning::grid::CELLS;
 
 /// All servers' grids; buffers are reused.
@@ -22,13 +23,13 @@ pub(in crate::solver::gang) struct Grid {
 
 impl Grid {
     /// A server's largest coordinates.
-    pub fn levels(&self, server: usize) -> &[usize] {
-        &self.levels[server * self.devices..][..self.devices]
+    pub fn levels(&self, server: ServerNo) -> &[usize] {
+        &self.levels[server.place() * self.devices..][..self.devices]
     }
 
     /// A channel's request.
-    pub fn request(&self, channel: usize) -> &[usize] {
-        &self.requests[channel * self.devices..][..self.devices]
+    pub fn request(&self, channel: ChannelNo) -> &[usize] {
+        &self.requests[channel.place() * self.devices..][..self.devices]
     }
 
     /// Takes over a problem within limits.
@@ -38,23 +39,21 @@ impl Grid {
         self.levels.resize(form.servers() * self.devices, 0);
         self.requests.clear();
         self.requests.resize(form.len() * self.devices, 0);
-        for server in 0..form.servers() {
+        for server in form.all_servers() {
             self.lay_out(form, limits, server);
         }
     }
 
-    fn lay_out(&mut self, form: &Form, limits: &Limits, server: usize) {
+    fn lay_out(&mut self, form: &Form, limits: &Limits, server: ServerNo) {
         let devices = self.devices;
-        let open = |e: usize| u128::from(limits.high[e].saturating_sub(limits.low[e]));
+        let open = |e: ChannelNo| u128::from(limits.high[e].saturating_sub(limits.low[e]));
         self.room.clear();
-        self.room.extend(limits.room[server * devices..][..devices].iter().enumerate().map(
-            |(device, &room)| {
-                let need = |e: usize| u128::from(form.request(e)[device]) * open(e);
-                let counts = form.channels(server).map(need).sum::<u128>() > u128::from(room);
-                counts.then_some(room)
-            },
-        ));
-        let levels = &mut self.levels[server * devices..][..devices];
+        self.room.extend(limits.room[form.devices_of(server)].iter().enumerate().map(|(device, &room)| {
+            let need = |e: ChannelNo| u128::from(form.request(e)[device]) * open(e);
+            let counts = form.channels(server).map(need).sum::<u128>() > u128::from(room);
+            counts.then_some(room)
+        }));
+        let levels = &mut self.levels[form.devices_of(server)];
         for (level, room) in levels.iter_mut().zip(&self.room) {
             *level = usize::try_from(room.unwrap_or(0)).unwrap_or(CELLS as usize).min(CELLS as usize);
         }
@@ -64,7 +63,7 @@ impl Grid {
             }
         }
         for e in form.channels(server) {
-            let requests = &mut self.requests[e * devices..][..devices];
+            let requests = &mut self.requests[e.place() * devices..][..devices];
             for (device, request) in requests.iter_mut().enumerate() {
                 let a = form.request(e)[device];
                 let Some(room) = self.room[device].filter(|_| a > 0) else { continue };

@@ -7,6 +7,7 @@ use crate::solver::gang::cholesky::{factorise, solve};
 use crate::solver::gang::dual::prices::Layout;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::ChannelNo;
 use crate::solver::gang::smooth::smoothed::Smooth;
 use crate::solver::gang::tuning::grid::CELLS;
 use crate::solver::gang::tuning::newton::{
@@ -36,11 +37,11 @@ pub(in crate::solver::gang) fn has_many_servers(form: &Form) -> bool {
 pub(in crate::solver::gang) fn cost(form: &Form) -> Option<u64> {
     let size = Layout::of(form).len as u64;
     let mut tables = 0u64;
-    for server in 0..form.servers() {
+    for server in form.all_servers() {
         let mut cells = 1u64;
         for device in 0..form.devices {
-            let room = form.room[server * form.devices + device];
-            let need = |e: usize| u128::from(form.request(e)[device]) * u128::from(form.most[e]);
+            let room = form.room[form.devices_of(server)][device];
+            let need = |e: ChannelNo| u128::from(form.request(e)[device]) * u128::from(form.most[e]);
             if form.channels(server).map(need).sum::<u128>() > u128::from(room) {
                 cells = cells.saturating_mul(2 * room.min(CELLS) + 1);
             }
@@ -49,8 +50,8 @@ pub(in crate::solver::gang) fn cost(form: &Form) -> Option<u64> {
             return None;
         }
         // The tables know of no limit but the room.
-        let fits = |e: usize| {
-            let room = &form.room[server * form.devices..][..form.devices];
+        let fits = |e: ChannelNo| {
+            let room = &form.room[form.devices_of(server)];
             form.request(e)
                 .iter()
                 .zip(room)

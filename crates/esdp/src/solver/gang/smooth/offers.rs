@@ -2,8 +2,9 @@
 //! derivatives.
 
 use crate::solver::gang::dual::prices::{Layout, lambda};
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ChannelNo, ServerNo};
 use crate::solver::gang::smooth::gibbs::Offer;
 use crate::solver::gang::smooth::smoothed::{Smooth, share, softplus};
 use crate::solver::gang::tuning::offers::CUT;
@@ -15,7 +16,7 @@ impl Smooth {
         form: &Form,
         limits: &Limits,
         prices: &[f64],
-        (server, temperature): (usize, f64),
+        (server, temperature): (ServerNo, f64),
     ) {
         let layout = Layout::of(form);
         let lambda = lambda(form, prices);
@@ -26,8 +27,8 @@ impl Smooth {
                 continue;
             }
             let mut r = form.v[e] + lambda * form.w[e];
-            if form.group[e] != NO_GROUP {
-                r += self.offset[form.group[e] as usize];
+            if let Some(g) = form.group[e] {
+                r += self.offset[g];
             }
             for (row, price) in form.rows.iter().zip(&prices[layout.rows..]) {
                 r -= price / row.unit * form.request(e)[row.device] as f64;
@@ -63,13 +64,13 @@ impl Smooth {
         self.gibbs.kept = offers;
     }
 
-    /// What covariances of uses add: to the prices of groups, then of cluster-wide rows and the widths.
+    /// What covariances of uses add: to the prices of groups, then of cluster-wide rows and the variances.
     fn curve(
         &mut self,
         form: &Form,
         lambda: f64,
         temperature: f64,
-        offers: &[(usize, f64)],
+        offers: &[(ChannelNo, f64)],
         covariance: &[f64],
     ) {
         let layout = Layout::of(form);
@@ -83,15 +84,13 @@ impl Smooth {
             }
         }
         for (i, &(e, _)) in offers.iter().enumerate() {
-            let g = (form.group[e] != NO_GROUP).then_some(form.group[e] as usize);
+            let g = form.group[e].map(|g| layout.group(g));
             let mut along = 0.0;
             for (j, &(f, r)) in offers.iter().enumerate() {
                 let curve = covariance[i * offers.len() + j] / temperature;
                 along += curve * r;
-                if let Some(g) = g
-                    && form.group[f] != NO_GROUP
-                {
-                    self.hessian[g * size + form.group[f] as usize] += curve;
+                if let (Some(g), Some(other)) = (g, form.group[f]) {
+                    self.hessian[g * size + layout.group(other)] += curve;
                 }
                 for x in 0..wide {
                     let (column, second) = (layout.rows + x, self.extra[j * wide + x] * curve);
@@ -119,9 +118,10 @@ impl Smooth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::gang::problem::number::{ByJob, Number};
     use crate::solver::{Gang, Group, Instance};
 
-    /// Two jobs of two groups, three servers with two devices, a cluster-wide row, widths; one channel
+    /// Two jobs of two groups, three servers with two devices, a cluster-wide row, variances; one channel
     /// requests nothing and one server has all the room it needs.
     fn instance() -> Instance {
         let mut instance = Instance::new(vec![9, u64::MAX]);
@@ -150,9 +150,9 @@ mod tests {
         let instance = instance();
         let problem = instance.problem().unwrap();
         let (mut form, mut limits, mut smooth) = (Form::default(), Limits::default(), Smooth::default());
-        form.fill(&problem, &[false; 2]);
+        form.fill(&problem, &ByJob::from(vec![false; 2]));
         limits.reset(&form);
-        limits.low[2] = 1;
+        limits.low[ChannelNo::at(2)] = 1;
         assert!(limits.propagate(&form));
         smooth.reset(&form, &limits);
         let layout = Layout::of(&form);

@@ -6,8 +6,9 @@
 //! them and hardly converge; here they share.
 
 use crate::solver::gang::dual::prices::{Layout, lambda, worth};
-use crate::solver::gang::problem::form::{Form, NO_GROUP};
+use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
+use crate::solver::gang::problem::number::{ByChannel, ByGroup, ByJob};
 use crate::solver::gang::smooth::gibbs::Gibbs;
 use crate::solver::gang::smooth::grid::Grid;
 
@@ -23,12 +24,12 @@ pub(in crate::solver::gang) struct Smooth {
     /// Row after row.
     pub hessian: Vec<f64>,
     /// The mean uses of each channel and copies of each job.
-    pub uses: Vec<f64>,
-    pub copies: Vec<f64>,
+    pub uses: ByChannel<f64>,
+    pub copies: ByJob<f64>,
     /// How the gradient changes with the temperature.
     pub drift: Vec<f64>,
-    pub(in crate::solver::gang) offset: Vec<f64>,
-    /// What a use of each offer adds to each cluster-wide row and to the width, offer after offer.
+    pub(in crate::solver::gang) offset: ByGroup<f64>,
+    /// What a use of each offer adds to each cluster-wide row and to the variance, offer after offer.
     pub(in crate::solver::gang) extra: Vec<f64>,
 }
 
@@ -39,10 +40,12 @@ impl Smooth {
         let layout = Layout::of(form);
         self.active.clear();
         self.active.resize(layout.len, false);
-        for e in (0..form.len()).filter(|&e| form.group[e] != NO_GROUP && limits.high[e] > 0) {
-            let l = form.job[e] as usize;
-            self.active[form.group[e] as usize] = true;
-            self.active[layout.jobs + l] = form.jobs[l].is_gang();
+        for e in form.all_channels().filter(|&e| limits.high[e] > 0) {
+            if let Some(g) = form.group[e] {
+                let l = form.job[e];
+                self.active[layout.group(g)] = true;
+                self.active[layout.job(l)] = form.jobs[l].is_gang();
+            }
         }
         self.active[layout.rows..].iter_mut().for_each(|active| *active = true);
     }
@@ -58,13 +61,12 @@ impl Smooth {
             list.resize(len, 0.0);
         }
         self.offset.clear();
-        self.offset.extend(
-            form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.jobs + group.job as usize] - mu),
-        );
+        self.offset
+            .extend(form.groups.iter().zip(prices).map(|(group, mu)| prices[layout.job(group.job)] - mu));
         self.uses.clear();
         self.uses.extend(limits.low.iter().map(|&low| f64::from(low)));
         self.value = 0.0;
-        for server in 0..form.servers() {
+        for server in form.all_servers() {
             self.server(form, limits, prices, (server, temperature));
         }
         self.rows(form, prices);
@@ -85,11 +87,11 @@ impl Smooth {
     /// What the uses leave of each row, and the square root.
     fn rows(&mut self, form: &Form, prices: &[f64]) {
         let layout = Layout::of(form);
-        let mut width = 0.0;
-        for (e, &uses) in self.uses.iter().enumerate() {
-            width += form.w[e] * uses;
-            if form.group[e] != NO_GROUP {
-                self.gradient[form.group[e] as usize] -= uses;
+        let mut variance = 0.0;
+        for (e, &uses) in self.uses.numbered() {
+            variance += form.w[e] * uses;
+            if let Some(g) = form.group[e] {
+                self.gradient[layout.group(g)] -= uses;
             }
             for (place, row) in form.rows.iter().enumerate() {
                 self.gradient[layout.rows + place] -= form.request(e)[row.device] as f64 / row.unit * uses;
@@ -103,8 +105,8 @@ impl Smooth {
         if !form.linear {
             let (place, lambda) = (layout.lambda, lambda(form, prices));
             self.value += 0.25 / lambda;
-            self.gradient[place] += lambda * width - 0.25 / lambda;
-            self.hessian[place * layout.len + place] += 0.25 / lambda + lambda * width;
+            self.gradient[place] += lambda * variance - 0.25 / lambda;
+            self.hessian[place * layout.len + place] += 0.25 / lambda + lambda * variance;
         }
     }
 
@@ -112,17 +114,17 @@ impl Smooth {
     fn turn_groups(&mut self, form: &Form) {
         let layout = Layout::of(form);
         let size = layout.len;
-        let job = |g: usize| layout.jobs + form.groups[g].job as usize;
-        for g in 0..form.groups.len() {
+        let places = || form.groups.numbered().map(|(g, group)| (layout.group(g), layout.job(group.job)));
+        for (g, job) in places() {
             for column in (0..layout.jobs).chain(layout.rows..size) {
-                self.hessian[job(g) * size + column] -= self.hessian[g * size + column];
+                self.hessian[job * size + column] -= self.hessian[g * size + column];
             }
-            self.gradient[job(g)] -= self.gradient[g];
-            self.drift[job(g)] -= self.drift[g];
+            self.gradient[job] -= self.gradient[g];
+            self.drift[job] -= self.drift[g];
         }
-        for g in 0..form.groups.len() {
+        for (g, job) in places() {
             for row in 0..size {
-                self.hessian[row * size + job(g)] -= self.hessian[row * size + g];
+                self.hessian[row * size + job] -= self.hessian[row * size + g];
             }
         }
     }
@@ -132,7 +134,7 @@ impl Smooth {
         let layout = Layout::of(form);
         let size = layout.len;
         self.copies.clear();
-        for (l, job) in form.jobs.iter().enumerate() {
+        for (l, job) in form.jobs.numbered() {
             let q = worth(form, prices, l);
             // A job's worth is a sum over its tasks.
             let own = temperature * f64::from(job.minimum.max(1));
@@ -147,7 +149,7 @@ impl Smooth {
                 Some(group) => f64::from(group.count),
                 None => -f64::from(job.minimum),
             };
-            let own_prices = || form.groups_of_job(l).chain([layout.jobs + l]);
+            let own_prices = || form.groups_of_job(l).map(|g| layout.group(g)).chain([layout.job(l)]);
             for place in own_prices() {
                 self.gradient[place] += coefficient(place) * copies;
                 self.drift[place] += coefficient(place) * warmer;

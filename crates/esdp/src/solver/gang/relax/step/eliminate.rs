@@ -2,7 +2,7 @@
 
 use super::Step;
 use crate::solver::gang::relax::interior::Interior;
-use crate::solver::gang::relax::open::{FREE, Open};
+use crate::solver::gang::relax::open::Open;
 use crate::solver::gang::tuning::step::LEAST_SHARE;
 
 impl Step {
@@ -10,28 +10,29 @@ impl Step {
     /// `border` on.
     fn keep_shared(&mut self, open: &Open, first: usize, border: usize) {
         for (place, job) in open.jobs.iter().enumerate() {
-            let shared = open.shared[place];
-            if shared != FREE {
-                let at = first + shared as usize;
-                self.system.add(at, at, -self.shared_pivot[shared as usize]);
+            if let Some(shared) = open.shared[place] {
+                let at = first + shared;
+                self.system.add(at, at, -self.shared_pivot[shared]);
                 for g in job.groups() {
                     self.system.add(at, g, -self.shared_q[g]);
                 }
             }
         }
         for row in &open.per_copy {
-            let e = row.channel as usize;
-            let Some((shared, pull)) = self.pull_of(open, e) else { continue };
+            let (e, shared) = (row.channel, first + row.shared);
+            let Some((_, pull)) = self.pull_of(open, e) else { continue };
             let moved = self.inverse[e] * pull;
-            self.system.add(first + shared, first + shared, moved * pull);
-            self.system.add(first + shared, open.group[e] as usize, moved);
-            let mut ties = std::mem::take(&mut self.local);
-            ties.clear();
-            self.each_border(open, e, |row, value| ties.extend([row as f64, value]));
-            for tie in ties.chunks_exact(2) {
-                self.system.add(first + shared, border + tie[0] as usize, moved * tie[1]);
+            self.system.add(shared, shared, moved * pull);
+            if let Some(g) = open.group(e) {
+                self.system.add(shared, g, moved);
             }
-            self.local = ties;
+            let mut ties = std::mem::take(&mut self.ties);
+            ties.clear();
+            self.each_border(open, e, |row, value| ties.push((row, value)));
+            for &(row, value) in &ties {
+                self.system.add(shared, border + row, moved * value);
+            }
+            self.ties = ties;
         }
     }
 
@@ -39,7 +40,7 @@ impl Step {
     #[inline]
     fn each_border(&self, open: &Open, e: usize, mut each: impl FnMut(usize, f64)) {
         for &(row, share) in open.wide_of(e) {
-            each(row as usize, share);
+            each(row, share);
         }
         if let Some(&root) = self.root.get(e)
             && root != 0.0
@@ -57,23 +58,17 @@ impl Step {
             let row = first + open.wide.len();
             self.system.add(row, row, 1.0);
         }
-        let mut entries = std::mem::take(&mut self.local);
-        let mut rows = std::mem::take(&mut self.list);
+        let mut ties = std::mem::take(&mut self.ties);
         for e in 0..open.len() {
-            entries.clear();
-            rows.clear();
-            self.each_border(open, e, |row, value| {
-                rows.push(row as u32);
-                entries.push(value);
-            });
-            for (a, (&i, x)) in rows.iter().zip(&entries).enumerate() {
-                for (&j, y) in rows[..=a].iter().zip(&entries) {
-                    self.system.add(first + i as usize, first + j as usize, self.inverse[e] * x * y);
+            ties.clear();
+            self.each_border(open, e, |row, value| ties.push((row, value)));
+            for (a, (i, x)) in ties.iter().enumerate() {
+                for (j, y) in &ties[..=a] {
+                    self.system.add(first + i, first + j, self.inverse[e] * x * y);
                 }
             }
         }
-        self.local = entries;
-        self.list = rows;
+        self.ties = ties;
     }
 
     pub(super) fn eliminate_servers(&mut self, open: &Open, at: &Interior, border: usize) {
@@ -83,18 +78,20 @@ impl Step {
         self.keep_border(open, at, groups);
         self.keep_shared(open, shared, groups);
         self.shared_stamp.clear();
-        self.shared_stamp.resize(open.shared_count, u32::MAX);
+        self.shared_stamp.resize(open.shared_count, usize::MAX);
         self.by_group.clear();
         self.by_group.resize(groups, 0.0);
-        for (e, &g) in open.group.iter().enumerate().filter(|(_, g)| **g != FREE) {
-            self.by_group[g as usize] += self.inverse[e];
+        for (e, inverse) in self.inverse.iter().enumerate() {
+            if let Some(g) = open.group(e) {
+                self.by_group[g] += inverse;
+            }
         }
         for g in 0..groups {
             self.system.add(g, g, self.by_group[g]);
         }
         for (place, job) in open.jobs.iter().enumerate() {
-            let (first, count) = (job.first as usize, job.groups().len());
-            let n = &self.job_n[self.job_n_at[place] as usize..];
+            let (first, count) = (job.first, job.groups().len());
+            let n = &self.job_n[self.job_n_at[place]..];
             for a in 0..count {
                 for b in 0..=a {
                     self.system.add(first + a, first + b, n[a * count + b]);
@@ -102,9 +99,9 @@ impl Step {
             }
         }
         self.stamp.clear();
-        self.stamp.resize(groups, u32::MAX);
+        self.stamp.resize(groups, usize::MAX);
         for server in &open.servers {
-            let k = server.rows as usize;
+            let k = server.rows;
             self.block.clear();
             self.block.resize(k * k, 0.0);
             self.list.clear();
@@ -112,31 +109,30 @@ impl Step {
             self.border_columns.clear();
             self.border_columns.resize(border * k, 0.0);
             for row in 0..k {
-                let i = server.row as usize + row;
+                let i = server.row + row;
                 self.block[row * k + row] = at.server.slack[i] / at.server.price[i];
             }
             for e in server.channels() {
                 let inverse = self.inverse[e];
                 let shares = open.shares(server, e);
-                let g = open.group[e];
-                let own = if g == FREE { None } else { Some(g as usize) };
+                let own = open.group(e);
                 if border > 0 {
                     let mut columns = std::mem::take(&mut self.border_columns);
-                    let mut ties = std::mem::take(&mut self.local);
+                    let mut ties = std::mem::take(&mut self.ties);
                     ties.clear();
                     self.each_border(open, e, |row, value| {
                         for (entry, share) in columns[row * k..][..k].iter_mut().zip(shares) {
                             *entry += inverse * value * share;
                         }
-                        ties.extend([row as f64, value]);
+                        ties.push((row, value));
                     });
                     if let Some(g) = own {
-                        for tie in ties.chunks_exact(2) {
-                            self.system.add(groups + tie[0] as usize, g, inverse * tie[1]);
+                        for &(row, value) in &ties {
+                            self.system.add(groups + row, g, inverse * value);
                         }
                     }
                     self.border_columns = columns;
-                    self.local = ties;
+                    self.ties = ties;
                 }
                 for (a, x) in shares.iter().enumerate().filter(|(_, x)| **x != 0.0) {
                     let weight = inverse * x;
@@ -165,9 +161,9 @@ impl Step {
                 continue;
             }
             self.work += (4 * k * server.channels().len()) as u64;
-            self.system.block(server.row as usize, (k, k), &self.block);
+            self.system.block(server.row, (k, k), &self.block);
             for (place, &g) in self.list.iter().enumerate() {
-                self.system.tie(g as usize, &self.columns[place * k..][..k]);
+                self.system.tie(g, &self.columns[place * k..][..k]);
             }
             for row in 0..border {
                 let column = &self.border_columns[row * k..][..k];
@@ -184,8 +180,8 @@ impl Step {
         self.system.begin(rows + border, rows + border);
         self.keep_border(open, at, rows);
         for server in &open.servers {
-            let k = server.rows as usize;
-            let first = server.row as usize;
+            let k = server.rows;
+            let first = server.row;
             for row in 0..k {
                 let i = first + row;
                 self.system.add(i, i, at.server.slack[i] / at.server.price[i]);
@@ -222,17 +218,17 @@ impl Step {
         }
         let mut from = 0;
         for (place, job) in open.jobs.iter().enumerate() {
-            let (first, groups) = (job.first as usize, job.groups().len());
+            let (first, groups) = (job.first, job.groups().len());
             let shared = open.shared[place];
-            let count = groups + usize::from(shared != FREE);
+            let count = groups + usize::from(shared.is_some());
             self.block.clear();
             self.block.resize(count * count, 0.0);
-            let n = &self.job_n[self.job_n_at[place] as usize..];
+            let n = &self.job_n[self.job_n_at[place]..];
             for a in 0..groups {
                 self.block[a * count..][..groups].copy_from_slice(&n[a * groups..][..groups]);
             }
-            if shared != FREE {
-                self.block[count * count - 1] = -self.shared_pivot[shared as usize];
+            if let Some(shared) = shared {
+                self.block[count * count - 1] = -self.shared_pivot[shared];
                 for g in 0..groups {
                     self.block[groups * count + g] = -self.shared_q[first + g];
                 }
@@ -241,8 +237,7 @@ impl Step {
             self.border_columns.resize(border * count, 0.0);
             let channels = open.channels_of(place);
             for &e in channels {
-                let e = e as usize;
-                let g = open.group[e] as usize - first;
+                let Some(g) = open.group(e).map(|g| g - first) else { continue };
                 let inverse = self.inverse[e];
                 self.block[g * count + g] += inverse;
                 let pull = self.pull_of(open, e).map_or(0.0, |(_, pull)| pull);
@@ -261,15 +256,14 @@ impl Step {
             }
             self.system.block(from, (count, groups), &self.block);
             from += count;
-            for same in channels.chunk_by(|&a, &b| open.server_of[a as usize] == open.server_of[b as usize]) {
-                let server = &open.servers[open.server_of[same[0] as usize] as usize];
-                let k = server.rows as usize;
+            for same in channels.chunk_by(|&a, &b| open.server_of[a] == open.server_of[b]) {
+                let server = &open.servers[open.server_of[same[0]]];
+                let k = server.rows;
                 self.columns.clear();
                 self.columns.resize(k * count, 0.0);
                 let mut any = false;
                 for &e in same {
-                    let e = e as usize;
-                    let g = open.group[e] as usize - first;
+                    let Some(g) = open.group(e).map(|g| g - first) else { continue };
                     let inverse = self.inverse[e];
                     if inverse < LEAST_SHARE * self.block[g * count + g] {
                         continue;
@@ -284,7 +278,7 @@ impl Step {
                     }
                 }
                 for row in 0..if any { k } else { 0 } {
-                    self.system.tie(server.row as usize + row, &self.columns[row * count..][..count]);
+                    self.system.tie(server.row + row, &self.columns[row * count..][..count]);
                 }
             }
             for row in 0..border {
@@ -300,13 +294,19 @@ impl Step {
 
 /// The place of a kept unknown in a list of those seen on one server; a new one gets a column of zeros. The
 /// stamp remembers where it was seen last.
-fn seen_at(stamp: &mut u32, list: &mut Vec<u32>, columns: &mut Vec<f64>, kept: usize, rows: usize) -> usize {
-    let seen = *stamp as usize;
-    if list.get(seen).is_some_and(|&other| other as usize == kept) {
+fn seen_at(
+    stamp: &mut usize,
+    list: &mut Vec<usize>,
+    columns: &mut Vec<f64>,
+    kept: usize,
+    rows: usize,
+) -> usize {
+    let seen = *stamp;
+    if list.get(seen).is_some_and(|&other| other == kept) {
         return seen;
     }
-    *stamp = list.len() as u32;
-    list.push(kept as u32);
+    *stamp = list.len();
+    list.push(kept);
     columns.resize(columns.len() + rows, 0.0);
     list.len() - 1
 }

@@ -19,7 +19,7 @@ mod eliminate;
 mod solve;
 
 use super::interior::{Interior, Pairs};
-use super::open::{FREE, Open};
+use super::open::Open;
 use super::system::System;
 use crate::solver::gang::cholesky::{factorise, solve};
 
@@ -39,9 +39,9 @@ pub(super) struct Step {
     root: Vec<f64>,
     /// Job after job, the factor of its own matrix, and `N`.
     job_factor: Vec<f64>,
-    job_factor_at: Vec<u32>,
+    job_factor_at: Vec<usize>,
     job_n: Vec<f64>,
-    job_n_at: Vec<u32>,
+    job_n_at: Vec<usize>,
     by_group: Vec<f64>,
     /// What each channel of [`Open::per_copy`] follows the copies by.
     pull: Vec<f64>,
@@ -58,9 +58,11 @@ pub(super) struct Step {
     border: Vec<f64>,
     kept: Vec<f64>,
     local: Vec<f64>,
-    stamp: Vec<u32>,
-    shared_stamp: Vec<u32>,
-    list: Vec<u32>,
+    /// A channel's entries in the border.
+    ties: Vec<(usize, f64)>,
+    stamp: Vec<usize>,
+    shared_stamp: Vec<usize>,
+    list: Vec<usize>,
     columns: Vec<f64>,
     border_columns: Vec<f64>,
     block: Vec<f64>,
@@ -77,8 +79,10 @@ impl Step {
     pub fn off(&mut self, open: &Open, at: &Interior) -> f64 {
         self.beyond.clear();
         self.beyond.extend((0..open.groups.len()).map(|g| -at.tasks(open, g)));
-        for (x, &g) in at.x.iter().zip(&open.group).filter(|(_, g)| **g != FREE) {
-            self.beyond[g as usize] += x;
+        for (e, x) in at.x.iter().enumerate() {
+            if let Some(g) = open.group(e) {
+                self.beyond[g] += x;
+            }
         }
         self.beyond.iter().map(|off| off.abs()).sum()
     }
@@ -92,16 +96,16 @@ impl Step {
         self.pull.clear();
         for (place, row) in open.per_copy.iter().enumerate() {
             let own = curvature(&at.per_copy, place);
-            self.inverse[row.channel as usize] += own;
+            self.inverse[row.channel] += own;
             self.pull.push(own * row.most);
         }
         self.inverse.iter_mut().for_each(|curvature| *curvature = 1.0 / *curvature);
         self.root.clear();
         let mut slope = 0.0;
         if !linear {
-            let width = at.width(open);
-            slope = 0.5 / width.sqrt();
-            let factor = 0.5 / (width.sqrt() * width.sqrt().sqrt());
+            let variance = at.variance(open);
+            slope = 0.5 / variance.sqrt();
+            let factor = 0.5 / (variance.sqrt() * variance.sqrt().sqrt());
             self.root.extend(open.w.iter().map(|w| w * factor));
         }
         self.base(open, at, slope);
@@ -122,16 +126,16 @@ impl Step {
     fn base(&mut self, open: &Open, at: &Interior, slope: f64) {
         self.base.clear();
         for server in &open.servers {
-            let prices = &at.server.price[server.row as usize..][..server.rows as usize];
+            let prices = &at.server.price[server.row..][..server.rows];
             for e in server.channels() {
                 let rows: f64 = open.shares(server, e).iter().zip(prices).map(|(a, u)| a * u).sum();
-                let task = if open.group[e] == FREE { 0.0 } else { at.task_price[open.group[e] as usize] };
+                let task = open.group(e).map_or(0.0, |g| at.task_price[g]);
                 self.base.push(open.v[e] + slope * open.w[e] - rows - task);
             }
         }
         if !open.wide.is_empty() {
             for (e, base) in self.base.iter_mut().enumerate() {
-                *base -= open.wide_of(e).iter().map(|&(row, a)| a * at.wide.price[row as usize]).sum::<f64>();
+                *base -= open.wide_of(e).iter().map(|&(row, a)| a * at.wide.price[row]).sum::<f64>();
             }
         }
     }
@@ -147,17 +151,17 @@ impl Step {
         self.shared_pivot.clear();
         self.shared_pivot.resize(open.shared_count, 0.0);
         for (place, row) in open.per_copy.iter().enumerate() {
-            self.shared_pivot[open.shared[row.job as usize] as usize] += self.pull[place] * row.most;
+            self.shared_pivot[row.shared] += self.pull[place] * row.most;
         }
         for (place, job) in open.jobs.iter().enumerate() {
             let (count, groups) = (job.unknowns(), job.groups().len());
             let from = self.job_factor.len();
-            self.job_factor_at.push(from as u32);
+            self.job_factor_at.push(from);
             self.job_factor.resize(from + count * count, 0.0);
             let matrix = &mut self.job_factor[from..];
             for row in 0..open.rows_of(job) {
-                let entries = &open.entries[job.entry as usize + row * count..][..count];
-                let i = job.row as usize + row;
+                let entries = &open.entries[job.entry + row * count..][..count];
+                let i = job.row + row;
                 let weight = at.job.price[i] * at.job.per_slack[i];
                 for (a, x) in entries.iter().enumerate().filter(|(_, x)| **x != 0.0) {
                     for (b, y) in entries.iter().enumerate() {
@@ -166,17 +170,17 @@ impl Step {
                 }
             }
             let n_from = self.job_n.len();
-            self.job_n_at.push(n_from as u32);
+            self.job_n_at.push(n_from);
             self.job_n.resize(n_from + groups * groups, 0.0);
             if count == 0 {
                 continue;
             }
             let shared = open.shared[place];
             // The unknowns that are eliminated here: all, or all but the copies.
-            let own = if shared == FREE { count } else { count - 1 };
-            if shared != FREE {
+            let own = count - usize::from(shared.is_some());
+            if let Some(shared) = shared {
                 let last = count - 1;
-                self.shared_pivot[shared as usize] += matrix[last * count + last];
+                self.shared_pivot[shared] += matrix[last * count + last];
                 self.local.clear();
                 self.local.extend((0..own).map(|a| matrix[a * count + last]));
                 // Close up: the factor is of the tasks alone.
@@ -188,11 +192,11 @@ impl Step {
             }
             let matrix = &mut self.job_factor[from..];
             factorise(matrix, own);
-            if shared != FREE {
+            if let Some(shared) = shared {
                 self.right.clear();
                 self.right.extend_from_slice(&self.local);
                 solve(matrix, own, &mut self.right);
-                let pivot = &mut self.shared_pivot[shared as usize];
+                let pivot = &mut self.shared_pivot[shared];
                 *pivot -= self.right.iter().zip(&self.local).map(|(x, y)| x * y).sum::<f64>();
                 for (at_group, g) in job.groups().enumerate() {
                     self.shared_q[g] = if job.tied { open.tasks[g].count } else { -self.right[at_group] };
@@ -205,14 +209,14 @@ impl Step {
                 self.local.clear();
                 self.local.resize(own, 0.0);
                 if job.tied {
-                    self.local[0] = open.tasks[job.first as usize + g].count;
+                    self.local[0] = open.tasks[job.first + g].count;
                 } else {
                     self.local[g] = 1.0;
                 }
                 solve(&self.job_factor[from..], own, &mut self.local);
                 for h in 0..groups {
                     self.job_n[n_from + h * groups + g] = if job.tied {
-                        open.tasks[job.first as usize + h].count * self.local[0]
+                        open.tasks[job.first + h].count * self.local[0]
                     } else {
                         self.local[h]
                     };
@@ -224,10 +228,6 @@ impl Step {
     /// The pull of a channel, and the shared unknown that it follows.
     #[inline]
     fn pull_of(&self, open: &Open, e: usize) -> Option<(usize, f64)> {
-        let place = open.per_copy_at[e];
-        (place != FREE).then(|| {
-            let place = place as usize;
-            (open.shared[open.per_copy[place].job as usize] as usize, self.pull[place])
-        })
+        open.per_copy_at(e).map(|place| (open.per_copy[place].shared, self.pull[place]))
     }
 }

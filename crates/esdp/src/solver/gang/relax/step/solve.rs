@@ -3,7 +3,7 @@
 use super::Step;
 use crate::solver::gang::cholesky::{dot, solve};
 use crate::solver::gang::relax::interior::Interior;
-use crate::solver::gang::relax::open::{FREE, Open, PerCopy};
+use crate::solver::gang::relax::open::{Open, PerCopy};
 
 impl Step {
     /// Solves for the targets, and fills all steps.
@@ -20,26 +20,25 @@ impl Step {
         self.right_sides(open, at);
         // What follows from them for the rows.
         for server in &open.servers {
-            let sums = &mut self.server_price[server.row as usize..][..server.rows as usize];
+            let sums = &mut self.server_price[server.row..][..server.rows];
             for e in server.channels() {
                 let moved = self.moved[e];
                 sums.iter_mut().zip(open.shares(server, e)).for_each(|(sum, share)| *sum += share * moved);
-                if open.group[e] != FREE {
-                    self.task_price[open.group[e] as usize] += moved;
+                if let Some(g) = open.group(e) {
+                    self.task_price[g] += moved;
                 }
             }
         }
         if !open.wide.is_empty() {
             for (e, moved) in self.moved.iter().enumerate() {
-                open.wide_of(e).iter().for_each(|&(row, share)| self.border[row as usize] += share * moved);
+                open.wide_of(e).iter().for_each(|&(row, share)| self.border[row] += share * moved);
             }
         }
         if !linear {
             self.border[border - 1] += dot(&self.root, &self.moved);
         }
         for (row, pull) in open.per_copy.iter().zip(&self.pull) {
-            let shared = open.shared[row.job as usize] as usize;
-            self.shared[shared] += pull * self.moved[row.channel as usize];
+            self.shared[row.shared] += pull * self.moved[row.channel];
         }
         for i in 0..open.rows {
             self.server_price[i] += at.server.target[i] / at.server.price[i] - at.server.slack[i];
@@ -52,8 +51,8 @@ impl Step {
         self.right.resize(open.unknowns, 0.0);
         for row in 0..open.per_copy.len() {
             let PerCopy { job, most, .. } = open.per_copy[row];
-            let job = &open.jobs[job as usize];
-            self.right[job.unknown as usize + job.unknowns() - 1] +=
+            let job = &open.jobs[job];
+            self.right[job.unknown + job.unknowns() - 1] +=
                 most * at.per_copy.target[row] * at.per_copy.per_slack[row];
         }
         for (place, job) in open.jobs.iter().enumerate() {
@@ -61,11 +60,11 @@ impl Step {
             if count == 0 {
                 continue;
             }
-            let own = &mut self.right[job.unknown as usize..][..count];
+            let own = &mut self.right[job.unknown..][..count];
             for row in 0..open.rows_of(job) {
-                let i = job.row as usize + row;
+                let i = job.row + row;
                 let pull = at.job.target[i] * at.job.per_slack[i];
-                let entries = &open.entries[job.entry as usize + row * count..][..count];
+                let entries = &open.entries[job.entry + row * count..][..count];
                 own.iter_mut().zip(entries).for_each(|(own, a)| *own += pull * a);
             }
             if let Some(copies) = job.copies_at() {
@@ -77,18 +76,18 @@ impl Step {
                 own.iter_mut().zip(&at.task_price[job.groups()]).for_each(|(own, p)| *own += p);
             }
             let shared = open.shared[place];
-            let local = if shared == FREE { count } else { count - 1 };
-            if shared != FREE {
+            let local = count - usize::from(shared.is_some());
+            if let Some(shared) = shared {
                 let tasks: f64 = if job.tied {
                     0.0
                 } else {
                     self.shared_q[job.groups()].iter().zip(&*own).map(|(q, own)| q * own).sum()
                 };
-                self.shared[shared as usize] += own[count - 1] + tasks;
+                self.shared[shared] += own[count - 1] + tasks;
             }
             self.local.clear();
             self.local.extend_from_slice(&own[..local]);
-            solve(&self.job_factor[self.job_factor_at[place] as usize..], local, &mut self.local);
+            solve(&self.job_factor[self.job_factor_at[place]..], local, &mut self.local);
             if local > 0 {
                 for (at_group, g) in job.groups().enumerate() {
                     self.task_price[g] -=
@@ -111,7 +110,7 @@ impl Step {
             self.eliminated.clear();
             for (place, job) in open.jobs.iter().enumerate() {
                 self.eliminated.extend_from_slice(&self.task_price[job.groups()]);
-                self.eliminated.extend(self.shared.get(open.shared[place] as usize));
+                self.eliminated.extend(open.shared[place].map(|shared| self.shared[shared]));
             }
             self.system.solve(&mut self.eliminated, &mut self.kept);
             let mut solved = self.eliminated.iter();
@@ -119,10 +118,10 @@ impl Step {
                 for (price, &value) in self.task_price[job.groups()].iter_mut().zip(&mut solved) {
                     *price = value;
                 }
-                if let Some(shared) = self.shared.get_mut(open.shared[place] as usize)
+                if let Some(shared) = open.shared[place]
                     && let Some(&value) = solved.next()
                 {
-                    *shared = value;
+                    self.shared[shared] = value;
                 }
             }
             self.server_price.copy_from_slice(&self.kept[..open.rows]);
@@ -143,7 +142,7 @@ impl Step {
                 .for_each(|(rho, (target, per_slack))| *rho += sign * target * per_slack);
         }
         for (place, row) in open.per_copy.iter().enumerate() {
-            self.rho[row.channel as usize] -= at.per_copy.target[place] * at.per_copy.per_slack[place];
+            self.rho[row.channel] -= at.per_copy.target[place] * at.per_copy.per_slack[place];
         }
         self.moved.clear();
         self.moved.extend(self.rho.iter().zip(&self.inverse).map(|(rho, inverse)| rho * inverse));
@@ -155,22 +154,22 @@ impl Step {
             self.rho.iter_mut().zip(&self.root).for_each(|(rho, root)| *rho -= root * own);
         }
         for (row, pull) in open.per_copy.iter().zip(&self.pull) {
-            self.rho[row.channel as usize] -= pull * self.shared[open.shared[row.job as usize] as usize];
+            self.rho[row.channel] -= pull * self.shared[row.shared];
         }
         at.wide.slack_step.fill(0.0);
         if !open.wide.is_empty() {
             for (e, rho) in self.rho.iter_mut().enumerate() {
-                *rho -= open.wide_of(e).iter().map(|&(row, a)| a * self.border[row as usize]).sum::<f64>();
+                *rho -= open.wide_of(e).iter().map(|&(row, a)| a * self.border[row]).sum::<f64>();
             }
         }
         at.server.slack_step.fill(0.0);
         for server in &open.servers {
-            let (first, k) = (server.row as usize, server.rows as usize);
+            let (first, k) = (server.row, server.rows);
             let prices = &self.server_price[first..][..k];
             let slacks = &mut at.server.slack_step[first..][..k];
             for e in server.channels() {
                 let shares = open.shares(server, e);
-                let task = if open.group[e] == FREE { 0.0 } else { self.task_price[open.group[e] as usize] };
+                let task = open.group(e).map_or(0.0, |g| self.task_price[g]);
                 let rows: f64 = shares.iter().zip(prices).map(|(a, du)| a * du).sum();
                 let step = (self.rho[e] - rows - task) * self.inverse[e];
                 at.low.slack_step[e] = step;
@@ -181,7 +180,7 @@ impl Step {
         if !open.wide.is_empty() {
             for (e, step) in at.low.slack_step.iter().enumerate() {
                 for &(row, share) in open.wide_of(e) {
-                    at.wide.slack_step[row as usize] -= share * step;
+                    at.wide.slack_step[row] -= share * step;
                 }
             }
         }
@@ -190,17 +189,17 @@ impl Step {
             if count == 0 {
                 continue;
             }
-            let own = &mut self.right[job.unknown as usize..][..count];
+            let own = &mut self.right[job.unknown..][..count];
             if job.tied {
                 own[0] += job.groups().map(|g| open.tasks[g].count * self.task_price[g]).sum::<f64>();
             } else {
                 own.iter_mut().zip(&self.task_price[job.groups()]).for_each(|(own, p)| *own += p);
             }
             let shared = open.shared[place];
-            let local = if shared == FREE { count } else { count - 1 };
-            solve(&self.job_factor[self.job_factor_at[place] as usize..], local, &mut own[..local]);
-            if shared != FREE {
-                let copies = -self.shared[shared as usize];
+            let local = count - usize::from(shared.is_some());
+            solve(&self.job_factor[self.job_factor_at[place]..], local, &mut own[..local]);
+            if let Some(shared) = shared {
+                let copies = -self.shared[shared];
                 own[local] = copies;
                 if !job.tied {
                     let (tasks, _) = own.split_at_mut(local);
@@ -210,17 +209,16 @@ impl Step {
                         .for_each(|(task, q)| *task += q * copies);
                 }
             }
-            at.unknowns_step[job.unknown as usize..][..count].copy_from_slice(own);
+            at.unknowns_step[job.unknown..][..count].copy_from_slice(own);
             for row in 0..open.rows_of(job) {
-                let entries = &open.entries[job.entry as usize + row * count..][..count];
-                at.job.slack_step[job.row as usize + row] =
-                    entries.iter().zip(&*own).map(|(a, x)| a * x).sum();
+                let entries = &open.entries[job.entry + row * count..][..count];
+                at.job.slack_step[job.row + row] = entries.iter().zip(&*own).map(|(a, x)| a * x).sum();
             }
         }
         for (place, row) in open.per_copy.iter().enumerate() {
-            let job = &open.jobs[row.job as usize];
-            let copies = at.unknowns_step[job.unknown as usize + job.unknowns() - 1];
-            at.per_copy.slack_step[place] = row.most * copies - at.low.slack_step[row.channel as usize];
+            let job = &open.jobs[row.job];
+            let copies = at.unknowns_step[job.unknown + job.unknowns() - 1];
+            at.per_copy.slack_step[place] = row.most * copies - at.low.slack_step[row.channel];
         }
         for pairs in [&mut at.low, &mut at.high, &mut at.server, &mut at.wide, &mut at.job, &mut at.per_copy]
         {
