@@ -56,10 +56,10 @@ struct Search<'a, 'p> {
 }
 
 impl Search<'_, '_> {
-    fn descend(&mut self, depth: usize, mean: f64, width: f64) {
+    fn descend(&mut self, depth: usize, mean: f64, variance: f64) {
         let Some(&Candidate { channel, most, group }) = self.candidates.get(depth) else {
             self.sets += 1;
-            let value = mean + width.sqrt();
+            let value = mean + variance.sqrt();
             if value > self.best_value && self.is_whole() {
                 self.best_value = value;
                 self.best.clone_from(&self.current);
@@ -67,7 +67,7 @@ impl Search<'_, '_> {
             return;
         };
         let position = channel as usize;
-        self.descend(depth + 1, mean, width);
+        self.descend(depth + 1, mean, variance);
         let mut taken = 0u32;
         while u64::from(taken) < most && self.problem.take(&mut self.room, position, 1) {
             taken += 1;
@@ -77,7 +77,7 @@ impl Search<'_, '_> {
             }
             let times = f64::from(taken);
             let (v, w) = (self.problem.mean()[position], self.problem.width()[position]);
-            self.descend(depth + 1, mean + times * v, width + times * w);
+            self.descend(depth + 1, mean + times * v, variance + times * w);
         }
         self.current[depth] = 0;
         if let Some(group) = self.groups.get_mut(group) {

@@ -108,7 +108,7 @@ impl Pass {
         }
     }
 
-    /// Drops channels that cost more than their width adds; the relaxation, with its one slope, may err here.
+    /// Drops channels that cost more than their variance adds; the relaxation, with its one slope, may err.
     fn drop_losses(&mut self, problem: &Problem<'_>, reduced: &Reduced) {
         let mut taken = std::mem::take(&mut self.taken);
         taken.retain(|&e| {

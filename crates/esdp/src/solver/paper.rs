@@ -1,6 +1,6 @@
 //! Algorithm 2 of the paper: one table over budgets, capacities and channels.
 //!
-//! Means and widths are rounded up to whole numbers, `Y = ceil(xi v)` and
+//! Means and variances are rounded up to whole numbers, `Y = ceil(xi v)` and
 //! `S2 = ceil(xi^2 w)` (eq. scal-mean, scal-var). For every budget `s` the table holds
 //!
 //! ```text
@@ -70,7 +70,7 @@ struct Item {
     channel: u32,
     offset: usize,
     mean: i64,
-    width: f64,
+    variance: f64,
 }
 
 /// The extent of the table.
@@ -106,12 +106,13 @@ impl Paper {
         });
         // Beyond 2^52 whole numbers are no longer exact: such a table would be too large anyway.
         let rounded = |e: u32| {
-            let (mean, width) = (problem.mean()[e as usize], problem.width()[e as usize]);
+            let (mean, variance) = (problem.mean()[e as usize], problem.width()[e as usize]);
             // What underflows beside a huge scale is still more than nothing.
             let up = |rounded: f64, positive: bool| if positive { rounded.max(1.0) } else { rounded };
-            (up((scale * mean).ceil(), mean > 0.0), up((scale * (scale * width)).ceil(), width > 0.0))
+            (up((scale * mean).ceil(), mean > 0.0), up((scale * (scale * variance)).ceil(), variance > 0.0))
         };
-        let total: f64 = fitting.iter().map(|&e| rounded(e)).map(|(mean, width)| mean.abs() + width).sum();
+        let total: f64 =
+            fitting.iter().map(|&e| rounded(e)).map(|(mean, variance)| mean.abs() + variance).sum();
         // Not finite, or past 2^52: also refused here.
         if total.is_nan() || total > 4.5e15 {
             return Err(too_large(u128::MAX));
@@ -145,10 +146,10 @@ impl Paper {
             next *= *room as usize + 1;
         }
         let item = |&e: &u32| {
-            let (mean, width) = rounded(e);
+            let (mean, variance) = rounded(e);
             let offset =
                 problem.request(e as usize).iter().zip(&stride).map(|(&a, stride)| a as usize * stride).sum();
-            Item { channel: e, offset, mean: mean as i64, width }
+            Item { channel: e, offset, mean: mean as i64, variance }
         };
         let items = fitting.iter().map(item).collect();
         Ok((
@@ -234,10 +235,10 @@ impl Solver for Paper {
         // F(x) <= (Y.x + sqrt(S2.x)) / xi for every x (eq. proof1), so the rounded optimum bounds
         // it; but not when the budgets end below what can be reached.
         let everything = || {
-            let (mean, width) = items
-                .iter()
-                .fold((0.0, 0.0), |(mean, width), item| (mean + item.mean.max(0) as f64, width + item.width));
-            mean + f64::sqrt(width)
+            let (mean, variance) = items.iter().fold((0.0, 0.0), |(mean, variance), item| {
+                (mean + item.mean.max(0) as f64, variance + item.variance)
+            });
+            mean + f64::sqrt(variance)
         };
         let bound = if capped { everything() } else { rounded_value };
         solution.work = (items.len() * cells * budgets) as u64;
@@ -249,7 +250,7 @@ impl Solver for Paper {
 /// One cell of the recurrence: takes the channel for every budget where that gives more.
 fn update(into: &mut [f64], from: &[f64], taken: &mut [bool], item: &Item) {
     let mut take = |budget: usize, rest: f64| {
-        let with = rest + item.width;
+        let with = rest + item.variance;
         taken[budget] = with > into[budget];
         into[budget] = f64::max(with, into[budget]);
     };

@@ -3,7 +3,7 @@
 //! - A channel that does not fit alone, or whose largest possible gain `v + sqrt(w)` is
 //!   not positive, is in no optimal set that we need to consider.
 //! - A device row that even all channels together do not fill limits nothing.
-//! - Means are divided by `scale` and widths by its square, which divides the objective
+//! - Means are divided by `scale` and variances by its square, which divides the objective
 //!   by `scale`: numbers near overflow or underflow become ordinary ones.
 //! - Requests are divided by their greatest common divisor (bytes become blocks).
 
@@ -19,9 +19,9 @@ pub(super) struct Reduced {
     pub ids: Vec<u32>,
     /// Scaled means.
     pub v: Vec<f64>,
-    /// Scaled widths.
+    /// Scaled variances.
     pub w: Vec<f64>,
-    /// Whether every kept width is zero.
+    /// Whether every kept variance is zero.
     pub linear: bool,
     /// The kept rows' capacities.
     pub capacity: Vec<Amount>,
@@ -51,20 +51,20 @@ impl Reduced {
         &self.requests[channel * rows..][..rows]
     }
 
-    /// The scaled objective at sums of scaled means and widths.
-    pub fn value(mean: f64, width: f64) -> f64 {
-        // A sum of widths may come out as -1e-17 after additions and subtractions.
-        mean + width.max(0.0).sqrt()
+    /// The scaled objective at sums of scaled means and variances.
+    pub fn value(mean: f64, variance: f64) -> f64 {
+        // A sum of variances may come out as -1e-17 after additions and subtractions.
+        mean + variance.max(0.0).sqrt()
     }
 
     /// Takes over a problem.
     pub fn fill(&mut self, problem: &Problem<'_>) {
-        let (mean, width) = (problem.mean(), problem.width());
+        let (mean, variance) = (problem.mean(), problem.width());
         self.ids.clear();
         self.scale = 0.0;
         self.linear = true;
         for channel in 0..problem.len() {
-            let (v, root) = (mean[channel], width[channel].sqrt());
+            let (v, root) = (mean[channel], variance[channel].sqrt());
             if v + root > 0.0 && problem.fits_alone(channel) {
                 self.ids.push(channel as u32);
                 self.scale = self.scale.max(v.abs()).max(root);
@@ -76,7 +76,7 @@ impl Reduced {
         let scale = self.scale;
         self.v.extend(self.ids.iter().map(|&id| mean[id as usize] / scale));
         // Twice divided: the square of the scale may overflow where the quotient does not.
-        self.w.extend(self.ids.iter().map(|&id| width[id as usize] / scale / scale));
+        self.w.extend(self.ids.iter().map(|&id| variance[id as usize] / scale / scale));
         self.fill_rows(problem);
         self.work = (problem.len() * (4 + 2 * problem.devices())) as u64;
     }

@@ -1,4 +1,4 @@
-//! The search for the multiplier of the widths.
+//! The search for the multiplier of the variances.
 
 /// The search for `lambda`: the best of `max over known points (S, W) of S + lambda W, plus t / (4 lambda)`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -10,17 +10,17 @@ pub(super) struct Search {
 
 impl Search {
     /// Takes a point that is best at `lambda`; returns the next `lambda` and the model's value there.
-    pub(super) fn next(&mut self, lambda: f64, (mean, width): (f64, f64), tangent: f64) -> (f64, f64) {
-        let ideal = |width: f64| 0.5 * (tangent / width.max(1e-18)).sqrt();
-        if ideal(width) < lambda {
-            self.above = Some((mean, width));
+    pub(super) fn next(&mut self, lambda: f64, (mean, variance): (f64, f64), tangent: f64) -> (f64, f64) {
+        let ideal = |variance: f64| 0.5 * (tangent / variance.max(1e-18)).sqrt();
+        if ideal(variance) < lambda {
+            self.above = Some((mean, variance));
         } else {
-            self.below = Some((mean, width));
+            self.below = Some((mean, variance));
         }
         let model = |lambda: f64, point: (f64, f64)| point.0 + lambda * point.1 + 0.25 * tangent / lambda;
         let (Some(below), Some(above)) = (self.below, self.above) else {
-            let next = ideal(width);
-            return (next, model(next, (mean, width)));
+            let next = ideal(variance);
+            return (next, model(next, (mean, variance)));
         };
         let cross = (below.0 - above.0) / (above.1 - below.1).max(1e-18);
         let (low, high) = (ideal(below.1), ideal(above.1));

@@ -55,7 +55,7 @@ const BLOCK: usize = 1024;
 pub(super) struct Dual {
     /// The bound `D`, in the scaled objective.
     pub bound: f64,
-    /// The multiplier of the width, `lambda`; 0 for a linear problem.
+    /// The multiplier of the variance, `lambda`; 0 for a linear problem.
     pub lambda: f64,
     /// The reduced value `r_e` of each kept channel.
     pub reduced: Vec<f64>,
@@ -90,7 +90,7 @@ pub(super) struct Dual {
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     mean: f64,
-    width: f64,
+    variance: f64,
     tangent: f64,
 }
 
@@ -111,10 +111,10 @@ impl Dual {
         if problem.rows() <= FEW_ROWS {
             self.active.extend(0..problem.rows() as u32);
         }
-        // The width of a share of the channels that fits the tightest row.
+        // The variance of a share of the channels that fits the tightest row.
         let tightest = self.room.iter().map(|room| room / n as f64).fold(1.0, f64::min);
-        let width: f64 = if problem.linear { 0.0 } else { problem.w.iter().sum::<f64>() * tightest };
-        self.lambda = if problem.linear { 0.0 } else { 0.5 / width.max(1e-12).sqrt() };
+        let variance: f64 = if problem.linear { 0.0 } else { problem.w.iter().sum::<f64>() * tightest };
+        self.lambda = if problem.linear { 0.0 } else { 0.5 / variance.max(1e-12).sqrt() };
         let mut count = n;
         if n > 2 * SAMPLE {
             let mut sample = (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);
@@ -124,7 +124,7 @@ impl Dual {
                 let share = self.near.len() as f64 / n as f64;
                 self.left.clear();
                 self.left.extend(self.room.iter().map(|room| room * share));
-                self.relax(problem, Frame { mean: 0.0, width: 0.0, tangent: share }, limit);
+                self.relax(problem, Frame { mean: 0.0, variance: 0.0, tangent: share }, limit);
                 // A sample that is too small misjudges so many channels that the next program is far off.
                 sample *= LARGER_SAMPLE;
                 if n < 8 * sample {
@@ -205,7 +205,7 @@ impl Dual {
         let n = problem.len();
         self.left.clear();
         self.left.extend_from_slice(&self.room);
-        let mut frame = Frame { mean: 0.0, width: 0.0, tangent: 1.0 };
+        let mut frame = Frame { mean: 0.0, variance: 0.0, tangent: 1.0 };
         if count >= n {
             self.near.clear();
             self.near.extend(0..n as u32);
@@ -222,7 +222,7 @@ impl Dual {
             self.whole[e] = settled;
             if settled {
                 frame.mean += problem.v[e];
-                frame.width += problem.w[e];
+                frame.variance += problem.w[e];
             }
         }
         for (row, left) in self.left.iter_mut().enumerate() {
@@ -310,7 +310,7 @@ impl Dual {
         added
     }
 
-    /// Solves the linear program, for the best `lambda` if there are widths.
+    /// Solves the linear program, for the best `lambda` if there are variances.
     fn search(&mut self, problem: &Reduced, frame: Frame, limit: u64) -> (End, f64) {
         if problem.linear {
             self.lp.price(0.0);
@@ -325,17 +325,17 @@ impl Dual {
         for _ in 0..30 {
             self.lp.price(lambda);
             let end = self.lp.solve(limit, f64::NEG_INFINITY);
-            let (mean, width) = self.sums(problem);
-            let (mean, width) = (mean + frame.mean, width + frame.width);
-            let value = mean + lambda * width + 0.25 * frame.tangent / lambda;
-            last = (end, mean + (frame.tangent * width.max(0.0)).sqrt());
+            let (mean, variance) = self.sums(problem);
+            let (mean, variance) = (mean + frame.mean, variance + frame.variance);
+            let value = mean + lambda * variance + 0.25 * frame.tangent / lambda;
+            last = (end, mean + (frame.tangent * variance.max(0.0)).sqrt());
             if value < best.0 {
                 best = (value, lambda);
             }
             if end != End::Optimal {
                 break;
             }
-            let (next, model) = search.next(lambda, (mean, width), frame.tangent);
+            let (next, model) = search.next(lambda, (mean, variance), frame.tangent);
             if best.0 - model <= close || next == lambda {
                 break;
             }
@@ -351,16 +351,16 @@ impl Dual {
         last
     }
 
-    /// The sums of means and widths at the linear program's point.
+    /// The sums of means and variances at the linear program's point.
     fn sums(&mut self, problem: &Reduced) -> (f64, f64) {
         self.lp.work += self.near.len() as u64;
-        let (mut mean, mut width) = (0.0, 0.0);
+        let (mut mean, mut variance) = (0.0, 0.0);
         for (place, &e) in self.near.iter().enumerate() {
             let share = self.lp.share(place as u32);
             mean += share * problem.v[e as usize];
-            width += share * problem.w[e as usize];
+            variance += share * problem.w[e as usize];
         }
-        (mean, width)
+        (mean, variance)
     }
 
     /// Evaluates `r` and `D` for the multipliers, from the requests.

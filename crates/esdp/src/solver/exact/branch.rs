@@ -1,6 +1,6 @@
 //! Branch and bound, for limits of servers and of the cluster together.
 //!
-//! The bound keeps the server rows: with cluster rows priced by `u` and the width by
+//! The bound keeps the server rows: with cluster rows priced by `u` and the variance by
 //! `lambda`, the problem falls apart into one small knapsack a server,
 //!
 //! ```text
@@ -48,7 +48,7 @@ struct Step {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     mean: f64,
-    width: f64,
+    variance: f64,
     reduced: f64,
 }
 
@@ -81,11 +81,11 @@ impl Branch {
         problem.fill(&mut self.walk.room);
         let mut base = self.price(problem, reduced, dual, dual.lambda);
         if !reduced.linear {
-            // The dual knew nothing of servers, so its lambda may be far off; the width of the
+            // The dual knew nothing of servers, so its lambda may be far off; the variance of the
             // lower bound's set gives another. Both bounds hold; the smaller one is used.
             let dual_root = base + self.rest[0];
-            let width: f64 = found.chosen.iter().map(|&e| reduced.w[e as usize]).sum();
-            base = self.price(problem, reduced, dual, 0.5 / width.max(1e-12).sqrt());
+            let variance: f64 = found.chosen.iter().map(|&e| reduced.w[e as usize]).sum();
+            base = self.price(problem, reduced, dual, 0.5 / variance.max(1e-12).sqrt());
             if base + self.rest[0] > dual_root {
                 base = self.price(problem, reduced, dual, dual.lambda);
             }
@@ -96,7 +96,7 @@ impl Branch {
         let Found { chosen, value: best, work, .. } = &mut *found;
         let finished = walk.run(ground, order, |path, sums| {
             *work += 8; // a step of the walk costs as much as several label visits
-            let value = Reduced::value(sums.mean, sums.width);
+            let value = Reduced::value(sums.mean, sums.variance);
             if value > *best {
                 *best = value;
                 *work += path.len() as u64 / 8; // the copy below
@@ -227,7 +227,7 @@ impl Sums {
         let e = e as usize;
         Self {
             mean: self.mean + ground.reduced.v[e],
-            width: self.width + ground.reduced.w[e],
+            variance: self.variance + ground.reduced.w[e],
             reduced: self.reduced + ground.r[e],
         }
     }

@@ -69,7 +69,7 @@ impl Core {
         root.key = packing.word(self.rows.iter().map(|row| (row.used - row.lowest) as u64));
         self.labels.start(root);
         let mut best = None;
-        let value = Reduced::value(root.mean, root.width);
+        let value = Reduced::value(root.mean, root.variance);
         if packing.within(root.key, limit) && value > found.value {
             found.value = value;
             best = Some(ROOT);
@@ -88,8 +88,8 @@ impl Core {
             }
             let word = packing.word(problem.request(channel).iter().copied());
             let (sign, key) = if r[channel] > 0.0 { (-1.0, word.wrapping_neg()) } else { (1.0, word) };
-            let (mean, width) = (sign * problem.v[channel], sign * problem.w[channel]);
-            let toggle = Toggle { channel: e, key, mean, width, penalty };
+            let (mean, variance) = (sign * problem.v[channel], sign * problem.w[channel]);
+            let toggle = Toggle { channel: e, key, mean, variance, penalty };
             // Candidates first, so that the merge prunes with the best lower bound.
             let fits = |label: &Label| packing.within(label.key.wrapping_add(key), limit);
             best = self.labels.best_with(&toggle, fits, &mut found.value).or(best);
@@ -148,10 +148,10 @@ impl Core {
     fn measure(&mut self, problem: &Reduced, r: &[f64], order: &[u32]) -> Option<(usize, Label)> {
         self.rows.clear();
         self.rows.resize(problem.rows(), Row::default());
-        let (mut mean, mut width) = (0.0, 0.0);
+        let (mut mean, mut variance) = (0.0, 0.0);
         for (e, _) in r.iter().enumerate().filter(|(_, r)| **r > 0.0) {
             mean += problem.v[e];
-            width += problem.w[e];
+            variance += problem.w[e];
             for (row, &request) in self.rows.iter_mut().zip(problem.request(e)) {
                 row.used += u128::from(request);
             }
@@ -177,7 +177,7 @@ impl Core {
             row.limit = u128::from(capacity).saturating_sub(row.lowest).min(row.reach) as u64;
         }
         let fits = self.packing.fit(self.rows.iter().map(|row| row.reach));
-        let root = Label { key: 0, mean, width, penalty: 0.0, last: ROOT };
+        let root = Label { key: 0, mean, variance, penalty: 0.0, last: ROOT };
         (fits && usable >= FEWEST.min(order.len())).then_some((usable, root))
     }
 }

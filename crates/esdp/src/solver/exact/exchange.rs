@@ -64,14 +64,14 @@ impl Set {
     fn put(&mut self, ground: &Ground, column: usize) {
         self.taken[column] = true;
         ground.take(column, &mut self.room);
-        self.sums = (self.sums.0 + ground.mean[column], self.sums.1 + ground.width[column]);
+        self.sums = (self.sums.0 + ground.mean[column], self.sums.1 + ground.variance[column]);
         self.value = Reduced::value(self.sums.0, self.sums.1);
     }
 
     fn drop(&mut self, ground: &Ground, column: usize) {
         self.taken[column] = false;
         ground.give(column, &mut self.room);
-        self.sums = (self.sums.0 - ground.mean[column], self.sums.1 - ground.width[column]);
+        self.sums = (self.sums.0 - ground.mean[column], self.sums.1 - ground.variance[column]);
         self.value = Reduced::value(self.sums.0, self.sums.1);
     }
 }
@@ -88,9 +88,9 @@ impl Exchange {
         self.order.clear();
         self.order.extend(0..core.len() as u32);
         self.order.sort_unstable_by(|&a, &b| r(a).total_cmp(&r(b)).then(a.cmp(&b)));
-        let Ground { mean, width, .. } = &self.ground;
+        let Ground { mean, variance, .. } = &self.ground;
         self.gain.clear();
-        self.gain.extend(mean.iter().zip(width).map(|(v, w)| v + dual.lambda * w));
+        self.gain.extend(mean.iter().zip(variance).map(|(v, w)| v + dual.lambda * w));
         let gain = &self.gain;
         self.by_gain.clone_from(&self.order);
         self.by_gain.sort_unstable_by(|&a, &b| gain[b as usize].total_cmp(&gain[a as usize]).then(a.cmp(&b)));
@@ -197,12 +197,12 @@ impl Exchange {
 
     /// Whether taking a column, in the place of another, raises the objective.
     fn raises(&self, out: Option<usize>, column: usize) -> bool {
-        let (mut mean, mut width) = self.current.sums;
+        let (mut mean, mut variance) = self.current.sums;
         if let Some(out) = out {
             mean -= self.ground.mean[out];
-            width -= self.ground.width[out];
+            variance -= self.ground.variance[out];
         }
-        let value = Reduced::value(mean + self.ground.mean[column], width + self.ground.width[column]);
+        let value = Reduced::value(mean + self.ground.mean[column], variance + self.ground.variance[column]);
         value > self.current.value * (1.0 + 1e-14)
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Ground {
     pub rows: usize,
     pub requests: Vec<Amount>,
     pub mean: Vec<f64>,
-    pub width: Vec<f64>,
+    pub variance: Vec<f64>,
     /// What the fixed channels leave of each row.
     pub left: Vec<Amount>,
     /// The sums of the channels that are fixed in.
@@ -29,11 +29,11 @@ impl Ground {
         self.rows = problem.rows();
         self.requests.clear();
         self.mean.clear();
-        self.width.clear();
+        self.variance.clear();
         for &e in &self.channels {
             self.requests.extend_from_slice(problem.request(e as usize));
             self.mean.push(problem.v[e as usize]);
-            self.width.push(problem.w[e as usize]);
+            self.variance.push(problem.w[e as usize]);
         }
         self.left.clear();
         self.left.extend_from_slice(&problem.capacity);

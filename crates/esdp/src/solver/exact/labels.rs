@@ -1,6 +1,6 @@
 //! Labels: partial choices that are kept while no other is surely better.
 //!
-//! A label is a weight (packed into one word), the sums of means and widths so far, a
+//! A label is a weight (packed into one word), the sums of means and variances so far, a
 //! penalty and its last step. Lists are sorted by weight, then by mean, descending. One
 //! step offers a channel: every label gets a copy that toggles it. A toggle adds a
 //! constant to weight and mean, so the copies are sorted too, and one linear merge
@@ -18,8 +18,8 @@ pub(super) struct Label {
     pub key: u64,
     /// The sum of scaled means.
     pub mean: f64,
-    /// The sum of scaled widths.
-    pub width: f64,
+    /// The sum of scaled variances.
+    pub variance: f64,
     /// What the toggles cost so far against the bound.
     pub penalty: f64,
     /// The last toggle, as a position in the history.
@@ -32,7 +32,7 @@ pub(super) struct Toggle {
     pub channel: u32,
     pub key: u64,
     pub mean: f64,
-    pub width: f64,
+    pub variance: f64,
     pub penalty: f64,
 }
 
@@ -87,7 +87,7 @@ impl Labels {
         let mut candidate = None;
         for label in &self.current {
             if fits(label) {
-                let value = Reduced::value(label.mean + toggle.mean, label.width + toggle.width);
+                let value = Reduced::value(label.mean + toggle.mean, label.variance + toggle.variance);
                 if value > *best {
                     *best = value;
                     candidate = Some(label.last);
@@ -103,7 +103,7 @@ impl Labels {
         let toggled = |label: &Label| Label {
             key: label.key.wrapping_add(toggle.key),
             mean: label.mean + toggle.mean,
-            width: label.width + toggle.width,
+            variance: label.variance + toggle.variance,
             penalty: label.penalty + toggle.penalty,
             last: label.last,
         };
@@ -175,7 +175,7 @@ fn push(list: &mut Vec<Label>, label: Label, cone: &Cone) {
 
 /// Which of two labels of one weight is at least as good whatever follows.
 ///
-/// More mean and more width is always better. But a set that beats the lower bound also
+/// More mean and more variance is always better. But a set that beats the lower bound also
 /// has `lambda (sqrt(W) - 1/(2 lambda))^2 < D - LB` (see `dual/`), so its `W` lies in a
 /// known interval, and there the worth of a difference in `W` is known up to its slope at
 /// the two ends: a label covers all of a cone, nearly a half-plane when `D - LB` is small.
@@ -191,7 +191,7 @@ impl Cone {
     /// For sets that are less than `room` below the bound at `lambda`.
     pub fn new(lambda: f64, room: f64) -> Self {
         if lambda == 0.0 {
-            // Linear: widths are all zero, and the roots are never looked at.
+            // Linear: variances are all zero, and the roots are never looked at.
             return Self { low: 1.0, high: 1.0, root_low: 0.0, root_high: 0.0 };
         }
         let (middle, reach) = (0.5 / lambda, (room.max(0.0) / lambda).sqrt());
@@ -202,7 +202,7 @@ impl Cone {
     /// Whether `a` is at least as good as `b` after every completion that matters.
     #[inline]
     fn covers(&self, a: &Label, b: &Label) -> bool {
-        let (ahead, behind) = (a.mean - b.mean, b.width - a.width);
+        let (ahead, behind) = (a.mean - b.mean, b.variance - a.variance);
         if behind > 0.0 {
             // What b gains at most: sqrt(W) - sqrt(W - d) is largest at the smallest W, and
             // 1 - sqrt(1 - y) <= (y + y^2) / 2.
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_cone_is_wider_than_a_quadrant_and_never_wrong() {
-        let label = |mean, width| Label { key: 0, mean, width, penalty: 0.0, last: ROOT };
+        let label = |mean, variance| Label { key: 0, mean, variance, penalty: 0.0, last: ROOT };
         let (lambda, room) = (0.25, 0.01); // W around 4
         let cone = Cone::new(lambda, room);
         assert!(cone.covers(&label(1.0, 1.0), &label(0.9, 1.1))); // not in the quadrant
@@ -284,11 +284,12 @@ mod tests {
         let reach = (room / lambda).sqrt();
         let ends = [(2.0 - reach).powi(2), (2.0 + reach).powi(2)];
         for step in 0..400 {
-            let (mean, width) = (f64::from(step % 20) * 0.02, f64::from(step / 20) * 0.05);
-            let (a, b) = (label(0.2, 0.5), label(mean, width));
+            let (mean, variance) = (f64::from(step % 20) * 0.02, f64::from(step / 20) * 0.05);
+            let (a, b) = (label(0.2, 0.5), label(mean, variance));
             for end in ends {
                 // b completed to W = end beats a with the same completion: a must not cover b.
-                let difference = (b.mean - a.mean) + end.sqrt() - (end + a.width - b.width).max(0.0).sqrt();
+                let difference =
+                    (b.mean - a.mean) + end.sqrt() - (end + a.variance - b.variance).max(0.0).sqrt();
                 assert!(difference <= 1e-12 || !cone.covers(&a, &b), "{a:?} {b:?}");
             }
         }

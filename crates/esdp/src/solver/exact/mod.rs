@@ -59,7 +59,7 @@ const LABELS: usize = 50_000;
 /// ```
 /// use esdp::solver::{Exact, Guarantee, Instance, Solver, Uses};
 ///
-/// // The best set need not lie on the hull of (mean, width): here it does not.
+/// // The best set need not lie on the hull of (mean, variance): here it does not.
 /// let mut instance = Instance::new(vec![1]);
 /// instance.push(&[1], 0.0, 4.0); // 0 + sqrt(4) = 2
 /// instance.push(&[1], 2.0, 0.0); // 2

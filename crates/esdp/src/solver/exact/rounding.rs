@@ -67,7 +67,7 @@ impl Rounding {
                 None => lp.share(column as u32) > 1.0 - WHOLE && self.take(ground, column),
             };
             if whole {
-                sums = (sums.0 + ground.mean[column], sums.1 + ground.width[column]);
+                sums = (sums.0 + ground.mean[column], sums.1 + ground.variance[column]);
                 self.taken[column] = true;
                 self.work += ground.rows as u64 / 2;
             }
@@ -83,7 +83,7 @@ impl Rounding {
             .sort_unstable_by(|&a, &b| reduced[b as usize].total_cmp(&reduced[a as usize]).then(a.cmp(&b)));
         for at in 0..self.offered.len() {
             let column = self.offered[at] as usize;
-            let with = (sums.0 + ground.mean[column], sums.1 + ground.width[column]);
+            let with = (sums.0 + ground.mean[column], sums.1 + ground.variance[column]);
             let raised = Reduced::value(with.0, with.1);
             if raised > value && self.take(ground, column) {
                 (sums, value) = (with, raised);

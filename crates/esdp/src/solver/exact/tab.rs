@@ -44,7 +44,7 @@ pub(super) struct Tab {
     fixed_in: Vec<u32>,
     chosen: Vec<u32>,
     /// Buffers of [`drop_dominated`](Tab::drop_dominated).
-    widest: Vec<f64>,
+    largest: Vec<f64>,
     /// Buffers of the odometer.
     digit: Vec<u64>,
 }
@@ -55,7 +55,7 @@ impl Tab {
     pub fn prepare(&mut self, problem: &Reduced, dual: &Dual, order: &[u32]) -> Option<u128> {
         self.room.clear();
         self.room.extend_from_slice(&problem.capacity);
-        let (mut mean, mut width) = (0.0, 0.0);
+        let (mut mean, mut variance) = (0.0, 0.0);
         self.fixed_in.clear();
         self.items.clear();
         self.items.extend_from_slice(order);
@@ -67,12 +67,12 @@ impl Tab {
             }
             self.fixed_in.push(e as u32);
             mean += problem.v[e];
-            width += problem.w[e];
+            variance += problem.w[e];
             for (room, &request) in self.room.iter_mut().zip(problem.request(e)) {
                 *room = room.checked_sub(request)?;
             }
         }
-        self.fixed = (mean, width);
+        self.fixed = (mean, variance);
         let room = &self.room;
         self.items.retain(|&e| problem.request(e as usize).iter().zip(room).all(|(a, c)| a <= c));
         self.drop_dominated(problem);
@@ -81,7 +81,7 @@ impl Tab {
     }
 
     /// Drops channels that are never needed: as many others of the same request as could
-    /// fit at all are at least as good in mean and width.
+    /// fit at all are at least as good in mean and variance.
     fn drop_dominated(&mut self, problem: &Reduced) {
         let order = |&a: &u32, &b: &u32| {
             let (a, b) = (a as usize, b as usize);
@@ -95,25 +95,25 @@ impl Tab {
         };
         self.items.sort_unstable_by(order);
         let (mut class, mut fit): (&[u64], usize) = (&[], 0);
-        let (room, widest) = (&self.room, &mut self.widest);
-        widest.clear();
+        let (room, largest) = (&self.room, &mut self.largest);
+        largest.clear();
         self.items.retain(|&e| {
             let request = problem.request(e as usize);
-            if widest.is_empty() || request != class {
+            if largest.is_empty() || request != class {
                 class = request;
                 let most = request.iter().zip(room).filter(|(a, _)| **a > 0).map(|(a, c)| c / a).min();
                 fit = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-                widest.clear();
+                largest.clear();
             }
             if fit > MOST_DOMINATORS {
                 return true;
             }
-            // The widths of the better means so far, the `fit` largest of them, descending.
-            let width = problem.w[e as usize];
-            let place = widest.partition_point(|&other| other >= width);
+            // The variances of the better means so far, the `fit` largest of them, descending.
+            let variance = problem.w[e as usize];
+            let place = largest.partition_point(|&other| other >= variance);
             if place < fit {
-                widest.insert(place, width);
-                widest.truncate(fit);
+                largest.insert(place, variance);
+                largest.truncate(fit);
             }
             place < fit
         });
@@ -143,8 +143,8 @@ impl Tab {
         for round in 0..ROUNDS {
             self.fill(problem, lambda);
             found.work += self.table.len() as u64 / 4;
-            let (mean, width) = self.walk(problem);
-            let value = Reduced::value(mean, width);
+            let (mean, variance) = self.walk(problem);
+            let value = Reduced::value(mean, variance);
             if value > found.value {
                 found.value = value;
                 found.take(&self.fixed_in, self.chosen.iter().copied());
@@ -155,7 +155,7 @@ impl Tab {
                 return true;
             }
             bound += lambda * self.fixed.1 + 0.25 / lambda;
-            let better = 0.5 / width.max(1e-12).sqrt();
+            let better = 0.5 / variance.max(1e-12).sqrt();
             if bound <= found.value || round + 1 == ROUNDS || (better / lambda - 1.0).abs() < 0.05 {
                 break;
             }
@@ -171,10 +171,10 @@ impl Tab {
         found.bound = found.value.max(proved);
         let limit = self.packing.word(self.room.iter().copied());
         let tangent = 0.25 / lambda;
-        let (mean, width) = self.fixed;
-        self.labels.start(Label { key: 0, mean, width, penalty: 0.0, last: ROOT });
+        let (mean, variance) = self.fixed;
+        self.labels.start(Label { key: 0, mean, variance, penalty: 0.0, last: ROOT });
         let (mut best, mut finished) = (None, true);
-        let alone = Reduced::value(mean, width);
+        let alone = Reduced::value(mean, variance);
         if alone > found.value {
             found.value = alone;
             best = Some(ROOT);
@@ -190,14 +190,17 @@ impl Tab {
             let cell: usize = request.iter().zip(&self.stride).map(|(&a, stride)| a as usize * stride).sum();
             let word = self.packing.word(request.iter().copied());
             let key = word << CELL_BITS | cell as u64;
-            let (mean, width) = (problem.v[e as usize], problem.w[e as usize]);
-            let toggle = Toggle { channel: e, key, mean, width, penalty: 0.0 };
+            let (mean, variance) = (problem.v[e as usize], problem.w[e as usize]);
+            let toggle = Toggle { channel: e, key, mean, variance, penalty: 0.0 };
             let packing = &self.packing;
             let fits = |key: u64| packing.within(key >> CELL_BITS, limit);
             best = self.labels.best_with(&toggle, |label| fits(label.key + key), &mut found.value).or(best);
             let rest = &self.table[(self.items.len() - position - 1) * self.cells..][..self.cells];
             let reach = |label: &Label| {
-                label.mean + lambda * label.width + tangent + rest[self.cells - 1 - label.key as u32 as usize]
+                label.mean
+                    + lambda * label.variance
+                    + tangent
+                    + rest[self.cells - 1 - label.key as u32 as usize]
             };
             let alive = |label: &Label| fits(label.key) && reach(label) > found.value;
             self.labels.offer(&toggle, &Cone::new(lambda, bound - found.value), alive);
@@ -260,7 +263,7 @@ impl Tab {
 
     /// Reads the best set off the table into `chosen`; its sums with the fixed channels.
     fn walk(&mut self, problem: &Reduced) -> (f64, f64) {
-        let (mut mean, mut width) = self.fixed;
+        let (mut mean, mut variance) = self.fixed;
         self.chosen.clear();
         let mut cell = self.cells - 1;
         for (position, &e) in self.items.iter().enumerate() {
@@ -270,10 +273,10 @@ impl Tab {
                 cell -=
                     request.iter().zip(&self.stride).map(|(&a, stride)| a as usize * stride).sum::<usize>();
                 mean += problem.v[e as usize];
-                width += problem.w[e as usize];
+                variance += problem.w[e as usize];
                 self.chosen.push(e);
             }
         }
-        (mean, width)
+        (mean, variance)
     }
 }

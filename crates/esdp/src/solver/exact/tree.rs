@@ -279,9 +279,9 @@ impl Tree {
         let n = problem.len();
         let work = self.ground.prepare(problem, &dual.reduced, order);
         self.rounding.start(&self.ground);
-        let Ground { channels, mean, width, left, .. } = &self.ground;
+        let Ground { channels, mean, variance, left, .. } = &self.ground;
         self.gain.clear();
-        self.gain.extend(mean.iter().zip(width).map(|(v, w)| v + dual.lambda * w));
+        self.gain.extend(mean.iter().zip(variance).map(|(v, w)| v + dual.lambda * w));
         self.rows.clear();
         self.requests.clear();
         self.left.clear();

@@ -45,10 +45,10 @@ pub(super) struct Lp {
     columns: usize,
     /// The rows of the table, each over the columns outside of the basis.
     table: Vec<f64>,
-    /// What a unit of each column adds to the sums of means and of widths, all rows kept.
+    /// What a unit of each column adds to the sums of means and of variances, all rows kept.
     mean: Vec<f64>,
-    width: Vec<f64>,
-    /// `mean + lambda width`.
+    variance: Vec<f64>,
+    /// `mean + lambda variance`.
     gain: Vec<f64>,
     lambda: f64,
     linear: bool,
@@ -77,16 +77,21 @@ pub(super) struct Lp {
 
 impl Lp {
     /// Starts over, with no rows yet and columns from 0 to 1, all at 0.
-    pub fn start(&mut self, mean: impl Iterator<Item = f64>, width: impl Iterator<Item = f64>, linear: bool) {
+    pub fn start(
+        &mut self,
+        mean: impl Iterator<Item = f64>,
+        variance: impl Iterator<Item = f64>,
+        linear: bool,
+    ) {
         self.rows = 0;
         self.table.clear();
         self.mean.clear();
         self.mean.extend(mean);
         let columns = self.mean.len();
         self.columns = columns;
-        self.width.clear();
+        self.variance.clear();
         if !linear {
-            self.width.extend(width);
+            self.variance.extend(variance);
         }
         self.linear = linear;
         self.lambda = 0.0;
@@ -147,8 +152,8 @@ impl Lp {
         if self.linear {
             self.gain.copy_from_slice(&self.mean);
         } else {
-            for ((gain, mean), width) in self.gain.iter_mut().zip(&self.mean).zip(&self.width) {
-                *gain = mean + lambda * width;
+            for ((gain, mean), variance) in self.gain.iter_mut().zip(&self.mean).zip(&self.variance) {
+                *gain = mean + lambda * variance;
             }
         }
         self.work += self.columns as u64;

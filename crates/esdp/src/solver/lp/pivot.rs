@@ -28,7 +28,7 @@ impl Lp {
         if self.linear {
             self.gain.copy_from_slice(&self.mean);
         } else {
-            eliminate(&mut self.width, &self.pivot, entering);
+            eliminate(&mut self.variance, &self.pivot, entering);
             eliminate(&mut self.gain, &self.pivot, entering);
         }
         self.work += ((self.rows + 3) * columns) as u64;
