@@ -18,7 +18,7 @@ mod state;
 mod testing;
 mod windowed;
 
-pub use adaptive::{Adaptive, MEMORIES, MemoryWeights, Trend};
+pub use adaptive::{Adaptive, MEMORIES, MemoryWeights, Shift, ShiftSums, Trend};
 pub use discounted::{Discounted, FORGOTTEN};
 pub use factors::{SeenSpeed, ServerFactor, Z95, estimate_variance, server_factors, server_factors_beside};
 pub use insight::{Insight, ServerInsight};

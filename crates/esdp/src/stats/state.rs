@@ -2,7 +2,7 @@
 //!
 //! Every number in it is finite, so that it survives JSON bit for bit.
 
-use super::adaptive::{MemoryWeights, Trend};
+use super::adaptive::{MemoryWeights, Shift, Trend};
 use super::pooled::Prior;
 use super::record::ChannelRecord;
 use super::windowed::WindowBlock;
@@ -95,6 +95,8 @@ pub struct AdaptiveState {
     /// What changed for all channels alike.
     #[serde(default)]
     pub trend: Trend,
+    /// What the last slots say of a change of all servers.
+    pub shift: Shift,
 }
 
 impl Learned {

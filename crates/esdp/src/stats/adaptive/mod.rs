@@ -10,7 +10,8 @@
 //! ```
 //!
 //! before any of them learns it; the memory that forgets nothing twice, as it is and moved by what changed
-//! for all channels alike (`trend.rs`). `weights.rs` has what the weights *w_m* of server *r* become. A
+//! for all channels alike (`trend.rs`). When all servers changed by one factor, both memories are multiplied
+//! by it (`shift.rs`). `weights.rs` has what the weights *w_m* of server *r* become. A
 //! channel then reads as the mixture:
 //!
 //! ```text
@@ -28,22 +29,24 @@
 //! What another state knows is added to every memory, to a short one no more than it could hold. Weights are
 //! not merged: they are learned again, within some dozen outcomes.
 
+mod shift;
 #[cfg(test)]
 mod tests;
 mod trend;
 mod weights;
 
+pub use shift::{Shift, ShiftSums};
 pub use trend::Trend;
 pub use weights::MemoryWeights;
 
 use super::Statistics;
 use super::insight::{Insight, ServerInsight};
-use super::pooled::{Belief, Pool, Tree, UNIT};
+use super::pooled::{Belief, Place, Pool, Tree, UNIT};
 use super::record::ChannelRecord;
 use super::state::{self, AdaptiveState, Learned, STATE_VERSION, StateError, StatisticsState};
 use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Outcome, Slot};
 use std::sync::Arc;
-use weights::{COUNT, PerMemory, Weights};
+use weights::{COUNT, MOST, PerMemory, Weights};
 
 /// The memories in slots, the longest first; 0 forgets nothing.
 pub const MEMORIES: [u64; COUNT] = [0, 100];
@@ -55,6 +58,7 @@ pub struct Adaptive {
     pools: [Pool; COUNT],
     weights: Weights,
     trend: Trend,
+    shift: Shift,
     /// What each memory holds of each channel in the open slot; the weights come in when it is asked for.
     readings: Vec<Reading>,
 }
@@ -93,7 +97,8 @@ impl Adaptive {
         let tree = Arc::new(Tree::new(cluster, true));
         let pools = MEMORIES.map(|slots| Pool::new(Arc::clone(&tree), gamma(slots)));
         let weights = Weights::new(tree.servers);
-        let mut adaptive = Self { tree, pools, weights, trend: Trend::default(), readings: Vec::new() };
+        let (trend, shift) = (Trend::default(), Shift::new(tree.servers));
+        let mut adaptive = Self { tree, pools, weights, trend, shift, readings: Vec::new() };
         adaptive.read_all();
         adaptive
     }
@@ -152,7 +157,13 @@ impl Statistics for Adaptive {
         if !self.pools[0].is_ahead(slot) {
             return;
         }
-        self.trend.advance(slot.0 - self.pools[0].slot().0);
+        let passed = slot.0 - self.pools[0].slot().0;
+        self.trend.advance(passed);
+        self.shift.advance(passed);
+        if let Some(factor) = self.shift.found(&self.tree, self.weights.drifting()) {
+            self.pools.iter_mut().for_each(|pool| pool.shift(factor));
+            self.trend = Trend::default();
+        }
         let refitted = self.pools.each_mut().map(|pool| pool.advance(slot));
         if refitted[1..].contains(&true) {
             self.weights.refit();
@@ -202,7 +213,9 @@ impl Statistics for Adaptive {
             let moved = (self.trend.moved(long.0), long.1);
             let densities = [long, moved, short].map(density);
             self.trend.observe(long.0, utility);
-            let server = self.tree.places[index].server;
+            let Place { server, cost, .. } = self.tree.places[index];
+            let better = (densities[2] - densities[0]).clamp(-MOST, MOST);
+            self.shift.observe(server, utility + cost, (long.0 + cost, long.1), better);
             self.weights.judge(server, &densities);
         }
         self.each(seen.channel, |pool| pool.observe(seen));
@@ -229,6 +242,7 @@ impl Statistics for Adaptive {
         let tree = Arc::new(Tree::new(change.new, true));
         self.pools.iter_mut().for_each(|pool| pool.change(&tree, change));
         self.weights.change(&change.remap);
+        self.shift.change(&change.remap);
         self.tree = tree;
         self.read_all();
     }
@@ -262,12 +276,13 @@ impl Statistics for Adaptive {
             pools: self.pools.iter().map(Pool::saved).collect(),
             weights: self.weights.saved(),
             trend: self.trend,
+            shift: self.shift.clone(),
         };
         StatisticsState { version: STATE_VERSION, learned: Learned::Adaptive(saved) }
     }
 
     fn restore(&mut self, state: StatisticsState) -> Result<(), StateError> {
-        let AdaptiveState { memories, pools, weights, trend } = match state::open(state)? {
+        let AdaptiveState { memories, pools, weights, trend, shift } = match state::open(state)? {
             Learned::Adaptive(saved) => saved,
             other => return Err(StateError::Kind { found: other.kind(), expected: "adaptive" }),
         };
@@ -280,6 +295,7 @@ impl Statistics for Adaptive {
         }
         let weights = Weights::restored(weights, self.tree.servers)?;
         trend.check()?;
+        shift.check(self.tree.servers)?;
         // All or nothing; where all goes well, the pools keep their buffers.
         let before = self.pools.clone();
         if let Err(error) = self.pools.iter_mut().zip(pools).try_for_each(|(pool, saved)| pool.restore(saved))
@@ -288,7 +304,7 @@ impl Statistics for Adaptive {
             return Err(error);
         }
         self.weights = weights;
-        self.trend = trend;
+        (self.trend, self.shift) = (trend, shift);
         self.read_all();
         Ok(())
     }

@@ -31,18 +31,26 @@ fn played(slots: u64, mean: impl Fn(u64, u32) -> f64) -> Adaptive {
 
 /// The same, with something done to it at the beginning of each slot.
 fn played_with(slots: u64, mean: impl Fn(u64, u32) -> f64, each_slot: impl Fn(&mut Adaptive)) -> Adaptive {
-    let mut adaptive = Adaptive::new(&cluster(12));
+    played_on(12, slots, |slot, server| Some(mean(slot, server)), each_slot)
+}
+
+/// The same on so many servers; one without a mean speed is not used.
+fn played_on(
+    servers: u32,
+    slots: u64,
+    mean: impl Fn(u64, u32) -> Option<f64>,
+    each_slot: impl Fn(&mut Adaptive),
+) -> Adaptive {
+    let mut adaptive = Adaptive::new(&cluster(servers));
     let mut rng = stream(7, Purpose::Speeds, 0, 0);
     for slot in 1..=slots {
         adaptive.advance(Slot(slot));
         each_slot(&mut adaptive);
-        for channel in 0..24 {
+        for channel in 0..2 * servers {
             let noise: f64 = (0..3).map(|_| rng.random::<f64>() - 0.5).sum::<f64>() * 0.2;
-            adaptive.observe(&ran(
-                slot,
-                ChannelId(channel),
-                (mean(slot, channel % 12) + noise).clamp(0.0, 1.0),
-            ));
+            if let Some(mean) = mean(slot, channel % servers) {
+                adaptive.observe(&ran(slot, ChannelId(channel), (mean + noise).clamp(0.0, 1.0)));
+            }
         }
     }
     adaptive
@@ -106,6 +114,50 @@ fn what_changes_for_all_is_no_reason_to_forget() {
     let without = played_with(900, mean, |adaptive| adaptive.trend = Trend::default());
     let without = without.insight().unwrap().memory;
     assert!(with > 700.0 && without < 400.0, "{with} and {without} of 900 slots");
+}
+
+/// All servers become much slower: nothing is forgotten, and a server that nobody has tried since is known to
+/// be slower too.
+#[test]
+fn a_change_of_all_by_one_factor_moves_what_is_known() {
+    let before = |server: u32| 0.3 + 0.04 * f64::from(server);
+    for (factor, slots) in [(0.4, 660), (0.4, 900), (1.3, 900)] {
+        let mean = |slot: u64, server: u32| match (slot > 600, server) {
+            (true, 5) => None,
+            (true, _) => Some(factor * before(server)),
+            (false, _) => Some(before(server)),
+        };
+        let adaptive = played_on(12, slots, mean, |_| ());
+        let memory = adaptive.insight().unwrap().memory;
+        assert!(memory > 0.8 * slots as f64, "{memory} of {slots} slots");
+        for server in 0..12 {
+            let (estimate, expected) = (adaptive.estimate(ChannelId(server)), factor * before(server));
+            let apart = (estimate / expected - 1.0).abs();
+            assert!(apart < 0.08, "server {server} times {factor}: {estimate}, not {expected}");
+        }
+    }
+}
+
+/// One server of three is throttled, or half of twelve: that is no change of all.
+#[test]
+fn a_change_of_some_moves_none_of_the_others() {
+    for (servers, throttled) in [(3, 1), (12, 6), (2, 1)] {
+        let mean = |slot: u64, server: u32| match (slot > 600, server < throttled) {
+            (true, true) => Some(0.2),
+            // What nobody has tried since stays as it was.
+            (true, false) if server == servers - 1 && servers > 2 => None,
+            _ => Some(0.7),
+        };
+        let adaptive = played_on(servers, 1000, mean, |_| ());
+        for server in 0..servers {
+            let (estimate, expected) =
+                (adaptive.estimate(ChannelId(server)), if server < throttled { 0.2 } else { 0.7 });
+            assert!(
+                (estimate - expected).abs() < 0.05,
+                "server {server} of {servers}: {estimate}, not {expected}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -177,6 +229,9 @@ fn damaged_and_foreign_states_are_refused() {
     assert!(refused(|s| s.weights.informed[4] = 1.5).contains("`informed` is damaged at entry 4"));
     assert!(refused(|s| s.weights.shares[0] = f64::NAN).contains("`shares` is damaged"));
     assert!(refused(|s| s.trend.x = 1e9).contains("`trend` is damaged"));
+    assert!(refused(|s| s.shift.sums[2].square = -1.0).contains("`shift` is damaged at entry 2"));
+    assert!(refused(|s| s.shift.sums[1].cross = f64::NAN).contains("`shift` is damaged at entry 1"));
+    assert!(refused(|s| s.shift.sums.truncate(3)).contains("`shift` has length 3, expected 12"));
     assert!(refused(|s| s.weights.odds.truncate(11)).contains("`odds` has length 11, expected 12"));
     let mut adaptive = new();
     let foreign = Pooled::new(&cluster(12), true, 1.0).state();

@@ -47,7 +47,7 @@ pub(super) type PerHypothesis = [f64; HYPOTHESES];
 /// The chance that another hypothesis holds for a server from one of its outcomes to the next.
 const CHANGE: f64 = 0.01;
 /// The most that one outcome counts against a hypothesis, as a logarithm: an outlier is not yet a change.
-const MOST: f64 = 2.0;
+pub(super) const MOST: f64 = 2.0;
 /// What the shares start with, and how many servers that weighs.
 const START: PerHypothesis = [0.65, 0.3, 0.05];
 const OF_START: f64 = 1.0;
@@ -113,6 +113,11 @@ impl Weights {
         self.informed[server] += CHANGE * (1.0 - self.informed[server]);
     }
 
+    /// The share of servers that drift by themselves.
+    pub(super) fn drifting(&self) -> f64 {
+        self.shares[2]
+    }
+
     /// Learns the shares again.
     pub(super) fn refit(&mut self) {
         let (mut sums, mut servers) = (START.map(|share| share * OF_START), OF_START);
@@ -148,7 +153,6 @@ impl Weights {
         check_length("odds", saved.odds.len(), servers)?;
         check_length("informed", saved.informed.len(), servers)?;
         let sound = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value > 0.0);
-        let damaged = |list, entry, reason| Err(StateError::Damaged { list, entry, reason });
         if !sound(&saved.shares) {
             return damaged("shares", 0, "expected positive numbers");
         }
@@ -160,6 +164,11 @@ impl Weights {
         }
         Ok(Self::of(saved))
     }
+}
+
+/// Refuses an entry of a saved list.
+pub(super) fn damaged<T>(list: &'static str, entry: usize, reason: &'static str) -> Result<T, StateError> {
+    Err(StateError::Damaged { list, entry, reason })
 }
 
 fn weighed(odds: &PerHypothesis, shares: &PerHypothesis) -> PerHypothesis {

@@ -42,7 +42,7 @@ pub use prior::{GroupPrior, Prior, ServerPrior};
 
 pub(super) use pool::Pool;
 pub(super) use posterior::Belief;
-pub(super) use tree::Tree;
+pub(super) use tree::{Place, Tree};
 
 use super::Statistics;
 use super::record::ChannelRecord;
@@ -60,6 +60,9 @@ pub const LONGEST_PAUSE: u64 = 26;
 
 /// The faded count from which on an outcome tells something of the noise.
 const COMPARABLE: f64 = 0.5;
+
+/// How many outcomes the noise of a channel counts for after all speeds have changed.
+const KEPT_OF_NOISE: f64 = 2.0;
 
 /// Averages of each channel, drawn to what was learned of channels like it.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use super::posterior::{Belief, Evidence, Expected, Slab};
 use super::prior::Prior;
 use super::refit::{Data, Scratch};
 use super::tree::Tree;
-use super::{COMPARABLE, LONGEST_PAUSE};
+use super::{COMPARABLE, KEPT_OF_NOISE, LONGEST_PAUSE};
 use crate::model::{ChannelId, ClusterChange, Observation, Outcome, Slot};
 use crate::stats::Statistics;
 use crate::stats::discounted::Discounted;
@@ -169,6 +169,20 @@ impl Pool {
         self.seen.rescale(channel, factor, cost);
         self.residuals[index] *= factor * factor;
         self.changed(index);
+    }
+
+    /// Speeds of all channels are `factor` times what they were. How much they scatter by now is not known:
+    /// less by `factor` or by its square, or as before. So it is guessed, and learned again.
+    pub(in crate::stats) fn shift(&mut self, factor: f64) {
+        for (index, place) in self.tree.places.iter().enumerate() {
+            self.seen.rescale(ChannelId::at(index), factor, place.cost);
+            let kept = (KEPT_OF_NOISE / self.freedom[index]).min(1.0);
+            self.residuals[index] *= factor * kept;
+            self.freedom[index] *= kept;
+        }
+        self.prior.shift(factor);
+        self.next = self.slot;
+        self.expect_all();
     }
 
     /// A channel's outcomes are others than before, and so is what they say of channels like it.

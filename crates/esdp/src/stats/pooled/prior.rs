@@ -89,6 +89,18 @@ impl Prior {
         }
     }
 
+    /// All speeds are `factor` times what they were.
+    pub(super) fn shift(&mut self, factor: f64) {
+        let square = factor * factor;
+        for group in &mut self.groups {
+            group.mean *= factor;
+            group.uncertainty = (group.uncertainty * square).max(SMALLEST);
+            group.between = (group.between * square).max(SMALLEST);
+            group.noise = (group.noise * factor).max(SMALLEST);
+        }
+        self.levels.iter_mut().for_each(|level| *level = (*level * square).max(SMALLEST));
+    }
+
     /// What is expected of a channel before it was tried.
     pub(super) fn expected(&self, place: Place) -> Expected {
         let group = &self.groups[place.group as usize];

@@ -33,7 +33,7 @@ pub(in crate::stats) struct Place {
     /// Its server.
     pub(in crate::stats) server: u32,
     /// Its supply cost: what is shared is the speed, and the cost of each channel is known.
-    pub(super) cost: f64,
+    pub(in crate::stats) cost: f64,
 }
 
 /// The groups of a cluster, and where each channel is.
@@ -43,6 +43,8 @@ pub(in crate::stats) struct Tree {
     pub(in crate::stats) places: Vec<Place>,
     pub(super) levels: usize,
     pub(in crate::stats) servers: usize,
+    /// The servers that have channels.
+    pub(in crate::stats) present: usize,
 }
 
 impl Tree {
@@ -77,7 +79,10 @@ impl Tree {
             });
             places.push(Place { group: group as u32, server: channel.server.0, cost: cluster.cost(id) });
         }
-        Self { groups, places, levels, servers: cluster.servers().len() }
+        let mut has_channels = vec![false; cluster.servers().len()];
+        places.iter().for_each(|place: &Place| has_channels[place.server as usize] = true);
+        let present = has_channels.iter().filter(|has| **has).count();
+        Self { groups, places, levels, servers: has_channels.len(), present }
     }
 
     /// The names from the port down to a group; empty for group 0.
