@@ -32,7 +32,7 @@ use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo};
 use crate::solver::gang::tuning::choose::{COARSE, LARGE, LARGE_PART, MISSING, MISSING_MUCH, SETTLED};
 use crate::solver::gang::tuning::relax::{
-    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, TOLERANCE,
+    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, ROUNDED_TOLERANCE, TOLERANCE,
 };
 pub(super) use bound::Multipliers;
 
@@ -135,7 +135,11 @@ impl Relaxation {
         let left = end.saturating_sub(self.work);
         // The first prices of a large problem only choose its channels.
         let is_coarse = known.is_infinite() && form.len() > LARGE;
-        let tolerance = if is_coarse { COARSE } else { ROOT_TOLERANCE };
+        let tolerance = match known.is_infinite() {
+            true if is_coarse => COARSE,
+            true => ROOT_TOLERANCE,
+            false => ROUNDED_TOLERANCE,
+        };
         interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior| {
             trial.read(form, limits, open, interior, cuts.list.len());
             let own = trial.bound(form, limits, cuts);
