@@ -11,10 +11,10 @@
 //! a percent above the optimum, its prices are right, and nearly all of its uses are whole. It does not
 //! matter how large the capacities are.
 //!
-//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `pairs.rs` its
-//! inequalities, `step/` and `system.rs` its linear system, `bound.rs` a bound that holds at any prices, however
-//! they were found. A step costs about `sum over servers of channels^2 devices` or the same by job, whichever
-//! is less.
+//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `pairs.rs`
+//! its inequalities, `step/` and `system.rs` its linear system, `bound.rs` a bound that holds at any prices,
+//! however they were found. A step costs about `sum over servers of channels^2 devices` or the same by job,
+//! whichever is less.
 
 mod bound;
 mod choose;

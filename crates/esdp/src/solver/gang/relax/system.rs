@@ -8,8 +8,8 @@
 //! then the factor exists in this order (the matrix is quasi-definite), and only the sign of their products
 //! changes.
 //!
-//! All is laid out so that the innermost loops run along lists: what ties a block is kept row after row of the
-//! block, and of the kept part the upper triangle, row after row.
+//! All is laid out so that the innermost loops run along lists: what ties a block is kept row after row of
+//! the block, and of the kept part the upper triangle, row after row.
 
 use crate::solver::gang::cholesky::dot;
 
@@ -125,8 +125,8 @@ impl System {
         }
     }
 
-    /// Factorises what is left. A pivot that rounding made vanish is made vast, which leaves its unknown where
-    /// it is.
+    /// Factorises what is left. A pivot that rounding made vanish is made vast, which leaves its unknown
+    /// where it is.
     pub fn finish(&mut self) {
         let Self { size, positive, ref mut matrix, ref mut diagonal, .. } = *self;
         self.work += (size as u64).pow(3) / 6;

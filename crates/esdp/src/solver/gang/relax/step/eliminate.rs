@@ -127,8 +127,8 @@ impl Step {
         }
     }
 
-    /// Lists what ties a server to the unknowns that are kept: `tied`, by place among `columns`. What ties the
-    /// border to groups goes into the system.
+    /// Lists what ties a server to the unknowns that are kept: `tied`, by place among `columns`. What ties
+    /// the border to groups goes into the system.
     fn list_ties(&mut self, open: &Open, server: &Server, (groups, shared): (usize, usize), border: usize) {
         let mut tied = std::mem::take(&mut self.tied);
         tied.clear();
