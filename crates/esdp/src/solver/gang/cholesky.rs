@@ -17,6 +17,11 @@ pub(in crate::solver::gang) fn factorise(matrix: &mut [f64], size: usize) {
 
 /// Solves with a factor, in place.
 pub(in crate::solver::gang) fn solve(factor: &[f64], size: usize, x: &mut [f64]) {
+    if let [pivot] = factor[..size * size] {
+        // Most jobs have a system of one unknown.
+        x[0] /= pivot * pivot;
+        return;
+    }
     for i in 0..size {
         let row = &factor[i * size..][..size];
         x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
@@ -31,6 +36,9 @@ pub(in crate::solver::gang) fn solve(factor: &[f64], size: usize, x: &mut [f64])
 
 /// Eight sums at a time, for vector registers.
 pub(in crate::solver::gang) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() < 8 {
+        return a.iter().zip(b).map(|(a, b)| a * b).sum();
+    }
     let mut sums = [0.0; 8];
     let (first, second) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f64 = first.remainder().iter().zip(second.remainder()).map(|(a, b)| a * b).sum();

@@ -59,8 +59,8 @@ use self::smooth::newton;
 use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
 use crate::solver::gang::tuning::search::{
-    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, RELAXED_TENTHS, ROUNDS,
-    SCORES, SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
+    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, ROUNDS, SCORES,
+    SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
 };
 
 /// A decision's work by default, at least this.
@@ -178,7 +178,7 @@ impl Decomposition {
         let by_servers = self.form.rows.is_empty()
             && (newton::has_many_servers(&self.form) || self.has_tree(visits))
             && newton::cost(&self.form).is_some_and(|cost| cost <= visits / 4 * 3);
-        let has_tree = self.has_tree(visits);
+        let mut has_tree = self.has_tree(visits);
         // A relaxation alone is no decision: of little work, most must be left for one.
         let part = if LITTLE_WORK.contains(&budget) { 8 } else { 2 };
         let is_relaxed = !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / part;
@@ -188,9 +188,8 @@ impl Decomposition {
         };
         let visits = budget / WORK_PER_VISIT;
         let bound = if is_relaxed {
-            // A tree needs its own.
-            let relaxed = if has_tree { budget / 10 * RELAXED_TENTHS } else { budget };
-            let bound = self.search_relaxed(relaxed);
+            let bound;
+            (bound, has_tree) = self.search_relaxed(budget, has_tree);
             self.pricing.work /= WORK_PER_VISIT;
             bound
         } else {

@@ -18,6 +18,9 @@ pub(super) mod search {
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
     pub const RELAXED_TENTHS: u64 = 8;
+    /// Where the servers' knapsacks bound worse than the relaxation by this factor, a tree on them that has
+    /// little work proves nothing.
+    pub const WEAK: f64 = 1.02;
     /// A visit of a server's knapsack or table takes as long as so many units of work.
     pub const WORK_PER_VISIT: u64 = 5;
     /// At least so many knapsacks of each server are within the budget.
@@ -176,9 +179,9 @@ pub(super) mod ruin {
 
 pub(super) mod region {
     /// Running jobs taken out in a turn, at most.
-    pub const RUNNING: usize = 6;
+    pub const RUNNING: usize = 8;
     /// Jobs that do not run and are offered in a turn, at most.
-    pub const WAITING: usize = 10;
+    pub const WAITING: usize = 4;
     /// The jobs of a region, at first.
     pub const JOBS: usize = 1 + RUNNING + WAITING;
     /// Turns without a gain after which one more job is taken out.
@@ -202,8 +205,8 @@ pub(super) mod relaxed {
     /// The part of the work for a better bound by servers' knapsacks, where they bound better than the
     /// relaxation.
     pub const DESCENT_PART: u64 = 20;
-    /// The part of the work that is left for a tree over copies, and the nodes for which it must suffice.
-    pub const TREE_PART: u64 = 2;
+    /// The tenths of what is left that a tree over copies has, and the nodes for which they must suffice.
+    pub const TREE_TENTHS: u64 = 8;
     pub const LEAST_NODES: u64 = 8;
     /// One more node for so many jobs: where a few nodes are lost among many jobs, the work is better spent
     /// on regions.
@@ -214,7 +217,7 @@ pub(super) mod relaxed {
     pub const GOAL: f64 = 0.02;
     /// ... up to so many budgets and so much work in all.
     pub const MOST_TIMES: u64 = 10;
-    pub const MOST_WORK: u64 = 250_000_000;
+    pub const MOST_WORK: u64 = 300_000_000;
 }
 
 pub(super) mod copies {
@@ -239,6 +242,8 @@ pub(super) mod doubt {
 pub(super) mod relax {
     /// The gap, relative to the value, at which the relaxation of a whole problem counts as solved, ...
     pub const ROOT_TOLERANCE: f64 = 5e-4;
+    /// ... and with rounded rows, ...
+    pub const ROUNDED_TOLERANCE: f64 = 1e-3;
     /// ... and that of a part of it.
     pub const TOLERANCE: f64 = 2e-3;
     /// Rounds of rounded rows, and the least share of the bound that a round must gain for another one.
@@ -273,6 +278,9 @@ pub(super) mod choose {
     pub const LEAST_USED: f64 = 0.01;
     /// Channels whose reduced value is below this, in the scaled objective, are far from use.
     pub const APART: f64 = -0.3;
+    /// Fewer of them than this share, in a problem that is not large, are not worth leaving out: the bound
+    /// would count them, and be the worse for it.
+    pub const LEAST_APART: f64 = 0.5;
 }
 
 pub(super) mod cuts {

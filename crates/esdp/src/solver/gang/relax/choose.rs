@@ -8,7 +8,7 @@ use super::Relaxation;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{By, ByGroup, ByServer, ChannelNo, Number};
-use crate::solver::gang::tuning::choose::{APART, FEW, LARGE, LEAST_USED, MOST};
+use crate::solver::gang::tuning::choose::{APART, FEW, LARGE, LEAST_APART, LEAST_USED, MOST};
 use std::cmp::Ordering;
 
 impl Relaxation {
@@ -53,6 +53,8 @@ impl Relaxation {
         multipliers.reduce(form, &self.cuts);
         if form.len() <= LARGE {
             let is_apart = |e: ChannelNo| multipliers.gain(form, e) < APART;
+            let count = form.all_channels().filter(|&e| is_apart(e)).count();
+            let is_apart = |e: ChannelNo| count as f64 >= LEAST_APART * form.len() as f64 && is_apart(e);
             for e in form.all_channels() {
                 self.apart[e] = (is_first || self.apart[e]) && is_apart(e);
             }

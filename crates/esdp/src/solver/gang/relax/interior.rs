@@ -7,108 +7,10 @@
 
 use super::job::Job;
 use super::open::{Open, PerCopy};
+use super::pairs::Pairs;
 use super::step::Step;
-use crate::solver::gang::tuning::interior::{
-    CENTRING, CORRECTORS, FARTHEST, FIRST, NEAR, SHORT_OF, SHORTEST, STEPS,
-};
-
-/// Inequalities: slacks, prices, their steps and what their products aim at.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Pairs {
-    pub slack: Vec<f64>,
-    pub price: Vec<f64>,
-    pub slack_step: Vec<f64>,
-    pub price_step: Vec<f64>,
-    pub target: Vec<f64>,
-    /// The inverse of each slack at the point of the system.
-    pub per_slack: Vec<f64>,
-    spare_slack: Vec<f64>,
-    spare_price: Vec<f64>,
-}
-
-impl Pairs {
-    fn start(&mut self, slacks: impl Iterator<Item = f64>) {
-        self.slack.clear();
-        self.slack.extend(slacks);
-        self.price.clear();
-        self.price.extend(self.slack.iter().map(|slack| FIRST / slack));
-        for list in [&mut self.slack_step, &mut self.price_step, &mut self.target] {
-            list.clear();
-            list.resize(self.slack.len(), 0.0);
-        }
-    }
-
-    /// Inverts the slacks, once for all the steps from a point: divisions are what steps would cost most.
-    fn invert(&mut self) {
-        self.per_slack.clear();
-        self.per_slack.extend(self.slack.iter().map(|slack| 1.0 / slack));
-    }
-
-    /// The step of the prices that belongs to that of the slacks.
-    pub fn settle(&mut self) {
-        let Self { price, slack_step, price_step, target, per_slack, .. } = self;
-        let given = price.iter().zip(&*slack_step).zip(target.iter().zip(&*per_slack));
-        for (((z, slack_step), (target, per_slack)), price_step) in given.zip(price_step) {
-            *price_step = (target - z * slack_step) * per_slack - z;
-        }
-    }
-
-    fn product(&self) -> f64 {
-        self.slack.iter().zip(&self.price).map(|(s, z)| s * z).sum()
-    }
-
-    fn product_after(&self, primal: f64, dual: f64) -> f64 {
-        let step = |i: usize| {
-            (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i])
-        };
-        (0..self.slack.len()).map(step).sum()
-    }
-
-    /// Aims at `mu` less what the last step got wrong to second order.
-    fn aim(&mut self, mu: f64) {
-        for i in 0..self.slack.len() {
-            let correction = self.slack_step[i] * self.price_step[i];
-            // Far corrections do more harm than good.
-            self.target[i] = mu - correction.clamp(-FARTHEST * mu, FARTHEST * mu);
-        }
-    }
-
-    /// Aims products that a longer step would leave far from `mu` back towards it.
-    fn recentre(&mut self, mu: f64, primal: f64, dual: f64) {
-        for i in 0..self.slack.len() {
-            let product =
-                (self.slack[i] + primal * self.slack_step[i]) * (self.price[i] + dual * self.price_step[i]);
-            let aim = product.clamp(mu / FARTHEST, FARTHEST * mu);
-            self.target[i] += (aim - product).max(-FARTHEST * mu);
-        }
-    }
-
-    fn swap_steps(&mut self) {
-        self.spare_slack.resize(self.slack.len(), 0.0);
-        self.spare_price.resize(self.slack.len(), 0.0);
-        std::mem::swap(&mut self.spare_slack, &mut self.slack_step);
-        std::mem::swap(&mut self.spare_price, &mut self.price_step);
-    }
-
-    fn aim_at(&mut self, mu: f64) {
-        self.target.fill(mu);
-    }
-
-    fn longest(&self, (primal, dual): (f64, f64)) -> (f64, f64) {
-        // Few inequalities are nearer than those before: nearly none takes a division.
-        let reach = |longest: f64, (value, step): (&f64, &f64)| {
-            if value + longest * step < 0.0 { -value / step } else { longest }
-        };
-        (
-            self.slack.iter().zip(&self.slack_step).fold(primal, reach),
-            self.price.iter().zip(&self.price_step).fold(dual, reach),
-        )
-    }
-
-    fn advance_prices(&mut self, by: f64) {
-        self.price.iter_mut().zip(&self.price_step).for_each(|(z, step)| *z += by * step);
-    }
-}
+use crate::solver::gang::cholesky::dot;
+use crate::solver::gang::tuning::interior::{CENTRING, CORRECTORS, NEAR, SHORT_OF, SHORTEST, STEPS};
 
 /// A point on the way, and where it ends; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -154,7 +56,7 @@ impl Interior {
                 break;
             }
             let mu = self.pairs().iter().map(|pairs| pairs.product()).sum::<f64>() / count;
-            let value: f64 = open.v.iter().zip(&self.x).map(|(v, x)| v * x).sum::<f64>() + self.root(open);
+            let value = dot(&open.v, &self.x) + self.root(open);
             let mut step = std::mem::take(&mut self.step);
             let off = step.off(open, self);
             self.step = step;
@@ -236,7 +138,7 @@ impl Interior {
 
     /// The sum of the variances.
     pub fn variance(&self, open: &Open) -> f64 {
-        let variance: f64 = open.w.iter().zip(&self.x).map(|(w, x)| w * x).sum();
+        let variance = dot(&open.w, &self.x);
         (variance + open.variance).max(1e-18)
     }
 
@@ -276,12 +178,15 @@ impl Interior {
             // share of the server, which is nearly full.
             let count = server.channels().len() as f64;
             let share = 1.0 / (count + server.rows as f64);
-            for e in server.channels() {
-                let largest = open.shares(server, e).iter().copied().fold(0.0, f64::max);
-                let x = (share / largest).min(0.5 * open.high[e]);
-                self.x.push(x);
+            self.x.resize(server.end, 0.0);
+            let own = &mut self.x[server.channels()];
+            for row in open.rows(server) {
+                own.iter_mut().zip(row).for_each(|(largest, a)| *largest = largest.max(*a));
+            }
+            for (e, x) in server.channels().zip(own) {
+                *x = (share / *x).min(0.5 * open.high[e]);
                 if let Some(g) = open.group(e) {
-                    group_sum[g] += x;
+                    group_sum[g] += *x;
                 }
             }
         }
@@ -312,9 +217,8 @@ impl Interior {
         low.start(x.iter().copied());
         high.start(x.iter().zip(&open.high).map(|(x, high)| high - x));
         server.start(open.servers.iter().flat_map(|server| {
-            let load =
-                |row: usize| server.channels().map(|e| open.shares(server, e)[row] * x[e]).sum::<f64>();
-            (0..server.rows).map(move |row| 1.0 - load(row)).collect::<Vec<_>>()
+            let own = &x[server.channels()];
+            open.rows(server).map(move |row| 1.0 - dot(row, own))
         }));
         wide_load.fill(0.0);
         for (e, x) in x.iter().enumerate() {
@@ -327,9 +231,9 @@ impl Interior {
         for place in &open.servers {
             let prices = &self.server.price[place.row..][..place.rows];
             for (e, g) in place.channels().filter_map(|e| Some((e, open.group(e)?))) {
-                let rows: f64 = open.shares(place, e).iter().zip(prices).map(|(a, u)| a * u).sum();
-                let own = open.v[e] + self.low.price[e] - self.high.price[e] - rows;
-                group_sum[g] += own;
+                let own = e - place.first;
+                let rows: f64 = open.rows(place).zip(prices).map(|(row, price)| row[own] * price).sum();
+                group_sum[g] += open.v[e] + self.low.price[e] - self.high.price[e] - rows;
                 counts[g] += 1.0;
             }
         }
@@ -370,7 +274,7 @@ impl Interior {
         let unknowns = &self.unknowns;
         self.job.start(open.jobs.iter().flat_map(|job| {
             let (own, count) = (job.unknown, job.unknowns());
-            let rows = if count == 0 { 0 } else { open.rows_of(job) };
+            let rows = if count == 0 { 0 } else { job.row_count };
             (0..rows)
                 .map(move |row| {
                     let entries = &open.entries[job.entry + row * count..][..count];

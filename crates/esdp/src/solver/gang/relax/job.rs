@@ -64,9 +64,10 @@ pub(super) struct Job {
     pub counted: f64,
     /// What a copy is worth beyond its tasks.
     pub bonus: f64,
-    /// Where its unknowns, its rows and their entries begin.
+    /// Where its unknowns, its rows and their entries begin, and how many rows it has.
     pub unknown: usize,
     pub row: usize,
+    pub row_count: usize,
     pub entry: usize,
 }
 
@@ -119,6 +120,11 @@ impl Job {
 
     pub fn groups(&self) -> std::ops::Range<usize> {
         self.first..self.end
+    }
+
+    /// Its rows among those of all jobs.
+    pub fn own_rows(&self) -> std::ops::Range<usize> {
+        self.row..self.row + self.row_count
     }
 
     /// The number of unknowns: the tasks unless tied, then the copies unless settled.

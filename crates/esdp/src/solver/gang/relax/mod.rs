@@ -11,9 +11,10 @@
 //! a percent above the optimum, its prices are right, and nearly all of its uses are whole. It does not
 //! matter how large the capacities are.
 //!
-//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `step.rs`
-//! and `system.rs` its linear system, `bound.rs` a bound that holds at any prices, however they were found. A
-//! step costs about `sum over servers of channels^2 devices` or the same by job, whichever is less.
+//! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `pairs.rs`
+//! its inequalities, `step/` and `system.rs` its linear system, `bound.rs` a bound that holds at any prices,
+//! however they were found. A step costs about `sum over servers of channels^2 devices` or the same by job,
+//! whichever is less.
 
 mod bound;
 mod choose;
@@ -21,6 +22,7 @@ mod cuts;
 mod interior;
 mod job;
 mod open;
+mod pairs;
 mod step;
 mod system;
 
@@ -32,7 +34,7 @@ use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo};
 use crate::solver::gang::tuning::choose::{COARSE, LARGE, LARGE_PART, MISSING, MISSING_MUCH, SETTLED};
 use crate::solver::gang::tuning::relax::{
-    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, TOLERANCE,
+    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, ROUNDED_TOLERANCE, TOLERANCE,
 };
 pub(super) use bound::Multipliers;
 
@@ -135,7 +137,11 @@ impl Relaxation {
         let left = end.saturating_sub(self.work);
         // The first prices of a large problem only choose its channels.
         let is_coarse = known.is_infinite() && form.len() > LARGE;
-        let tolerance = if is_coarse { COARSE } else { ROOT_TOLERANCE };
+        let tolerance = match known.is_infinite() {
+            true if is_coarse => COARSE,
+            true => ROOT_TOLERANCE,
+            false => ROUNDED_TOLERANCE,
+        };
         interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior| {
             trial.read(form, limits, open, interior, cuts.list.len());
             let own = trial.bound(form, limits, cuts);

@@ -27,9 +27,9 @@ pub(super) struct Open {
     /// The open group, or [`FREE`].
     group: Vec<u32>,
     pub servers: Vec<Server>,
-    /// Channel after channel, its share of each of its server's rows; `Server::coefficient` is where they
+    /// Server after server and row after row, the share of each channel; `Server::coefficient` is where they
     /// begin.
-    pub coefficients: Vec<f64>,
+    coefficients: Vec<f64>,
     /// The server rows in all, and where each comes from.
     pub rows: usize,
     row_source: Vec<Source>,
@@ -85,6 +85,8 @@ pub(super) struct PerCopy {
     pub job: usize,
     /// The job's place among those with such rows.
     pub shared: usize,
+    /// Its copies' place among the unknowns.
+    pub copies: usize,
     pub most: f64,
 }
 
@@ -113,11 +115,17 @@ impl Open {
         self.id.len()
     }
 
-    /// The shares of a channel in its server's rows.
+    /// The rows of a server: the shares of its channels in each.
     #[inline]
-    pub fn shares(&self, server: &Server, channel: usize) -> &[f64] {
-        let rows = server.rows;
-        &self.coefficients[server.coefficient + (channel - server.first) * rows..][..rows]
+    pub fn rows(&self, server: &Server) -> std::slice::ChunksExact<'_, f64> {
+        let channels = server.channels().len();
+        self.coefficients[server.coefficient..][..server.rows * channels].chunks_exact(channels)
+    }
+
+    /// What a list by group has for a channel; 0 for one without a group.
+    #[inline]
+    pub fn of_group(&self, list: &[f64], channel: usize) -> f64 {
+        list.get(self.group[channel] as usize).copied().unwrap_or(0.0)
     }
 
     /// The open group of a channel.
@@ -143,16 +151,6 @@ impl Open {
     /// Where a server's rows come from.
     pub fn sources(&self, server: &Server) -> &[Source] {
         &self.row_source[server.row..][..server.rows]
-    }
-
-    /// The number of a job's own rows.
-    pub fn rows_of(&self, job: &Job) -> usize {
-        self.constants_end(job) - job.row
-    }
-
-    fn constants_end(&self, job: &Job) -> usize {
-        let next = self.job_of[job.first] + 1;
-        self.jobs.get(next).map_or(self.constants.len(), |next| next.row)
     }
 
     /// About what eliminating the servers costs, and what eliminating the jobs does, in multiplications.
@@ -227,8 +225,9 @@ impl Open {
                     self.tasks.push(Tasks::of(&form.groups[g], limits.group_low[g]));
                 }
                 let (unknown, row, entry) = (self.unknowns, self.constants.len(), self.entries.len());
-                let job = Job { first, end: self.groups.len(), unknown, row, entry, ..job };
+                let mut job = Job { first, end: self.groups.len(), unknown, row, entry, ..job };
                 job.rows(&self.tasks[job.groups()], &mut self.entries, &mut self.constants);
+                job.row_count = self.constants.len() - row;
                 self.unknowns += job.unknowns();
                 self.jobs.push(job);
             });
@@ -287,12 +286,16 @@ impl Open {
                 }
             }
             let coefficient = self.coefficients.len();
-            for &e in &self.id[first..end] {
-                let request = form.request(e);
-                self.coefficients.extend(self.row_source[row..].iter().map(|source| match *source {
-                    Source::Device(device, room) => request[device] as f64 / room,
-                    Source::Cut(cut, left) => cuts.list[cut].entries[at(e)] / left,
-                }));
+            for source in &self.row_source[row..] {
+                let channels = self.id[first..end].iter();
+                match *source {
+                    Source::Device(device, room) => {
+                        self.coefficients.extend(channels.map(|&e| form.request(e)[device] as f64 / room))
+                    }
+                    Source::Cut(cut, left) => {
+                        self.coefficients.extend(channels.map(|&e| cuts.list[cut].entries[at(e)] / left))
+                    }
+                }
             }
             self.rows = self.row_source.len();
             self.servers.push(Server { id: server, first, end, row, rows: self.rows - row, coefficient });
@@ -369,7 +372,8 @@ impl Open {
             let shared = *self.shared[job].get_or_insert(self.shared_count);
             self.shared_count = self.shared_count.max(shared + 1);
             self.per_copy_at[e] = self.per_copy.len() as u32;
-            self.per_copy.push(PerCopy { channel: e, job, shared, most: f64::from(limits.high[id]) });
+            let copies = self.jobs[job].unknown + self.jobs[job].unknowns() - 1;
+            self.per_copy.push(PerCopy { channel: e, job, shared, copies, most: f64::from(limits.high[id]) });
         }
     }
 }

@@ -7,6 +7,9 @@
 //! A few unknowns, the copies of jobs, have negative pivots. They come last, in blocks and in what is kept:
 //! then the factor exists in this order (the matrix is quasi-definite), and only the sign of their products
 //! changes.
+//!
+//! All is laid out so that the innermost loops run along lists: what ties a block is kept row after row of
+//! the block, and of the kept part the upper triangle, row after row.
 
 use crate::solver::gang::cholesky::dot;
 
@@ -15,12 +18,15 @@ use crate::solver::gang::cholesky::dot;
 pub(super) struct System {
     size: usize,
     positive: usize,
+    /// The upper triangle of the kept part, then `U` of its factor `U' S U`, with inverses on its diagonal.
     matrix: Vec<f64>,
+    diagonal: Vec<f64>,
     blocks: Vec<Block>,
     factors: Vec<f64>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    dense: Vec<f64>,
+    /// Numbers of the columns of one block.
+    local: Vec<f64>,
     /// Multiplications so far, about.
     pub work: u64,
 }
@@ -33,8 +39,11 @@ struct Block {
     /// How many of them have positive pivots.
     positive: usize,
     factor: usize,
+    /// The kept unknowns that it is tied to; none where it has an entry for each of them.
     columns: (usize, usize),
+    /// Row after row, an entry for each of its columns.
     values: usize,
+    width: usize,
 }
 
 impl System {
@@ -53,156 +62,209 @@ impl System {
     /// Adds to an entry of the kept part, in either order.
     #[inline]
     pub fn add(&mut self, i: usize, j: usize, value: f64) {
-        let (i, j) = if i >= j { (i, j) } else { (j, i) };
+        let (i, j) = if i <= j { (i, j) } else { (j, i) };
         self.matrix[i * self.size + j] += value;
     }
 
-    /// Begins a block to be eliminated, with its own matrix (both triangles).
-    pub fn block(&mut self, first: usize, (size, positive): (usize, usize), matrix: &[f64]) {
+    /// Eliminates a block of its own matrix (the lower triangle), tied to kept unknowns in rising order by
+    /// `values`, row after row of the block.
+    pub fn eliminate(
+        &mut self,
+        first: usize,
+        (k, positive): (usize, usize),
+        matrix: &[f64],
+        columns: &[usize],
+        values: &[f64],
+    ) {
+        let size = self.size;
         let factor = self.factors.len();
         self.factors.extend_from_slice(matrix);
-        factorise(&mut self.factors[factor..], size, positive);
+        factorise_block(&mut self.factors[factor..], k, positive);
+        self.work += (columns.len() * columns.len() * k / 2) as u64;
+        let (from, start) = (self.columns.len(), self.values.len());
+        // Where it is tied to half of the unknowns, an entry for each of them is less trouble.
+        let is_dense = columns.len() * 2 >= size;
+        let width = if is_dense { size } else { columns.len() };
+        if is_dense {
+            self.values.resize(start + k * size, 0.0);
+            let rows = self.values[start..].chunks_exact_mut(size.max(1));
+            for (row, own) in rows.zip(values.chunks_exact(columns.len().max(1))) {
+                columns.iter().zip(own).for_each(|(&column, value)| row[column] = *value);
+            }
+        } else {
+            self.values.extend_from_slice(values);
+            self.columns.extend(columns.iter().map(|&column| column as u32));
+        }
+        let rows = &mut self.values[start..];
+        forward_rows(&self.factors[factor..], k, positive, rows, width);
         self.blocks.push(Block {
             first,
-            size,
+            size: k,
             positive,
             factor,
-            columns: (self.columns.len(), self.columns.len()),
-            values: self.values.len(),
+            columns: (from, self.columns.len()),
+            values: start,
+            width,
         });
-    }
-
-    /// Ties the last block to a kept unknown; each at most once.
-    pub fn tie(&mut self, kept: usize, values: &[f64]) {
-        let Some(block) = self.blocks.last_mut() else { return };
-        self.columns.push(kept as u32);
-        block.columns.1 = self.columns.len();
-        let from = self.values.len();
-        self.values.extend_from_slice(values);
-        let factor = &self.factors[block.factor..];
-        forward(factor, block.size, block.positive, &mut self.values[from..]);
-    }
-
-    /// Takes what the last block's elimination leaves out of the kept part.
-    pub fn eliminate(&mut self) {
-        let Some(block) = self.blocks.last() else { return };
-        let Block { size: k, positive, columns: (from, end), values, .. } = *block;
-        let columns = &self.columns[from..end];
-        let values = &self.values[values..];
-        let size = self.size;
-        self.work += (columns.len() * columns.len() * k / 2) as u64;
-        if columns.len() * 4 < size || k == 0 {
-            for (a, &i) in columns.iter().enumerate() {
-                let own = &values[a * k..][..k];
-                for (b, &j) in columns[..=a].iter().enumerate() {
-                    let other = &values[b * k..][..k];
-                    let product = signed(own, other, positive);
-                    let (i, j) = if i >= j { (i, j) } else { (j, i) };
-                    self.matrix[i as usize * size + j as usize] -= product;
-                }
+        let rows = &self.values[start..];
+        for (at, &i) in columns.iter().enumerate() {
+            let own = if is_dense { i } else { at };
+            let by = |row: usize| {
+                let x = rows[row * width + own];
+                if row < positive { x } else { -x }
+            };
+            if is_dense {
+                subtract(&mut self.matrix[i * size..][i..size], rows, (own, width), k, by);
+                continue;
             }
-            return;
-        }
-        // Nearly all unknowns: rows of the block's values, one long multiply-add each.
-        self.dense.clear();
-        self.dense.resize(k * size, 0.0);
-        for (a, &i) in columns.iter().enumerate() {
-            for (row, value) in values[a * k..][..k].iter().enumerate() {
-                self.dense[row * size + i as usize] = *value;
-            }
-        }
-        for (a, &i) in columns.iter().enumerate() {
-            let i = i as usize;
-            let target = &mut self.matrix[i * size..][..i + 1];
-            let own = &values[a * k..][..k];
-            let row = |at: usize| &self.dense[at * size..][..i + 1];
-            match own {
-                _ if positive < k => {
-                    for (at, x) in own.iter().enumerate() {
-                        let x = if at < positive { *x } else { -x };
-                        target.iter_mut().zip(row(at)).for_each(|(t, a)| *t -= x * a);
-                    }
-                }
-                [x] => target.iter_mut().zip(row(0)).for_each(|(t, a)| *t -= x * a),
-                [x, y] => {
-                    for ((t, a), b) in target.iter_mut().zip(row(0)).zip(row(1)) {
-                        *t -= x * a + y * b;
-                    }
-                }
-                [x, y, z] => {
-                    for (((t, a), b), c) in target.iter_mut().zip(row(0)).zip(row(1)).zip(row(2)) {
-                        *t -= x * a + y * b + z * c;
-                    }
-                }
-                _ => {
-                    for (at, x) in own.iter().enumerate() {
-                        target.iter_mut().zip(row(at)).for_each(|(t, a)| *t -= x * a);
-                    }
-                }
-            }
+            self.local.clear();
+            self.local.resize(width - own, 0.0);
+            subtract(&mut self.local, rows, (own, width), k, by);
+            let target = &mut self.matrix[i * size..][..size];
+            columns[at..].iter().zip(&self.local).for_each(|(&j, less)| target[j] += less);
         }
     }
 
-    /// Factorises what is left.
+    /// Factorises what is left. A pivot that rounding made vanish is made vast, which leaves its unknown
+    /// where it is.
     pub fn finish(&mut self) {
-        let size = self.size as u64;
-        self.work += size * size * size / 6;
-        factorise(&mut self.matrix, self.size, self.positive);
+        let Self { size, positive, ref mut matrix, ref mut diagonal, .. } = *self;
+        self.work += (size as u64).pow(3) / 6;
+        diagonal.clear();
+        diagonal.extend((0..size).map(|i| matrix[i * size + i]));
+        // A few pivots at a time: what they take from the rows below is taken at once.
+        for panel in (0..size).step_by(PANEL) {
+            let end = size.min(panel + PANEL);
+            let (above, below) = matrix.split_at_mut(end * size);
+            for i in panel..end {
+                let (done, row) = above.split_at_mut(i * size);
+                let done = &done[panel * size..];
+                let by = |at: usize| signed_by(done[at * size + i], panel + at < positive);
+                subtract(&mut row[i..size], done, (i, size), i - panel, by);
+                let pivot = signed_by(row[i], i < positive);
+                let inverse = if pivot > 1e-14 * diagonal[i].abs() { 1.0 / pivot.sqrt() } else { 1e-64 };
+                row[i] = inverse;
+                let scale = signed_by(inverse, i < positive);
+                row[i + 1..size].iter_mut().for_each(|entry| *entry *= scale);
+            }
+            let done = &above[panel * size..];
+            for (at, row) in below.chunks_exact_mut(size).enumerate() {
+                let i = end + at;
+                let by = |at: usize| signed_by(done[at * size + i], panel + at < positive);
+                subtract(&mut row[i..], done, (i, size), end - panel, by);
+            }
+        }
     }
 
     /// Solves, in place: the eliminated unknowns and the kept ones.
     pub fn solve(&mut self, eliminated: &mut [f64], kept: &mut [f64]) {
+        let Self { size, positive, .. } = *self;
+        let local = &mut self.local;
         for block in &self.blocks {
-            let k = block.size;
+            let (k, width) = (block.size, block.width);
             let own = &mut eliminated[block.first..][..k];
             forward(&self.factors[block.factor..], k, block.positive, own);
-            let (from, end) = block.columns;
-            for (a, &column) in self.columns[from..end].iter().enumerate() {
-                let values = &self.values[block.values + a * k..][..k];
-                kept[column as usize] -= signed(values, own, block.positive);
+            let rows = &self.values[block.values..];
+            let by = |row: usize| signed_by(own[row], row < block.positive);
+            let columns = &self.columns[block.columns.0..block.columns.1];
+            if columns.is_empty() {
+                subtract(&mut kept[..width], rows, (0, width), k, by);
+                continue;
             }
+            local.clear();
+            local.resize(width, 0.0);
+            subtract(local, rows, (0, width), k, by);
+            columns.iter().zip(&*local).for_each(|(&column, less)| kept[column as usize] += less);
         }
-        forward(&self.matrix, self.size, self.positive, kept);
-        backward(&self.matrix, self.size, self.positive, kept);
+        for i in 0..size {
+            let row = &self.matrix[i * size..][i..size];
+            let own = signed_by(kept[i] * row[0], i < positive);
+            kept[i] = own;
+            let own = signed_by(own, i < positive);
+            kept[i + 1..size].iter_mut().zip(&row[1..]).for_each(|(x, u)| *x -= u * own);
+        }
+        for i in (0..size).rev() {
+            let row = &self.matrix[i * size..][i..size];
+            kept[i] = (kept[i] - dot(&row[1..], &kept[i + 1..size])) * row[0];
+        }
         for block in &self.blocks {
-            let k = block.size;
+            let (k, width) = (block.size, block.width);
             let own = &mut eliminated[block.first..][..k];
-            let (from, end) = block.columns;
-            for (a, &column) in self.columns[from..end].iter().enumerate() {
-                let values = &self.values[block.values + a * k..][..k];
-                let other = kept[column as usize];
-                own.iter_mut().zip(values).for_each(|(own, value)| *own -= value * other);
+            let columns = &self.columns[block.columns.0..block.columns.1];
+            local.clear();
+            local.extend(columns.iter().map(|&column| kept[column as usize]));
+            let other = if columns.is_empty() { &kept[..width] } else { &**local };
+            for (row, own) in own.iter_mut().enumerate() {
+                *own -= dot(&self.values[block.values + row * width..][..width], other);
             }
-            backward(&self.factors[block.factor..], k, block.positive, own);
+            backward(&self.factors[block.factor..], k, own);
         }
-        self.work += self.values.len() as u64 * 2 + (self.size * self.size) as u64;
+        self.work += self.values.len() as u64 * 2 + (size * size) as u64;
+    }
+}
+
+/// Pivots that are taken at once.
+const PANEL: usize = 4;
+
+#[inline]
+fn signed_by(value: f64, is_positive: bool) -> f64 {
+    if is_positive { value } else { -value }
+}
+
+/// Takes multiples of the first `count` rows from a target, from column `from` of theirs on.
+#[inline]
+fn subtract(
+    target: &mut [f64],
+    rows: &[f64],
+    (from, width): (usize, usize),
+    count: usize,
+    by: impl Fn(usize) -> f64,
+) {
+    let len = target.len();
+    let row = |at: usize| &rows[at * width + from..][..len];
+    let mut at = 0;
+    while at + 4 <= count {
+        let (w, x, y, z) = (by(at), by(at + 1), by(at + 2), by(at + 3));
+        let (a, b, c, d) = (row(at), row(at + 1), row(at + 2), row(at + 3));
+        for ((((t, a), b), c), d) in target.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *t -= (w * a + x * b) + (y * c + z * d);
+        }
+        at += 4;
+    }
+    if at + 2 <= count {
+        let (x, y) = (by(at), by(at + 1));
+        for ((t, a), b) in target.iter_mut().zip(row(at)).zip(row(at + 1)) {
+            *t -= x * a + y * b;
+        }
+        at += 2;
+    }
+    if at < count {
+        let x = by(at);
+        target.iter_mut().zip(row(at)).for_each(|(t, a)| *t -= x * a);
     }
 }
 
 /// The product of two lists, the entries after the first `positive` ones counted negative.
 #[inline]
 fn signed(a: &[f64], b: &[f64], positive: usize) -> f64 {
-    if a.len() <= positive {
-        return dot(a, b);
-    }
-    dot(&a[..positive], &b[..positive]) - dot(&a[positive..], &b[positive..a.len()])
+    let products = a.iter().zip(b).enumerate();
+    products.map(|(at, (a, b))| signed_by(a * b, at < positive)).sum()
 }
 
-/// Factorises in place, in the lower triangle: `L S L'` with `S` the signs, positive first. A pivot that
-/// rounding made vanish is made vast, which leaves its unknown where it is.
-fn factorise(matrix: &mut [f64], size: usize, positive: usize) {
+/// Factorises in place, in the lower triangle: `L S L'` with `S` the signs, positive first, and inverses on
+/// the diagonal. A pivot that rounding made vanish is made vast.
+fn factorise_block(matrix: &mut [f64], size: usize, positive: usize) {
     for i in 0..size {
         let (above, row) = matrix.split_at_mut(i * size);
         let row = &mut row[..size];
         for j in 0..i {
             let other = &above[j * size..][..j + 1];
             let rest = row[j] - signed(&row[..j], &other[..j], positive);
-            row[j] = if j < positive { rest / other[j] } else { -rest / other[j] };
+            row[j] = signed_by(rest * other[j], j < positive);
         }
         let full = row[i];
-        let pivot = full - signed(&row[..i], &row[..i], positive);
-        let pivot = if i < positive { pivot } else { -pivot };
-        row[i] = if pivot > 1e-14 * full.abs() { pivot.sqrt() } else { 1e64 };
+        let pivot = signed_by(full - signed(&row[..i], &row[..i], positive), i < positive);
+        row[i] = if pivot > 1e-14 * full.abs() { 1.0 / pivot.sqrt() } else { 1e-64 };
     }
 }
 
@@ -212,16 +274,28 @@ fn forward(factor: &[f64], size: usize, positive: usize, x: &mut [f64]) {
     for i in 0..size {
         let row = &factor[i * size..][..i + 1];
         let rest = x[i] - signed(&row[..i], &x[..i], positive);
-        x[i] = if i < positive { rest / row[i] } else { -rest / row[i] };
+        x[i] = signed_by(rest * row[i], i < positive);
+    }
+}
+
+/// The same for several columns at once, which are given row after row.
+fn forward_rows(factor: &[f64], size: usize, positive: usize, rows: &mut [f64], width: usize) {
+    for i in 0..size {
+        let factors = &factor[i * size..][..i + 1];
+        let (above, own) = rows.split_at_mut(i * width);
+        let own = &mut own[..width];
+        subtract(own, above, (0, width), i, |j| signed_by(factors[j], j < positive));
+        let scale = signed_by(factors[i], i < positive);
+        own.iter_mut().for_each(|entry| *entry *= scale);
     }
 }
 
 /// `L'^-1 x` in place.
-fn backward(factor: &[f64], size: usize, _positive: usize, x: &mut [f64]) {
+fn backward(factor: &[f64], size: usize, x: &mut [f64]) {
     for i in (0..size).rev() {
         let row = &factor[i * size..][..i + 1];
-        x[i] /= row[i];
-        let own = x[i];
+        let own = x[i] * row[i];
+        x[i] = own;
         x[..i].iter_mut().zip(row).for_each(|(x, l)| *x -= l * own);
     }
 }

@@ -10,17 +10,23 @@ use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
-    DESCENT_PART, FEW_TASKS, GOAL, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_WORK, TREE_PART, WANTED,
+    DESCENT_PART, FEW_TASKS, GOAL, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_WORK, TREE_TENTHS, WANTED,
 };
-use crate::solver::gang::tuning::search::{CLOSE, LEAST_WORK, STEPS, WIDE, WORK_PER_VISIT};
+use crate::solver::gang::tuning::search::{
+    CLOSE, LEAST_WORK, RELAXED_TENTHS, STEPS, WEAK, WIDE, WORK_PER_VISIT,
+};
 
 impl Decomposition {
-    /// The linear relaxation, and decisions from it; a bound.
-    pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64) -> f64 {
+    /// The linear relaxation, and decisions from it; a bound. Of the budget, a tree on the servers' knapsacks
+    /// is left a part if it may follow; whether it is worth it.
+    pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64, has_tree: bool) -> (f64, bool) {
         self.relaxation.is_generous = self.is_default;
-        let relaxed = self.relax(budget / 3 * 2);
-        let budget = budget.saturating_add(self.relaxation.extra);
+        let without_tree = budget / 10 * RELAXED_TENTHS;
+        let relaxed = self.relax(if has_tree { without_tree } else { budget } / 3 * 2);
         let by_servers = self.certify();
+        let has_dual_tree =
+            has_tree && (self.has_tree(budget / WORK_PER_VISIT) || by_servers <= WEAK * relaxed);
+        let budget = if has_dual_tree { without_tree } else { budget }.saturating_add(self.relaxation.extra);
         let mut bound = relaxed.min(by_servers);
         self.sharper_by_servers = by_servers < relaxed;
         if self.sharper_by_servers {
@@ -33,15 +39,18 @@ impl Decomposition {
         if gap(self, bound) > CLOSE {
             self.dive_within_root(left(self) / 2);
         }
-        let tree = left(self) / TREE_PART;
+        // The less there is to gain, the less work is worth it.
+        let share = |gang: &Self, bound: f64| (gap(gang, bound) / WIDE).min(1.0);
+        let tree = left(self) / 10 * TREE_TENTHS;
         let has_tree = self.affords_tree(tree);
         if gap(self, bound) > CLOSE && has_tree {
-            bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
+            let work = tree as f64 * share(self, bound);
+            bound = bound.min(self.branch_on_copies((relaxed, bound), work as u64));
         }
         // Where the whole problem is no larger than a region, the tree has looked for all that regions could
         // find.
         if gap(self, bound) > CLOSE && (!has_tree || self.form.jobs.len() > region::JOBS) {
-            let work = left(self) as f64 * (gap(self, bound) / WIDE).min(1.0);
+            let work = left(self) as f64 * share(self, bound);
             self.improve_regions(bound, work as u64);
         }
         // A tree that follows needs its work, and does better.
@@ -49,7 +58,7 @@ impl Decomposition {
         if self.is_default && is_last && gap(self, bound) > GOAL && self.has_small_servers() {
             bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(MOST_WORK));
         }
-        bound
+        (bound, has_dual_tree)
     }
 
     /// Whether a server holds so few tasks that the relaxation says little of it.
@@ -64,7 +73,7 @@ impl Decomposition {
     fn go_on(&mut self, (relaxed, mut bound): (f64, f64), end: u64) -> f64 {
         let is_wide = |gang: &Self, bound: f64| bound - gang.best_value > GOAL * bound.abs();
         let left = |gang: &Self| end.saturating_sub(gang.pricing.work);
-        let tree = left(self) / TREE_PART;
+        let tree = left(self) / 10 * TREE_TENTHS;
         if self.affords_tree(tree) {
             bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
         }

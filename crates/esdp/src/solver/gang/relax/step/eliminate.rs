@@ -1,8 +1,9 @@
 //! Fills the system: one side's blocks are eliminated, the other side and the border are kept.
 
-use super::Step;
+use super::{Step, Tie};
+use crate::solver::gang::cholesky::dot;
 use crate::solver::gang::relax::interior::Interior;
-use crate::solver::gang::relax::open::Open;
+use crate::solver::gang::relax::open::{Open, Server};
 use crate::solver::gang::tuning::step::LEAST_SHARE;
 
 impl Step {
@@ -77,8 +78,6 @@ impl Step {
         self.system.begin(shared + open.shared_count, shared);
         self.keep_border(open, at, groups);
         self.keep_shared(open, shared, groups);
-        self.shared_stamp.clear();
-        self.shared_stamp.resize(open.shared_count, usize::MAX);
         self.by_group.clear();
         self.by_group.resize(groups, 0.0);
         for (e, inverse) in self.inverse.iter().enumerate() {
@@ -98,81 +97,81 @@ impl Step {
                 }
             }
         }
-        self.stamp.clear();
-        self.stamp.resize(groups, usize::MAX);
         for server in &open.servers {
             let k = server.rows;
-            self.block.clear();
-            self.block.resize(k * k, 0.0);
-            self.list.clear();
-            self.columns.clear();
-            self.border_columns.clear();
-            self.border_columns.resize(border * k, 0.0);
-            for row in 0..k {
-                let i = server.row + row;
-                self.block[row * k + row] = at.server.slack[i] / at.server.price[i];
-            }
-            for e in server.channels() {
-                let inverse = self.inverse[e];
-                let shares = open.shares(server, e);
-                let own = open.group(e);
-                if border > 0 {
-                    let mut columns = std::mem::take(&mut self.border_columns);
-                    let mut ties = std::mem::take(&mut self.ties);
-                    ties.clear();
-                    self.each_border(open, e, |row, value| {
-                        for (entry, share) in columns[row * k..][..k].iter_mut().zip(shares) {
-                            *entry += inverse * value * share;
-                        }
-                        ties.push((row, value));
-                    });
-                    if let Some(g) = own {
-                        for &(row, value) in &ties {
-                            self.system.add(groups + row, g, inverse * value);
-                        }
-                    }
-                    self.border_columns = columns;
-                    self.ties = ties;
-                }
-                for (a, x) in shares.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                    let weight = inverse * x;
-                    for (b, y) in shares.iter().enumerate() {
-                        self.block[a * k + b] += weight * y;
-                    }
-                }
-                let Some(g) = own else { continue };
-                if inverse < LEAST_SHARE * self.by_group[g] {
-                    continue;
-                }
-                let place = seen_at(&mut self.stamp[g], &mut self.list, &mut self.columns, g, k);
-                for (entry, share) in self.columns[place * k..][..k].iter_mut().zip(shares) {
-                    *entry += inverse * share;
-                }
-                if let Some((at, pull)) = self.pull_of(open, e) {
-                    let kept = shared + at;
-                    let stamp = &mut self.shared_stamp[at];
-                    let place = seen_at(stamp, &mut self.list, &mut self.columns, kept, k);
-                    for (entry, share) in self.columns[place * k..][..k].iter_mut().zip(shares) {
-                        *entry += inverse * pull * share;
-                    }
-                }
-            }
+            self.list_ties(open, server, (groups, shared), border);
             if k == 0 {
                 continue;
             }
-            self.work += (4 * k * server.channels().len()) as u64;
-            self.system.block(server.row, (k, k), &self.block);
-            for (place, &g) in self.list.iter().enumerate() {
-                self.system.tie(g, &self.columns[place * k..][..k]);
-            }
-            for row in 0..border {
-                let column = &self.border_columns[row * k..][..k];
-                if column.iter().any(|&value| value != 0.0) {
-                    self.system.tie(groups + row, column);
+            let width = self.columns.len();
+            self.values.clear();
+            self.values.resize(k * width, 0.0);
+            self.block.clear();
+            self.block.resize(k * k, 0.0);
+            for (i, row) in open.rows(server).enumerate() {
+                self.weighed.clear();
+                let inverse = &self.inverse[server.channels()];
+                self.weighed.extend(row.iter().zip(inverse).map(|(share, inverse)| share * inverse));
+                for (j, other) in open.rows(server).take(i + 1).enumerate() {
+                    self.block[i * k + j] = dot(&self.weighed, other);
+                }
+                let own = server.row + i;
+                self.block[i * k + i] += at.server.slack[own] / at.server.price[own];
+                let values = &mut self.values[i * width..][..width];
+                for tie in &self.tied {
+                    values[tie.at] += self.weighed[tie.channel] * tie.factor;
                 }
             }
-            self.system.eliminate();
+            self.work += (4 * k * server.channels().len()) as u64;
+            self.system.eliminate(server.row, (k, k), &self.block, &self.columns, &self.values);
         }
+    }
+
+    /// Lists what ties a server to the unknowns that are kept: `tied`, by place among `columns`. What ties
+    /// the border to groups goes into the system.
+    fn list_ties(&mut self, open: &Open, server: &Server, (groups, shared): (usize, usize), border: usize) {
+        let mut tied = std::mem::take(&mut self.tied);
+        tied.clear();
+        let is_tied = |step: &Self, e: usize| {
+            open.group(e).filter(|&g| step.inverse[e] >= LEAST_SHARE * step.by_group[g])
+        };
+        for e in server.channels() {
+            tied.extend(is_tied(self, e).map(|g| Tie { at: g, channel: e - server.first, factor: 1.0 }));
+        }
+        if border > 0 {
+            for e in server.channels() {
+                let mut ties = std::mem::take(&mut self.ties);
+                ties.clear();
+                self.each_border(open, e, |row, value| ties.push((row, value)));
+                for &(row, value) in &ties {
+                    tied.push(Tie { at: groups + row, channel: e - server.first, factor: value });
+                    if let Some(g) = open.group(e) {
+                        self.system.add(groups + row, g, self.inverse[e] * value);
+                    }
+                }
+                self.ties = ties;
+            }
+        }
+        if open.shared_count > 0 {
+            for e in server.channels() {
+                if is_tied(self, e).is_some()
+                    && let Some((at, pull)) = self.pull_of(open, e)
+                {
+                    tied.push(Tie { at: shared + at, channel: e - server.first, factor: pull });
+                }
+            }
+        }
+        if !tied.is_sorted_by_key(|tie| tie.at) {
+            tied.sort_by_key(|tie| tie.at);
+        }
+        self.columns.clear();
+        for tie in &mut tied {
+            if self.columns.last() != Some(&tie.at) {
+                self.columns.push(tie.at);
+            }
+            tie.at = self.columns.len() - 1;
+        }
+        self.tied = tied;
     }
 
     pub(super) fn eliminate_jobs(&mut self, open: &Open, at: &Interior, border: usize) {
@@ -180,41 +179,26 @@ impl Step {
         self.system.begin(rows + border, rows + border);
         self.keep_border(open, at, rows);
         for server in &open.servers {
-            let k = server.rows;
             let first = server.row;
-            for row in 0..k {
-                let i = first + row;
-                self.system.add(i, i, at.server.slack[i] / at.server.price[i]);
-            }
-            self.block.clear();
-            self.block.resize(k * k, 0.0);
-            self.border_columns.clear();
-            self.border_columns.resize(border * k, 0.0);
-            for e in server.channels() {
-                let inverse = self.inverse[e];
-                let shares = open.shares(server, e);
-                let mut columns = std::mem::take(&mut self.border_columns);
-                self.each_border(open, e, |row, value| {
-                    for (entry, share) in columns[row * k..][..k].iter_mut().zip(shares) {
-                        *entry += inverse * value * share;
-                    }
-                });
-                self.border_columns = columns;
-                for (a, x) in shares.iter().enumerate() {
-                    for (b, y) in shares[..=a].iter().enumerate() {
-                        self.block[a * k + b] += inverse * x * y;
-                    }
+            for (i, row) in open.rows(server).enumerate() {
+                let own = first + i;
+                self.system.add(own, own, at.server.slack[own] / at.server.price[own]);
+                self.weighed.clear();
+                let inverse = &self.inverse[server.channels()];
+                self.weighed.extend(row.iter().zip(inverse).map(|(share, inverse)| share * inverse));
+                for (j, other) in open.rows(server).take(i + 1).enumerate() {
+                    self.system.add(own, first + j, dot(&self.weighed, other));
                 }
-            }
-            for a in 0..k {
-                for b in 0..=a {
-                    self.system.add(first + a, first + b, self.block[a * k + b]);
+                let weighed = std::mem::take(&mut self.weighed);
+                let mut ties = std::mem::take(&mut self.ties);
+                for (e, weighed) in server.channels().zip(&weighed) {
+                    ties.clear();
+                    self.each_border(open, e, |row, value| ties.push((row, value)));
+                    ties.iter().for_each(|&(row, value)| self.system.add(rows + row, own, weighed * value));
                 }
-                for row in 0..border {
-                    self.system.add(rows + row, first + a, self.border_columns[row * k + a]);
-                }
+                (self.ties, self.weighed) = (ties, weighed);
             }
-            self.work += (4 * k * server.channels().len()) as u64;
+            self.work += (4 * server.rows * server.channels().len()) as u64;
         }
         let mut from = 0;
         for (place, job) in open.jobs.iter().enumerate() {
@@ -233,80 +217,86 @@ impl Step {
                     self.block[groups * count + g] = -self.shared_q[first + g];
                 }
             }
-            self.border_columns.clear();
-            self.border_columns.resize(border * count, 0.0);
             let channels = open.channels_of(place);
             for &e in channels {
                 let Some(g) = open.group(e).map(|g| g - first) else { continue };
                 let inverse = self.inverse[e];
                 self.block[g * count + g] += inverse;
-                let pull = self.pull_of(open, e).map_or(0.0, |(_, pull)| pull);
-                if pull != 0.0 {
+                if let Some((_, pull)) = self.pull_of(open, e) {
                     self.block[groups * count + g] += inverse * pull;
                     self.block[count * count - 1] += inverse * pull * pull;
                 }
-                let mut columns = std::mem::take(&mut self.border_columns);
-                self.each_border(open, e, |row, value| {
-                    columns[row * count + g] += inverse * value;
-                    if pull != 0.0 {
-                        columns[row * count + groups] += inverse * value * pull;
-                    }
-                });
-                self.border_columns = columns;
             }
-            self.system.block(from, (count, groups), &self.block);
+            self.tie_job(open, place, count, border);
+            self.system.eliminate(from, (count, groups), &self.block, &self.columns, &self.values);
             from += count;
-            for same in channels.chunk_by(|&a, &b| open.server_of[a] == open.server_of[b]) {
-                let server = &open.servers[open.server_of[same[0]]];
-                let k = server.rows;
-                self.columns.clear();
-                self.columns.resize(k * count, 0.0);
-                let mut any = false;
-                for &e in same {
-                    let Some(g) = open.group(e).map(|g| g - first) else { continue };
-                    let inverse = self.inverse[e];
-                    if inverse < LEAST_SHARE * self.block[g * count + g] {
-                        continue;
-                    }
-                    any = true;
-                    let pull = self.pull_of(open, e).map_or(0.0, |(_, pull)| pull);
-                    for (row, share) in open.shares(server, e).iter().enumerate() {
-                        self.columns[row * count + g] += inverse * share;
-                        if pull != 0.0 {
-                            self.columns[row * count + groups] += inverse * pull * share;
-                        }
-                    }
-                }
-                for row in 0..if any { k } else { 0 } {
-                    self.system.tie(server.row + row, &self.columns[row * count..][..count]);
-                }
-            }
-            for row in 0..border {
-                let column = &self.border_columns[row * count..][..count];
-                if column.iter().any(|&value| value != 0.0) {
-                    self.system.tie(rows + row, column);
-                }
-            }
-            self.system.eliminate();
         }
     }
-}
 
-/// The place of a kept unknown in a list of those seen on one server; a new one gets a column of zeros. The
-/// stamp remembers where it was seen last.
-fn seen_at(
-    stamp: &mut usize,
-    list: &mut Vec<usize>,
-    columns: &mut Vec<f64>,
-    kept: usize,
-    rows: usize,
-) -> usize {
-    let seen = *stamp;
-    if list.get(seen).is_some_and(|&other| other == kept) {
-        return seen;
+    /// Fills `columns` and `values` with what ties a job, of so many unknowns, to server rows and border.
+    fn tie_job(&mut self, open: &Open, place: usize, count: usize, border: usize) {
+        let (job, channels) = (&open.jobs[place], open.channels_of(place));
+        let groups = job.groups().len();
+        let is_tied = |step: &Self, e: usize| {
+            let own = open.group(e).map(|g| g - job.first);
+            own.filter(|&g| step.inverse[e] >= LEAST_SHARE * step.block[g * count + g])
+        };
+        let on_servers = || channels.chunk_by(|&a, &b| open.server_of[a] == open.server_of[b]);
+        self.columns.clear();
+        for same in on_servers() {
+            if same.iter().any(|&e| is_tied(self, e).is_some()) {
+                let server = &open.servers[open.server_of[same[0]]];
+                self.columns.extend(server.row..server.row + server.rows);
+            }
+        }
+        let mut borders = std::mem::take(&mut self.borders);
+        borders.clear();
+        borders.resize(border, None);
+        if border > 0 {
+            channels.iter().for_each(|&e| self.each_border(open, e, |row, _| borders[row] = Some(0)));
+            for (row, at) in borders.iter_mut().enumerate().filter(|(_, at)| at.is_some()) {
+                *at = Some(self.columns.len());
+                self.columns.push(open.rows + row);
+            }
+        }
+        let width = self.columns.len();
+        let mut values = std::mem::take(&mut self.values);
+        values.clear();
+        values.resize(count * width, 0.0);
+        let mut column = 0;
+        for same in on_servers() {
+            let server = &open.servers[open.server_of[same[0]]];
+            let mut any = false;
+            for &e in same {
+                let Some(g) = is_tied(self, e) else { continue };
+                any = true;
+                let inverse = self.inverse[e];
+                let pull = self.pull_of(open, e);
+                for (i, row) in open.rows(server).enumerate() {
+                    let share = inverse * row[e - server.first];
+                    values[g * width + column + i] += share;
+                    if let Some((_, pull)) = pull {
+                        values[groups * width + column + i] += share * pull;
+                    }
+                }
+            }
+            column += if any { server.rows } else { 0 };
+        }
+        if border > 0 {
+            for &e in channels {
+                let Some(g) = open.group(e).map(|g| g - job.first) else { continue };
+                let inverse = self.inverse[e];
+                let pull = self.pull_of(open, e);
+                self.each_border(open, e, |row, value| {
+                    let at = borders[row].unwrap_or(0);
+                    values[g * width + at] += inverse * value;
+                    if let Some((_, pull)) = pull {
+                        values[groups * width + at] += inverse * value * pull;
+                    }
+                });
+            }
+        }
+        self.borders = borders;
+        self.values = values;
     }
-    *stamp = list.len();
-    list.push(kept);
-    columns.resize(columns.len() + rows, 0.0);
-    list.len() - 1
 }

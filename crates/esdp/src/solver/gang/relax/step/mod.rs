@@ -18,7 +18,7 @@
 mod eliminate;
 mod solve;
 
-use super::interior::{Interior, Pairs};
+use super::interior::Interior;
 use super::open::Open;
 use super::system::System;
 use crate::solver::gang::cholesky::{factorise, solve};
@@ -60,14 +60,25 @@ pub(super) struct Step {
     local: Vec<f64>,
     /// A channel's entries in the border.
     ties: Vec<(usize, f64)>,
-    stamp: Vec<usize>,
-    shared_stamp: Vec<usize>,
-    list: Vec<usize>,
-    columns: Vec<f64>,
-    border_columns: Vec<f64>,
+    /// The kept unknowns that a block is tied to, by how much, and by what.
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    tied: Vec<Tie>,
+    /// Where each border row is among the columns of a job, if it is.
+    borders: Vec<Option<usize>>,
+    /// A server's row times the channels' inverse curvatures.
+    weighed: Vec<f64>,
     block: Vec<f64>,
     right: Vec<f64>,
     work: u64,
+}
+
+/// What ties a server to a kept unknown: a channel, and by how much more than its own share.
+#[derive(Debug, Clone, Copy)]
+struct Tie {
+    at: usize,
+    channel: usize,
+    factor: f64,
 }
 
 impl Step {
@@ -90,12 +101,11 @@ impl Step {
     /// Builds and factorises the system at a point.
     pub fn factorise(&mut self, open: &Open, at: &Interior, linear: bool) {
         let n = open.len();
-        let curvature = |pairs: &Pairs, i: usize| pairs.price[i] * pairs.per_slack[i];
         self.inverse.clear();
-        self.inverse.extend((0..n).map(|e| curvature(&at.low, e) + curvature(&at.high, e)));
+        self.inverse
+            .extend(at.low.curvatures(0..n).zip(at.high.curvatures(0..n)).map(|(low, high)| low + high));
         self.pull.clear();
-        for (place, row) in open.per_copy.iter().enumerate() {
-            let own = curvature(&at.per_copy, place);
+        for (row, own) in open.per_copy.iter().zip(at.per_copy.curvatures(0..open.per_copy.len())) {
             self.inverse[row.channel] += own;
             self.pull.push(own * row.most);
         }
@@ -128,9 +138,11 @@ impl Step {
         for server in &open.servers {
             let prices = &at.server.price[server.row..][..server.rows];
             for e in server.channels() {
-                let rows: f64 = open.shares(server, e).iter().zip(prices).map(|(a, u)| a * u).sum();
-                let task = open.group(e).map_or(0.0, |g| at.task_price[g]);
-                self.base.push(open.v[e] + slope * open.w[e] - rows - task);
+                self.base.push(open.v[e] + slope * open.w[e] - open.of_group(&at.task_price, e));
+            }
+            let own = &mut self.base[server.channels()];
+            for (row, price) in open.rows(server).zip(prices) {
+                own.iter_mut().zip(row).for_each(|(base, a)| *base -= a * price);
             }
         }
         if !open.wide.is_empty() {
@@ -159,10 +171,8 @@ impl Step {
             self.job_factor_at.push(from);
             self.job_factor.resize(from + count * count, 0.0);
             let matrix = &mut self.job_factor[from..];
-            for row in 0..open.rows_of(job) {
-                let entries = &open.entries[job.entry + row * count..][..count];
-                let i = job.row + row;
-                let weight = at.job.price[i] * at.job.per_slack[i];
+            let weights = at.job.curvatures(job.own_rows());
+            for (entries, weight) in open.entries[job.entry..].chunks_exact(count.max(1)).zip(weights) {
                 for (a, x) in entries.iter().enumerate().filter(|(_, x)| **x != 0.0) {
                     for (b, y) in entries.iter().enumerate() {
                         matrix[a * count + b] += weight * x * y;

@@ -3,7 +3,7 @@
 use super::Step;
 use crate::solver::gang::cholesky::{dot, solve};
 use crate::solver::gang::relax::interior::Interior;
-use crate::solver::gang::relax::open::{Open, PerCopy};
+use crate::solver::gang::relax::open::Open;
 
 impl Step {
     /// Solves for the targets, and fills all steps.
@@ -21,12 +21,12 @@ impl Step {
         // What follows from them for the rows.
         for server in &open.servers {
             let sums = &mut self.server_price[server.row..][..server.rows];
-            for e in server.channels() {
-                let moved = self.moved[e];
-                sums.iter_mut().zip(open.shares(server, e)).for_each(|(sum, share)| *sum += share * moved);
-                if let Some(g) = open.group(e) {
-                    self.task_price[g] += moved;
-                }
+            let moved = &self.moved[server.channels()];
+            sums.iter_mut().zip(open.rows(server)).for_each(|(sum, row)| *sum = dot(row, moved));
+        }
+        for (e, moved) in self.moved.iter().enumerate() {
+            if let Some(g) = open.group(e) {
+                self.task_price[g] += moved;
             }
         }
         if !open.wide.is_empty() {
@@ -49,11 +49,8 @@ impl Step {
         // What the jobs' own unknowns move.
         self.right.clear();
         self.right.resize(open.unknowns, 0.0);
-        for row in 0..open.per_copy.len() {
-            let PerCopy { job, most, .. } = open.per_copy[row];
-            let job = &open.jobs[job];
-            self.right[job.unknown + job.unknowns() - 1] +=
-                most * at.per_copy.target[row] * at.per_copy.per_slack[row];
+        for (row, pull) in open.per_copy.iter().zip(at.per_copy.pulls(0..open.per_copy.len())) {
+            self.right[row.copies] += row.most * pull;
         }
         for (place, job) in open.jobs.iter().enumerate() {
             let count = job.unknowns();
@@ -61,10 +58,8 @@ impl Step {
                 continue;
             }
             let own = &mut self.right[job.unknown..][..count];
-            for row in 0..open.rows_of(job) {
-                let i = job.row + row;
-                let pull = at.job.target[i] * at.job.per_slack[i];
-                let entries = &open.entries[job.entry + row * count..][..count];
+            let rows = open.entries[job.entry..].chunks_exact(count);
+            for (entries, pull) in rows.zip(at.job.pulls(job.own_rows())) {
                 own.iter_mut().zip(entries).for_each(|(own, a)| *own += pull * a);
             }
             if let Some(copies) = job.copies_at() {
@@ -133,16 +128,13 @@ impl Step {
 
     /// Right-hand sides, channel by channel.
     fn right_sides(&mut self, open: &Open, at: &Interior) {
+        let n = open.len();
         self.rho.clone_from(&self.base);
-        for (pairs, sign) in [(&at.low, 1.0), (&at.high, -1.0)] {
-            let pulls = pairs.target.iter().zip(&pairs.per_slack);
-            self.rho
-                .iter_mut()
-                .zip(pulls)
-                .for_each(|(rho, (target, per_slack))| *rho += sign * target * per_slack);
+        for (rho, (low, high)) in self.rho.iter_mut().zip(at.low.pulls(0..n).zip(at.high.pulls(0..n))) {
+            *rho += low - high;
         }
-        for (place, row) in open.per_copy.iter().enumerate() {
-            self.rho[row.channel] -= at.per_copy.target[place] * at.per_copy.per_slack[place];
+        for (row, pull) in open.per_copy.iter().zip(at.per_copy.pulls(0..open.per_copy.len())) {
+            self.rho[row.channel] -= pull;
         }
         self.moved.clear();
         self.moved.extend(self.rho.iter().zip(&self.inverse).map(|(rho, inverse)| rho * inverse));
@@ -162,19 +154,23 @@ impl Step {
                 *rho -= open.wide_of(e).iter().map(|&(row, a)| a * self.border[row]).sum::<f64>();
             }
         }
-        at.server.slack_step.fill(0.0);
         for server in &open.servers {
             let (first, k) = (server.row, server.rows);
             let prices = &self.server_price[first..][..k];
             let slacks = &mut at.server.slack_step[first..][..k];
-            for e in server.channels() {
-                let shares = open.shares(server, e);
-                let task = open.group(e).map_or(0.0, |g| self.task_price[g]);
-                let rows: f64 = shares.iter().zip(prices).map(|(a, du)| a * du).sum();
-                let step = (self.rho[e] - rows - task) * self.inverse[e];
-                at.low.slack_step[e] = step;
-                slacks.iter_mut().zip(shares).for_each(|(slack, share)| *slack -= share * step);
+            let steps = &mut at.low.slack_step[server.channels()];
+            for (e, (step, rho)) in server.channels().zip(steps.iter_mut().zip(&self.rho[server.channels()]))
+            {
+                *step = rho - open.of_group(&self.task_price, e);
             }
+            for (row, price) in open.rows(server).zip(prices) {
+                steps.iter_mut().zip(row).for_each(|(step, a)| *step -= a * price);
+            }
+            steps
+                .iter_mut()
+                .zip(&self.inverse[server.channels()])
+                .for_each(|(step, inverse)| *step *= inverse);
+            slacks.iter_mut().zip(open.rows(server)).for_each(|(slack, row)| *slack = -dot(row, steps));
         }
         at.high.slack_step.iter_mut().zip(&at.low.slack_step).for_each(|(high, low)| *high = -low);
         if !open.wide.is_empty() {
@@ -210,15 +206,13 @@ impl Step {
                 }
             }
             at.unknowns_step[job.unknown..][..count].copy_from_slice(own);
-            for row in 0..open.rows_of(job) {
-                let entries = &open.entries[job.entry + row * count..][..count];
-                at.job.slack_step[job.row + row] = entries.iter().zip(&*own).map(|(a, x)| a * x).sum();
+            let slacks = &mut at.job.slack_step[job.own_rows()];
+            for (slack, entries) in slacks.iter_mut().zip(open.entries[job.entry..].chunks_exact(count)) {
+                *slack = entries.iter().zip(&*own).map(|(a, x)| a * x).sum();
             }
         }
-        for (place, row) in open.per_copy.iter().enumerate() {
-            let job = &open.jobs[row.job];
-            let copies = at.unknowns_step[job.unknown + job.unknowns() - 1];
-            at.per_copy.slack_step[place] = row.most * copies - at.low.slack_step[row.channel];
+        for (row, slack) in open.per_copy.iter().zip(&mut at.per_copy.slack_step) {
+            *slack = row.most * at.unknowns_step[row.copies] - at.low.slack_step[row.channel];
         }
         for pairs in [&mut at.low, &mut at.high, &mut at.server, &mut at.wide, &mut at.job, &mut at.per_copy]
         {
