@@ -47,8 +47,9 @@ const LARGE_TABLE: u128 = 2_000_000;
 const SMALL_CORE: u64 = 1_000_000;
 /// A core of at least this many channels is scouted with few labels first, for a better `LB`.
 const SCOUT_FROM: usize = 64;
-/// What exchanges may spend.
-const EXCHANGES: u64 = 10_000_000;
+/// What exchanges may spend for every row, of at most so many: the more rows, the less a tree proves.
+const EXCHANGES: u64 = 800_000;
+const EXCHANGED_ROWS: usize = 30;
 /// What a tree over a part of the core may spend.
 const SMALL_TREE: u64 = 2_000_000;
 /// Labels alive at once.
@@ -227,7 +228,8 @@ impl Exact {
         // spend does not depend on the budget, so that a larger one goes on where a smaller one ends.
         let mut count = 20 + reduced.rows() / 2;
         if count < order.len() && !spent(found) {
-            let part = (found.work + EXCHANGES).min(whole.work);
+            let exchanges = EXCHANGES * reduced.rows().min(EXCHANGED_ROWS) as u64;
+            let part = (found.work + exchanges).min(whole.work);
             exchange.search(reduced, dual, &order[..order.len().min(4 * count)], part, found);
             narrow(order, found);
         }
