@@ -117,11 +117,17 @@ impl Exchange {
             idle = if self.enter() { 0 } else { idle + 1 };
         }
         found.work += STEP * self.work;
-        let best = self.best();
-        if best.value > before {
-            found.value = best.value;
-            let taken = (0..self.ground.len()).filter(|&column| best.taken[column]);
-            self.ground.write(&dual.reduced, taken, &mut found.chosen);
+        let (ground, best) = (&self.ground, self.best());
+        let taken = (0..ground.len()).filter(|&column| best.taken[column]);
+        // Summed anew: rounding has piled up from parents to children.
+        let add = |sums: (f64, f64), column: usize| {
+            (sums.0 + ground.mean[column], sums.1 + ground.variance[column])
+        };
+        let (mean, variance) = taken.clone().fold(ground.fixed, add);
+        let value = Reduced::value(mean, variance);
+        if value > before {
+            found.value = value;
+            ground.write(&dual.reduced, taken, &mut found.chosen);
         }
     }
 
