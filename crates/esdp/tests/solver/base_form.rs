@@ -81,6 +81,26 @@ fn or_library_with_ten_limits_beside_highs() {
     }
 }
 
+/// All channels are worth about the same, as a learner's are, and there are three limits: labels end with a
+/// proof soon after their first million visits, exchanges and a tree take 4.1 million in all.
+#[test]
+fn labels_go_on_where_limits_are_few() {
+    let mut state = 22u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    let mut instance = Instance::new(vec![40; 3]);
+    for _ in 0..128 {
+        let width = 3.0 / (1.0 + 99.0 * next());
+        let mean = 0.8 + 0.2 * next() - 0.5 * width.sqrt();
+        instance.push(&[0; 3].map(|_| 1 + u64::from(next() < 0.5)), mean, width);
+    }
+    let solution = solve(&instance, None);
+    assert_eq!((solution.method, solution.guarantee), ("exact/core", Guarantee::Optimal));
+    assert!(solution.work < 3_000_000, "{}", solution.work);
+}
+
 /// Strongly correlated knapsacks with large numbers: the bound needs the number of channels.
 #[test]
 fn large_single_knapsacks_are_solved() {

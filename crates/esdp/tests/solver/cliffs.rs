@@ -107,7 +107,18 @@ fn ten_limits_by_the_rule_of_the_or_library() {
 #[test]
 fn thirty_limits_by_the_rule_of_the_or_library() {
     let instance = draw(Family::OrLibrary, (30, 100), IndexKind::Linear);
-    check(&instance, &Asked { best: 21517.627, short: 0.005, gap: 0.0373 });
+    check(&instance, &Asked { best: 21517.627, short: 0.003, gap: 0.0373 });
+}
+
+/// Here swaps from the best set alone stayed 1.4 to 1.6 % short: good sets have to be crossed. HiGHS was not
+/// asked: the values are the best seen.
+#[test]
+fn thirty_limits_with_good_sets_far_apart() {
+    for (seed, number, best) in [(205, 3, 22108.398), (206, 0, 21528.524), (208, 3, 22161.438)] {
+        let (family, size) = (Family::OrLibrary, Dimensions(30, 100));
+        let instance = Draw { family, size, index: IndexKind::Linear, seed, number }.instance();
+        check(&instance, &Asked { best, short: 0.003, gap: 0.035 });
+    }
 }
 
 #[test]

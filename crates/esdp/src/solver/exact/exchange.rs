@@ -1,10 +1,10 @@
-//! Exchanges: a good set made better by dropping a few channels, filling up and swapping.
+//! Exchanges: a pool of good sets, crossed with each other, and every child made better by swaps.
 //!
-//! Iterated local search over the core, which is where good sets differ. A round drops one to four channels,
-//! mostly those with low reduced values, fills up by reduced value with a little noise, and swaps one channel
-//! for a better one while that fits. A result that is not worse is where the next round starts; after many
-//! rounds without a better one the search goes back to the best. Numbers come from a generator with a fixed
-//! start, so the same problem gives the same rounds.
+//! Over the core, which is where good sets differ. The pool starts with the best set and with others that are
+//! made of it without some columns at random. A child has what two sets of the pool share, but for a column or
+//! two; it is filled up by reduced value with a little noise, with some favour for what one of the two has;
+//! and one column is swapped for a better one while that fits. A child that is new takes the place of the
+//! worst set. Numbers come from a generator with a fixed start, so the same problem gives the same children.
 
 use super::Found;
 use super::ground::Ground;
@@ -12,10 +12,15 @@ use crate::model::Amount;
 use crate::solver::dual::Dual;
 use crate::solver::reduce::Reduced;
 
-/// Rounds without a better set after which the search goes back to the best one, and after
-/// which it ends.
-const BACK: u32 = 60;
+/// The sets of the pool.
+const POOL: usize = 50;
+/// The share of the columns that the first sets are made without.
+const WITHOUT: f64 = 0.3;
+/// Children in a row that leave the pool as it is, after which the search ends.
 const ENOUGH: u32 = 1_500;
+/// How much chance and a parent count beside a reduced value, in means of its size.
+const NOISE: f64 = 1.5;
+const FAVOUR: f64 = 1.0;
 /// Visits that one look at a column takes, with what goes with it.
 const STEP: u64 = 2;
 
@@ -29,11 +34,13 @@ pub(super) struct Exchange {
     /// The columns by descending gain, all and those that are not taken.
     by_gain: Vec<u32>,
     ins: Vec<u32>,
+    /// The set in the making, and the pool, of which the first `members` are in use.
     current: Set,
-    start: Set,
-    best: Set,
+    pool: Vec<Set>,
+    members: usize,
     offers: Vec<(f64, u32)>,
-    barred: Vec<u32>,
+    /// What each column gets beside its reduced value; nothing is offered at minus infinity.
+    favour: Vec<f64>,
     seed: u64,
     work: u64,
 }
@@ -94,36 +101,33 @@ impl Exchange {
         let gain = &self.gain;
         self.by_gain.clone_from(&self.order);
         self.by_gain.sort_unstable_by(|&a, &b| gain[b as usize].total_cmp(&gain[a as usize]).then(a.cmp(&b)));
-        let noise = core.iter().map(|&e| dual.reduced[e as usize].abs()).sum::<f64>() / core.len() as f64;
-        self.begin(dual, found);
-        let before = found.value;
-        let mut idle = 0;
+        let mean = core.iter().map(|&e| dual.reduced[e as usize].abs()).sum::<f64>() / core.len() as f64;
+        let (before, end) = (found.value, limit.saturating_sub(found.work) / STEP);
         self.work = 0;
-        let spent = found.work;
-        while idle < ENOUGH && spent + STEP * self.work < limit && found.value < dual.bound {
-            idle += 1;
-            self.shake();
-            self.fill(dual, noise);
-            self.swap();
-            if self.current.value > self.best.value {
-                self.best.clone_from(&self.current);
-                idle = 0;
-            }
-            if self.current.value >= self.start.value {
-                self.start.clone_from(&self.current);
-            } else if idle % BACK == BACK - 1 {
-                self.start.clone_from(&self.best);
-                self.current.clone_from(&self.best);
+        self.begin(dual, found);
+        let mut idle = 0;
+        while idle < ENOUGH && self.work < end && self.best().value < dual.bound {
+            if self.members < POOL {
+                self.thin()
             } else {
-                self.current.clone_from(&self.start);
+                self.cross(FAVOUR * mean)
             }
-            self.work += (self.ground.len() / 4) as u64;
+            self.fill(dual, NOISE * mean);
+            self.swap();
+            idle = if self.enter() { 0 } else { idle + 1 };
         }
         found.work += STEP * self.work;
-        if self.best.value > before {
-            found.value = self.best.value;
-            let taken = (0..self.ground.len()).filter(|&column| self.best.taken[column]);
-            self.ground.write(&dual.reduced, taken, &mut found.chosen);
+        let (ground, best) = (&self.ground, self.best());
+        let taken = (0..ground.len()).filter(|&column| best.taken[column]);
+        // Summed anew: rounding has piled up from parents to children.
+        let add = |sums: (f64, f64), column: usize| {
+            (sums.0 + ground.mean[column], sums.1 + ground.variance[column])
+        };
+        let (mean, variance) = taken.clone().fold(ground.fixed, add);
+        let value = Reduced::value(mean, variance);
+        if value > before {
+            found.value = value;
+            ground.write(&dual.reduced, taken, &mut found.chosen);
         }
     }
 
@@ -142,10 +146,17 @@ impl Exchange {
             }
         }
         set.value = Reduced::value(set.sums.0, set.sums.1);
+        self.favour.clear();
+        self.favour.resize(self.ground.len(), 0.0);
         self.fill(dual, 0.0);
         self.swap();
-        self.start.clone_from(&self.current);
-        self.best.clone_from(&self.current);
+        self.members = 0;
+        self.enter();
+    }
+
+    /// The best set of the pool.
+    fn best(&self) -> &Set {
+        &self.pool[0]
     }
 
     /// A number from 0 to 1 (xorshift64*).
@@ -156,32 +167,83 @@ impl Exchange {
         (self.seed.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Drops one to four columns; they are not offered in this round.
-    fn shake(&mut self) {
-        let count = 1 + (4.0 * self.random() * self.random()) as usize;
-        self.barred.clear();
-        for _ in 0..count {
-            let at = self.random();
-            let from = (at * at * self.order.len() as f64) as usize;
-            let mut rest = self.order[from..].iter().chain(&self.order[..from]);
-            if let Some(&column) = rest.find(|&&column| self.current.taken[column as usize]) {
-                self.current.drop(&self.ground, column as usize);
-                self.barred.push(column);
+    /// The best set without some columns at random.
+    fn thin(&mut self) {
+        self.current.clone_from(&self.pool[0]);
+        self.favour.fill(0.0);
+        for column in 0..self.ground.len() {
+            if self.random() < WITHOUT {
+                self.leave_out(column);
             }
         }
-        self.work += 20;
+        self.work += self.ground.len() as u64;
+    }
+
+    /// What two sets share, but for one or two columns; what one of them has is favoured.
+    fn cross(&mut self, favour: f64) {
+        let first = (self.random() * POOL as f64) as usize;
+        let second = (first + 1 + (self.random() * (POOL - 1) as f64) as usize) % POOL;
+        self.current.clone_from(&self.pool[first]);
+        for column in 0..self.ground.len() {
+            let (own, other) = (self.current.taken[column], self.pool[second].taken[column]);
+            self.favour[column] = if own == other { 0.0 } else { favour };
+            if own && !other {
+                self.current.drop(&self.ground, column);
+            }
+        }
+        for _ in 0..1 + usize::from(self.random() * self.random() > 0.5) {
+            let from = (self.random() * self.order.len() as f64) as usize;
+            let mut rest = self.order[from..].iter().chain(&self.order[..from]);
+            if let Some(&column) = rest.find(|&&column| self.current.taken[column as usize]) {
+                self.leave_out(column as usize);
+            }
+        }
+        self.work += 20 + self.ground.len() as u64;
+    }
+
+    /// Keeps a column out of the set in the making.
+    fn leave_out(&mut self, column: usize) {
+        if self.current.taken[column] {
+            self.current.drop(&self.ground, column);
+        }
+        self.favour[column] = f64::NEG_INFINITY;
+    }
+
+    /// Takes the set into the pool, in the place of the worst if that is full; not if it is there already or
+    /// no better. The best one comes first.
+    fn enter(&mut self) -> bool {
+        self.work += (self.members + self.ground.len() / 4) as u64;
+        let members = &self.pool[..self.members];
+        let value = |&place: &usize| members[place].value;
+        let worst = (0..self.members).min_by(|a, b| value(a).total_cmp(&value(b)));
+        let place = match worst.filter(|_| self.members == POOL) {
+            Some(worst) if self.current.value <= value(&worst) => return false,
+            _ if members.iter().any(|set| set.taken == self.current.taken) => return false,
+            Some(worst) => worst,
+            None => self.members,
+        };
+        self.members = self.members.max(place + 1);
+        if self.pool.len() < self.members {
+            self.pool.push(Set::default());
+        }
+        self.pool[place].clone_from(&self.current);
+        if self.pool[place].value > self.pool[0].value {
+            self.pool.swap(0, place);
+        }
+        true
     }
 
     /// Takes whatever fits and raises the objective, by reduced value with some noise.
     fn fill(&mut self, dual: &Dual, noise: f64) {
         self.offers.clear();
         for column in 0..self.ground.len() {
+            let favour = self.favour[column];
             if !self.current.taken[column]
+                && favour > f64::NEG_INFINITY
                 && self.ground.fits_in(column, &self.current.room)
-                && !self.barred.contains(&(column as u32))
             {
                 let r = dual.reduced[self.ground.channels[column] as usize];
-                let key = r + noise * (self.random() - 0.5);
+                let key = r + favour + noise * (self.random() - 0.5);
                 self.offers.push((key, column as u32));
             }
         }

@@ -4,7 +4,7 @@
 //! 2. Round the relaxed point (`greedy.rs`): a lower bound `LB`.
 //! 3. Channels with `|r| >= D - LB` are decided. The rest, the *core*, is searched by
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
-//!    table up to a larger size.
+//!    table up to a larger size, else, with few rows, by [`core`] again.
 //! 4. Where none of these ends with a proof: [`exchange`] for a better set, then [`tree`], over the part of
 //!    the core with the smallest `|r|` first, then over all of it until the budget ends.
 //!
@@ -45,10 +45,15 @@ const SMALL_TABLE: u128 = 1_500;
 const LARGE_TABLE: u128 = 2_000_000;
 /// CORE's budget before the table.
 const SMALL_CORE: u64 = 1_000_000;
+/// CORE's budget after the table, with so few rows that labels of equal weight are common: there it ends with
+/// a proof sooner than trees do.
+const LARGE_CORE: u64 = 3_000_000;
+const FEW_ROWS: usize = 4;
 /// A core of at least this many channels is scouted with few labels first, for a better `LB`.
 const SCOUT_FROM: usize = 64;
-/// What exchanges may spend.
-const EXCHANGES: u64 = 10_000_000;
+/// What exchanges may spend for every row, of at most so many: the more rows, the less a tree proves.
+const EXCHANGES: u64 = 800_000;
+const EXCHANGED_ROWS: usize = 30;
 /// What a tree over a part of the core may spend.
 const SMALL_TREE: u64 = 2_000_000;
 /// Labels alive at once.
@@ -222,12 +227,21 @@ impl Exact {
         if cells <= affordable && tab.search(reduced, dual, whole, found) && found.is_optimal() {
             return "exact/tab";
         }
+        if reduced.rows() <= FEW_ROWS && !spent(found) {
+            let large = Limits { labels: LABELS, work: (found.work + LARGE_CORE).min(whole.work) };
+            core.search(reduced, dual, order, large, found);
+            if found.is_optimal() {
+                return "exact/core";
+            }
+            narrow(order, found);
+        }
         // Good sets differ from the relaxation in few channels, those with the smallest `|r|`: trees over
         // these alone find them early, and the better the set, the smaller the core. What each stage may
         // spend does not depend on the budget, so that a larger one goes on where a smaller one ends.
         let mut count = 20 + reduced.rows() / 2;
         if count < order.len() && !spent(found) {
-            let part = (found.work + EXCHANGES).min(whole.work);
+            let exchanges = EXCHANGES * reduced.rows().min(EXCHANGED_ROWS) as u64;
+            let part = (found.work + exchanges).min(whole.work);
             exchange.search(reduced, dual, &order[..order.len().min(4 * count)], part, found);
             narrow(order, found);
         }
