@@ -110,9 +110,9 @@ impl ShiftSums {
         moved / (moved + drifting * alone)
     }
 
-    /// How much of the server was seen, 0 to 1.
-    fn seen(&self) -> f64 {
-        self.square / (self.square + SEEN)
+    /// How much of the server was seen, 0 to 1, where the sums were divided by `noise`.
+    fn seen(&self, noise: f64) -> f64 {
+        noise * self.square / (noise * self.square + SEEN)
     }
 }
 
@@ -158,15 +158,15 @@ impl Shift {
         if self.age < LEAST_AGE || (cross - square).powi(2) <= 2.0 * WORTH_A_LOOK * square {
             return None;
         }
-        let seen = all(ShiftSums::seen);
+        let seen = all(|sums| sums.seen(1.0));
         if seen < LEAST_SEEN * tree.present as f64 {
             return None;
         }
         let noise = ((all(|sums| sums.speeds) - cross * cross / square) / all(|sums| sums.count)).max(1.0);
-        let sums: Vec<ShiftSums> = self.sums.iter().map(|sums| sums.weighed(1.0 / noise, 1.0)).collect();
+        let used = self.sums.iter().filter(|sums| sums.count > 0.0);
+        let sums: Vec<ShiftSums> = used.map(|sums| sums.weighed(1.0 / noise, 1.0)).collect();
         let factor = likeliest(&sums, cross / square, drifting);
-        let alike: f64 =
-            self.sums.iter().zip(&sums).map(|(s, sums)| s.seen() * sums.chance(factor, drifting)).sum();
+        let alike: f64 = sums.iter().map(|sums| sums.seen(noise) * sums.chance(factor, drifting)).sum();
         if evidence(&sums, factor, drifting) <= ENOUGH || alike < LEAST_ALIKE * seen {
             return None;
         }
