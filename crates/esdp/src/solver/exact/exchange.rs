@@ -1,9 +1,9 @@
 //! Exchanges: a pool of good sets, crossed with each other, and every child made better by swaps.
 //!
 //! Over the core, which is where good sets differ. The pool starts with the best set and with others that are
-//! made of it without some columns at random. A child has what two sets of the pool share, but for a column or
-//! two; it is filled up by reduced value with a little noise, with some favour for what one of the two has;
-//! and one column is swapped for a better one while that fits. A child that is new takes the place of the
+//! made of it without some columns at random. A child has what two sets of the pool share, but for a column
+//! or two. It is filled up by reduced value with a little noise and some favour for what one of the two has;
+//! then one column is swapped for a better one while that fits. A child that is new takes the place of the
 //! worst set. Numbers come from a generator with a fixed start, so the same problem gives the same children.
 
 use super::Found;
