@@ -129,7 +129,7 @@ fn a_change_of_all_by_one_factor_moves_what_is_known() {
         };
         let adaptive = played_on(12, slots, mean, |_| ());
         let memory = adaptive.insight().unwrap().memory;
-        assert!(memory > 0.8 * slots as f64, "{memory} of {slots} slots");
+        assert!(memory > 0.7 * slots as f64, "times {factor}: {memory} of {slots} slots");
         for server in 0..12 {
             let (estimate, expected) = (adaptive.estimate(ChannelId(server)), factor * before(server));
             let apart = (estimate / expected - 1.0).abs();
