@@ -11,8 +11,8 @@
 //!
 //! before any of them learns it; the memory that forgets nothing twice, as it is and moved by what changed
 //! for all channels alike (`trend.rs`). When all servers changed by one factor, both memories are multiplied
-//! by it (`shift.rs`). `weights.rs` has what the weights *w_m* of server *r* become. A
-//! channel then reads as the mixture:
+//! by it (`shift.rs`). `weights.rs` has what the weights *w_m* of server *r* become. A channel then reads as
+//! the mixture:
 //!
 //! ```text
 //! estimate = sum_m w_m estimate_m

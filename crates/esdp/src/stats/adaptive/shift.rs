@@ -23,6 +23,8 @@
 //! evidence = sum_r ln( ( (1 - pi) exp L_r(c) + pi exp I_r ) / ( (1 - pi) + pi exp I_r ) )
 //! ```
 //!
+//! where *A_r* and *B_r* are divided by *phi* too.
+//!
 //! So no server counts for more than it is unlikely to have changed by itself, for or against, and where all
 //! servers drift by themselves there is little evidence of anything else. *c* is found by expectation and
 //! maximisation, and drawn to 1: evidence suffices sooner where luck exaggerates the change. Three quarters
