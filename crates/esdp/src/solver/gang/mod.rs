@@ -58,6 +58,7 @@ use self::search::tree::Tree;
 use self::smooth::newton;
 use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
+use crate::solver::gang::tuning::relaxed::{GOAL, MOST_WORK};
 use crate::solver::gang::tuning::search::{
     CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, ROUNDS, SCORES,
     SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
@@ -178,30 +179,52 @@ impl Decomposition {
         let by_servers = self.form.rows.is_empty()
             && (newton::has_many_servers(&self.form) || self.has_tree(visits))
             && newton::cost(&self.form).is_some_and(|cost| cost <= visits / 4 * 3);
-        let mut has_tree = self.has_tree(visits);
         // A relaxation alone is no decision: of little work, most must be left for one.
         let part = if LITTLE_WORK.contains(&budget) { 8 } else { 2 };
-        let is_relaxed = !by_servers && self.relaxation.cost(&self.form, &self.limits) <= budget / part;
-        let budget = match self.is_default && is_relaxed {
+        let is_relaxed = |gang: &mut Self| gang.relaxation.cost(&gang.form, &gang.limits) <= budget / part;
+        if !by_servers && is_relaxed(self) {
+            return self.search_by_relaxation(budget, self.has_tree(visits), MOST_WORK);
+        }
+        let tree = self.has_tree(visits).then_some(visits);
+        self.root_copies.clear();
+        let bound = self.search_by_servers(visits, by_servers);
+        let bound = self.prove(bound, tree);
+        if !(by_servers && self.goes_on(bound) && is_relaxed(self)) {
+            return bound;
+        }
+        // What prices of tasks leave wide, prices of capacities may not.
+        let spent = std::mem::take(&mut self.pricing.work);
+        self.limits.reset(&self.form);
+        self.limits.propagate(&self.form);
+        let most = MOST_WORK.saturating_sub(spent * WORK_PER_VISIT);
+        let bound = bound.min(self.search_by_relaxation(budget, false, most));
+        self.pricing.work += spent;
+        bound
+    }
+
+    /// Whether a search by default goes on beyond its budget: as long as the gap is wide.
+    fn goes_on(&self, bound: f64) -> bool {
+        self.is_default && bound - self.best_value > GOAL * bound.abs()
+    }
+
+    /// The linear relaxation, decisions from it, and a tree if there is one; a bound. A search that goes on
+    /// takes at most `most` units of work.
+    fn search_by_relaxation(&mut self, budget: u64, has_tree: bool, most: u64) -> f64 {
+        let budget = match self.is_default {
             true => budget.min(default_budget(self.form.len() as u64, LEAST_WORK_RELAXED)),
             false => budget,
         };
-        let visits = budget / WORK_PER_VISIT;
-        let bound = if is_relaxed {
-            let bound;
-            (bound, has_tree) = self.search_relaxed(budget, has_tree);
-            self.pricing.work /= WORK_PER_VISIT;
-            bound
-        } else {
-            self.root_copies.clear();
-            self.search_by_servers(visits, by_servers)
-        };
+        let (bound, has_tree) = self.search_relaxed(budget, has_tree, most);
+        self.pricing.work /= WORK_PER_VISIT;
+        self.prove(bound, has_tree.then_some(budget / WORK_PER_VISIT))
+    }
+
+    /// Branches within so many visits, if any; what is proved then.
+    fn prove(&mut self, bound: f64, visits: Option<u64>) -> f64 {
         if !self.beats(bound) {
             return self.best_value;
         }
-        if !has_tree {
-            return bound;
-        }
+        let Some(visits) = visits else { return bound };
         self.fix();
         if !self.is_open() {
             return self.best_value;

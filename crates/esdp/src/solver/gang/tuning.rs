@@ -230,6 +230,11 @@ pub(super) mod tree {
     pub const STEPS: usize = 15;
     /// A decision is built at every so many nodes.
     pub const NODES_PER_DECISION: u64 = 10;
+    /// The search by default goes on where the gap is wide and the whole tree is likely to take no more than
+    /// so many budgets, ...
+    pub const HOPEFUL: u64 = 15;
+    /// ... and takes at most so many. The share of a tree that is done seems less at first than it is.
+    pub const MORE: u64 = 4;
 }
 
 pub(super) mod doubt {

@@ -10,16 +10,19 @@ use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
-    DESCENT_PART, FEW_TASKS, GOAL, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_WORK, TREE_TENTHS, WANTED,
+    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, TREE_TENTHS, WANTED,
 };
-use crate::solver::gang::tuning::search::{
-    CLOSE, LEAST_WORK, RELAXED_TENTHS, STEPS, WEAK, WIDE, WORK_PER_VISIT,
-};
+use crate::solver::gang::tuning::search::{CLOSE, RELAXED_TENTHS, STEPS, WEAK, WIDE, WORK_PER_VISIT};
 
 impl Decomposition {
     /// The linear relaxation, and decisions from it; a bound. Of the budget, a tree on the servers' knapsacks
     /// is left a part if it may follow; whether it is worth it.
-    pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64, has_tree: bool) -> (f64, bool) {
+    pub(in crate::solver::gang) fn search_relaxed(
+        &mut self,
+        budget: u64,
+        has_tree: bool,
+        most: u64,
+    ) -> (f64, bool) {
         self.relaxation.is_generous = self.is_default;
         let without_tree = budget / 10 * RELAXED_TENTHS;
         let relaxed = self.relax(if has_tree { without_tree } else { budget } / 3 * 2);
@@ -54,9 +57,8 @@ impl Decomposition {
             self.improve_regions(bound, work as u64);
         }
         // A tree that follows needs its work, and does better.
-        let is_last = !self.has_tree(LEAST_WORK / WORK_PER_VISIT);
-        if self.is_default && is_last && gap(self, bound) > GOAL && self.has_small_servers() {
-            bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(MOST_WORK));
+        if !has_dual_tree && self.goes_on(bound) && self.has_small_servers() {
+            bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(most));
         }
         (bound, has_dual_tree)
     }
@@ -71,13 +73,12 @@ impl Decomposition {
     /// Goes on beyond the budget by default, up to so much work in all, as long as the gap is wide: a tree
     /// for the bound, where it is affordable, then regions; the bound.
     fn go_on(&mut self, (relaxed, mut bound): (f64, f64), end: u64) -> f64 {
-        let is_wide = |gang: &Self, bound: f64| bound - gang.best_value > GOAL * bound.abs();
         let left = |gang: &Self| end.saturating_sub(gang.pricing.work);
         let tree = left(self) / 10 * TREE_TENTHS;
         if self.affords_tree(tree) {
             bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
         }
-        if is_wide(self, bound) {
+        if self.goes_on(bound) {
             self.improve_regions(bound, left(self));
         }
         bound

@@ -2,13 +2,15 @@
 //!
 //! Depth first. Every node tightens its limits, goes down its own dual from its parent's prices,
 //! fixes what would cost more than the gap, and is left when its bound is no better than the
-//! best decision. What is not visited when the work is spent is bounded by its parent's bound.
+//! best decision. What is not visited when the work is spent is bounded by its parent's bound. Where that
+//! bound is far above the decision, and so much of the tree is done that its end is in sight, the search by
+//! default goes on.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::descent::Stop;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{By, ChannelNo, JobNo, Number};
-use crate::solver::gang::tuning::tree::{NODES_PER_DECISION, STEPS};
+use crate::solver::gang::tuning::tree::{HOPEFUL, MORE, NODES_PER_DECISION, STEPS};
 
 /// What is kept of a node while its children are searched.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +47,15 @@ impl Change {
 pub(in crate::solver::gang) struct Tree {
     path: Vec<Node>,
     spare: Vec<Node>,
+    /// The share of the tree that is done with, if the sides of a node are equals.
+    done: f64,
+}
+
+impl Tree {
+    /// A node below the path's end is done with.
+    fn close(&mut self) {
+        self.done += libm::exp2(-(self.path.len() as f64));
+    }
 }
 
 impl Decomposition {
@@ -60,11 +71,19 @@ impl Decomposition {
 
     fn walk(&mut self, tree: &mut Tree, budget: u64) -> f64 {
         let mut bound = self.descent.best.value;
+        tree.done = 0.0;
+        let begin = self.pricing.work;
+        let mut end = budget;
         loop {
             // The node's own descent is done; `bound` is its bound.
-            if self.pricing.work > budget {
+            if self.pricing.work > end {
                 let open = tree.path.iter().filter(|node| node.other.is_some()).map(|node| node.bound);
-                return open.fold(bound, f64::max);
+                let bound = open.fold(bound, f64::max);
+                let whole = (self.pricing.work - begin) as f64 / tree.done;
+                if end > budget || !self.goes_on(bound) || whole > (HOPEFUL * budget) as f64 {
+                    return bound;
+                }
+                end = MORE * budget;
             }
             if self.nodes.is_multiple_of(NODES_PER_DECISION) {
                 self.candidate();
@@ -79,14 +98,18 @@ impl Decomposition {
                 node.other = Some(other);
                 tree.path.push(node);
                 first.apply(&mut self.limits);
-            } else if !self.back(tree) {
-                return self.best_value;
+            } else {
+                tree.close();
+                if !self.back(tree) {
+                    return self.best_value;
+                }
             }
             loop {
-                if let Some(own) = self.enter(tree, budget) {
+                if let Some(own) = self.enter(tree, end) {
                     bound = own;
                     break;
                 }
+                tree.close();
                 if !self.back(tree) {
                     return self.best_value;
                 }
@@ -97,12 +120,13 @@ impl Decomposition {
     /// Goes to the next open node; false when there is none.
     fn back(&mut self, tree: &mut Tree) -> bool {
         while let Some(node) = tree.path.last_mut() {
-            if let Some(change) = node.other.take()
-                && node.bound > self.best_value + self.tolerance()
-            {
-                self.limits.clone_from(&node.limits);
-                change.apply(&mut self.limits);
-                return true;
+            if let Some(change) = node.other.take() {
+                if node.bound > self.best_value + self.tolerance() {
+                    self.limits.clone_from(&node.limits);
+                    change.apply(&mut self.limits);
+                    return true;
+                }
+                tree.close();
             }
             tree.spare.extend(tree.path.pop());
         }
