@@ -14,6 +14,8 @@ pub(super) mod search {
     pub const LEAST_WORK: u64 = 40_000_000;
     /// The same where the linear relaxation guides it.
     pub const LEAST_WORK_RELAXED: u64 = 16_000_000;
+    /// The part of that, in tenths, with which the relaxation does as well.
+    pub const RELAXED_NEEDS: u64 = 8;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
@@ -159,6 +161,8 @@ pub(super) mod eject {
     pub const CHANNELS: usize = 16;
     /// The most tasks that move for one.
     pub const MOVED: u32 = 4;
+    /// The jobs that are tried to go for a short one, at most.
+    pub const EVICTED: usize = 16;
 }
 
 pub(super) mod polish {
@@ -205,6 +209,14 @@ pub(super) mod relaxed {
     /// The part of the work for a better bound by servers' knapsacks, where they bound better than the
     /// relaxation.
     pub const DESCENT_PART: u64 = 20;
+    /// Below this gap, trees and regions take less than all of their work, in proportion.
+    pub const WORTH_ALL: f64 = 0.005;
+    /// Ruin and recreate has so much of what is left for each unit of the gap, up to this share: where the
+    /// relaxation's decisions are near its bound, others do better.
+    pub const RUIN_PER_GAP: f64 = 3.0;
+    pub const RUIN_SHARE: f64 = 0.4;
+    /// Its turns for each job; work ends it sooner.
+    pub const RUIN_TURNS: usize = 1_000;
     /// The tenths of what is left that a tree over copies has, and the nodes for which they must suffice.
     pub const TREE_TENTHS: u64 = 8;
     pub const LEAST_NODES: u64 = 8;

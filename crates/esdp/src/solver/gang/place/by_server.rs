@@ -5,6 +5,9 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::knapsack::Item;
+use crate::solver::gang::place::eject::worth;
+use crate::solver::gang::place::placement::Placement;
+use crate::solver::gang::problem::number::JobNo;
 use crate::solver::gang::tuning::by_server::{LIKELY, WORK_OF_A_MOVE};
 
 impl Decomposition {
@@ -45,17 +48,16 @@ impl Decomposition {
 
     /// Completes or cuts jobs that are short of their minimum, then adds whatever fits.
     pub(in crate::solver::gang) fn finish(&mut self) {
-        let Self { form, builder, placement, pricing, root_copies, .. } = self;
         // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving
         // others.
-        let relaxed = !root_copies.is_empty();
+        let relaxed = !self.root_copies.is_empty();
+        if relaxed {
+            self.complete_short_jobs();
+        }
+        let Self { form, builder, placement, pricing, root_copies, .. } = self;
         let mut work = 0;
-        for place in 0..builder.jobs.len() {
-            let l = builder.jobs[place];
+        for &l in &builder.jobs {
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
-                if relaxed {
-                    builder.complete_by_moving(form, placement, l, &mut work);
-                }
                 builder.complete(form, placement, l);
             }
         }
@@ -68,5 +70,33 @@ impl Decomposition {
         pricing.work += WORK_OF_A_MOVE * work;
         builder.fill(form, placement);
         placement.commit();
+    }
+
+    /// Completes jobs that are short of their minimum, the most valuable ones first: others are moved, or go.
+    fn complete_short_jobs(&mut self) {
+        let Self { form, builder, placement, pricing, .. } = self;
+        let mut work = 0;
+        let is_short = |placement: &Placement, l: JobNo| {
+            form.jobs[l].is_gang() && placement.copies[l] > 0 && !placement.is_whole(form, l)
+        };
+        for &l in &builder.jobs {
+            if is_short(placement, l) {
+                builder.complete_by_moving(form, placement, l, &mut work);
+            }
+        }
+        let mut short: Vec<(f64, JobNo)> = form
+            .jobs
+            .numbers()
+            .filter(|&l| is_short(placement, l))
+            .map(|l| (worth(form, placement, l), l))
+            .collect();
+        short.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for &(_, l) in &short {
+            if is_short(placement, l) {
+                builder.complete_by_evicting(form, placement, l, &mut work);
+                builder.complete(form, placement, l);
+            }
+        }
+        pricing.work += WORK_OF_A_MOVE * work;
     }
 }

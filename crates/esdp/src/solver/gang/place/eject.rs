@@ -3,12 +3,15 @@
 //! Tasks leave gaps that are too small for the next one: two servers with one free device each hold no task
 //! that needs two. A task is placed on a server from which a few tasks of one other group can move to servers
 //! with room for them. Of all such moves among the best channels, the one with the best objective is taken.
+//!
+//! Where moves do not suffice, jobs that are worth less go: a gang of 13 tasks that lacks one is worth nothing.
 
+use crate::solver::gang::improve::polish::slope;
 use crate::solver::gang::place::build::Builder;
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::number::{ChannelNo, GroupNo, JobNo};
-use crate::solver::gang::tuning::eject::{CHANNELS, MOVED};
+use crate::solver::gang::tuning::eject::{CHANNELS, EVICTED, MOVED};
 
 impl Builder {
     /// Places one more task of a group of a running job, others moved if need be; whether it did. Counts
@@ -114,4 +117,62 @@ impl Builder {
             while placement.missing(form, l) > 0 && self.place_by_moving(form, placement, g, work) {}
         }
     }
+
+    /// Completes a job that stays short: copies of jobs that are worth less go, as long as each brings it
+    /// closer. Nothing changes where that does not suffice, or they are worth more than it.
+    pub fn complete_by_evicting(&self, form: &Form, placement: &mut Placement, l: JobNo, work: &mut u64) {
+        let mark = placement.mark();
+        let mut others: Vec<(f64, JobNo)> = Vec::new();
+        for other in form.jobs.numbers() {
+            if other != l && form.jobs[other].is_gang() && placement.copies[other] > 0 {
+                let copies = f64::from(placement.copies[other]);
+                others.push((worth(form, placement, other) / copies, other));
+                *work += form.channels_of_job(other).len() as u64 / 4;
+            }
+        }
+        others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // What it will be worth: what is missing, as much as what is there.
+        let needed = f64::from(form.jobs[l].minimum) * f64::from(placement.copies[l]);
+        let placed = worth(form, placement, l);
+        let own = placed * needed / (needed - placement.missing(form, l) as f64).max(1.0);
+        let without = placement.value() - placed;
+        let mut lost = 0.0;
+        let mut gone: Vec<JobNo> = Vec::new();
+        for &(worth, other) in others.iter().take(EVICTED) {
+            if lost + worth >= own {
+                break;
+            }
+            let (before, missing) = (placement.mark(), lacks(form, placement, l));
+            placement.copies[other] -= 1;
+            placement.keep_copies(form, form.channels_of_job(other), 0, placement.copies[other]);
+            self.complete_by_moving(form, placement, l, work);
+            if lacks(form, placement, l) < missing {
+                lost += worth;
+                gone.push(other);
+            } else {
+                placement.undo_to(form, before);
+                placement.copies[other] += 1;
+            }
+            if placement.is_whole(form, l) {
+                break;
+            }
+        }
+        if !placement.is_whole(form, l) || placement.value() < without {
+            placement.undo_to(form, mark);
+            gone.iter().for_each(|&other| placement.copies[other] += 1);
+        }
+    }
+}
+
+/// What a job's tasks are worth where they are.
+pub(in crate::solver::gang) fn worth(form: &Form, placement: &Placement, l: JobNo) -> f64 {
+    let slope = slope(form, placement);
+    let worth = |&e: &ChannelNo| (form.v[e] + slope * form.w[e]) * f64::from(placement.uses[e]);
+    form.channels_of_job(l).iter().map(worth).sum()
+}
+
+/// The tasks that a job lacks, of groups with a minimum of their own and in all.
+fn lacks(form: &Form, placement: &Placement, l: JobNo) -> u64 {
+    placement.missing(form, l)
+        + form.groups_of_job(l).map(|g| placement.missing_of_group(form, g)).sum::<u64>()
 }
