@@ -9,8 +9,8 @@
 //!     build decisions, dive, polish by server, ruin and recreate  place/, improve/: polish, ruin
 //! else:                                                           (decision 9)
 //!     price capacities: the linear relaxation, rounded rows       relax/
-//!     dive on it                                                  search/relaxed, place/: dive, eject
-//!     split by the copies of a job, relax and dive again          search/copies
+//!     dive on it; ruin and recreate where that is far off         search/relaxed, place/: dive, eject
+//!     split by a job's copies or a channel's uses, dive again     search/copies
 //!     take a few jobs out and solve for them alone, many times    improve/: region, part
 //! if small: fix what costs more than the gap, branch              search/: fixing, tree
 //! ```
@@ -60,8 +60,8 @@ use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
 use crate::solver::gang::tuning::relaxed::{GOAL, MOST_WORK};
 use crate::solver::gang::tuning::search::{
-    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, ROUNDS, SCORES,
-    SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
+    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, RELAXED_NEEDS, ROUNDS,
+    SCORES, SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
 };
 
 /// A decision's work by default, at least this.
@@ -211,7 +211,9 @@ impl Decomposition {
     /// takes at most `most` units of work.
     fn search_by_relaxation(&mut self, budget: u64, has_tree: bool, most: u64) -> f64 {
         let budget = match self.is_default {
-            true => budget.min(default_budget(self.form.len() as u64, LEAST_WORK_RELAXED)),
+            true => {
+                budget.min(default_budget(self.form.len() as u64, LEAST_WORK_RELAXED) / 10 * RELAXED_NEEDS)
+            }
             false => budget,
         };
         let (bound, has_tree) = self.search_relaxed(budget, has_tree, most);

@@ -24,11 +24,12 @@ impl Region {
 impl Decomposition {
     /// Takes turns until many of them in a row gain nothing, the bound is near, or the work is spent.
     pub(in crate::solver::gang) fn improve_regions(&mut self, bound: f64, work: u64) {
-        let end = self.pricing.work.saturating_add(work);
+        let begin = self.pricing.work;
+        let end = begin.saturating_add(work);
         self.region.sequence.reset();
         self.take_up_best();
         let mut idle = 0;
-        while idle < PATIENCE && self.pricing.work < end {
+        while idle < PATIENCE && self.pricing.work < begin.saturating_add(self.worth_it(work, bound)) {
             let before = self.best_value;
             if bound - before <= CLOSE * bound || !self.choose_region(idle / WIDER % WIDEST) {
                 return;

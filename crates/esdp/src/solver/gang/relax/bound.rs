@@ -15,7 +15,7 @@ use super::interior::Interior;
 use super::open::{Open, Source};
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::problem::number::{ByChannel, ByGroup, ChannelNo, JobNo, Number};
+use crate::solver::gang::problem::number::{ByChannel, ByGroup, ChannelNo, GroupNo, JobNo, Number};
 
 /// Prices of everything that is limited.
 #[derive(Debug, Clone, Default)]
@@ -164,18 +164,30 @@ impl Multipliers {
         let copies = if whole { 1 } else { most };
         let minimum = if whole { u64::from(job.minimum) } else { 0 };
         let (mut value, mut tasks) = (0.0, 0u64);
+        // Lower limits are of all copies together: of several alike, any may be the one.
+        let is_limited = !whole || most == 1;
+        let low = |e: ChannelNo| if is_limited { u64::from(limits.low[e]) } else { 0 };
+        for &e in form.channels_of_job(l).iter().filter(|&&e| low(e) > 0) {
+            value += self.r[e] * low(e) as f64;
+            tasks += low(e);
+            if let Some(g) = form.group[e] {
+                self.counts[g.place() - first] += low(e);
+            }
+        }
         // What groups with a minimum of their own still need.
-        let mut needed: u64 = form.groups_of_job(l).map(|g| u64::from(form.groups[g].minimum)).sum();
+        let lacks =
+            |g: GroupNo| u64::from(form.groups[g].minimum).saturating_sub(self.counts[g.place() - first]);
+        let mut needed: u64 = form.groups_of_job(l).map(lacks).sum();
         for &(r, e) in &self.order {
             let missing = minimum.saturating_sub(tasks + needed);
             if r <= 0.0 && missing == 0 && needed == 0 {
                 break;
             }
-            let mut uses = u64::from(limits.high[e]);
+            let mut uses = u64::from(limits.high[e]) - low(e);
             if let Some(g) = form.group[e] {
                 let (group, taken) = (&form.groups[g], &mut self.counts[g.place() - first]);
                 let own = u64::from(group.minimum).saturating_sub(*taken);
-                uses = uses.min(u64::from(group.count) * copies - *taken);
+                uses = uses.min((u64::from(group.count) * copies).saturating_sub(*taken));
                 if r <= 0.0 {
                     uses = uses.min(own + missing);
                 }

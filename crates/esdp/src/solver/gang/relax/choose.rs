@@ -7,7 +7,7 @@
 use super::Relaxation;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::problem::number::{By, ByGroup, ByServer, ChannelNo, Number};
+use crate::solver::gang::problem::number::{By, ByChannel, ByGroup, ByServer, ChannelNo, Number};
 use crate::solver::gang::tuning::choose::{APART, FEW, LARGE, LEAST_APART, LEAST_USED, MOST};
 use std::cmp::Ordering;
 
@@ -76,6 +76,15 @@ impl Relaxation {
         }
         self.trial = multipliers;
         self.work += 20 * form.len() as u64;
+    }
+
+    /// Takes in the channels that the prices of the solution at hand bring near use; whether there are any.
+    pub(super) fn take_back(&mut self, form: &Form, limits: &Limits) -> bool {
+        let count = |apart: &ByChannel<bool>| apart.iter().filter(|apart| **apart).count();
+        let before = count(&self.apart);
+        self.choose_by_prices(form, limits, false);
+        self.work += 4 * form.len() as u64;
+        count(&self.apart) < before
     }
 
     /// Takes in the first channels of each server and of each group by falling score; that order.

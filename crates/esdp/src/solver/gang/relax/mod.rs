@@ -162,10 +162,16 @@ impl Relaxation {
         bound
     }
 
-    /// Solves a part of a problem with the rows there are; its bound.
+    /// Solves a part of a problem with the rows there are; its bound. Limits change prices: channels that
+    /// these bring near use come back, once.
     pub fn solve_part(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
         let end = self.work.saturating_add(work);
-        self.solve_once(form, limits, f64::INFINITY, end)
+        let bound = self.solve_once(form, limits, f64::INFINITY, end);
+        let misses = bound - self.value(form) > MISSING * bound;
+        if form.len() > LARGE || !misses || !self.take_back(form, limits) {
+            return bound;
+        }
+        self.solve_once(form, limits, bound, end)
     }
 
     /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.

@@ -1,15 +1,16 @@
-//! A tree over the jobs' copies, on the linear relaxation: the bound falls, and every node is a start for a
-//! dive.
+//! A tree over the jobs' copies, then over the uses of channels, on the linear relaxation: the bound falls,
+//! and every node is a start for a dive.
 //!
 //! The node with the highest bound comes first. It is split by the job whose copies are farthest from a whole
-//! number; both sides are solved with the rounded rows that the root found. Where servers' own knapsacks
+//! number, or, where all copies are whole, by such a channel; both sides are solved with the rounded rows that
+//! the root found. The smaller the gap, the less of its work the tree takes. Where servers' own knapsacks
 //! (`prices.rs`) bounded the root better at the relaxation's prices, they bound nodes too. What is still open
 //! when the work is spent keeps its bound. Before all, jobs are settled whose other numbers of copies would
 //! cost more than the gap.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::problem::number::{ByJob, JobNo};
+use crate::solver::gang::problem::number::{By, ByJob, ChannelNo, JobNo, Number};
 use crate::solver::gang::search::relaxed::task_prices;
 use crate::solver::gang::tuning::copies::WHOLE;
 use crate::solver::gang::tuning::search::WORK_PER_VISIT;
@@ -20,8 +21,17 @@ struct Node {
     bound: f64,
     fewest: ByJob<u32>,
     most: ByJob<u32>,
-    /// The job to split by and its copies, rounded down; nothing where all are whole.
-    split: Option<(JobNo, u32)>,
+    /// Channels whose uses are limited, and from what to what.
+    uses: Vec<(ChannelNo, u32, u32)>,
+    /// Nothing where all is whole.
+    split: Option<Split>,
+}
+
+/// What to split by, and its number in the relaxation, rounded down.
+#[derive(Debug, Clone, Copy)]
+enum Split {
+    Copies(JobNo, u32),
+    Uses(ChannelNo, u32),
 }
 
 /// The nodes that are open, and the highest bound of those that cannot be split.
@@ -52,14 +62,15 @@ impl Decomposition {
         (relaxed, bound): (f64, f64),
         work: u64,
     ) -> f64 {
-        let end = self.pricing.work.saturating_add(work);
+        let begin = self.pricing.work;
+        let end = begin.saturating_add(work);
         let root = self.relaxation.multipliers.clone();
         let mut limits = self.limits.clone();
         self.settle_copies(relaxed, &mut limits);
         let whole = limits.clone();
         self.relaxation.copies.clone_from(&self.root_copies);
-        let mut nodes = Nodes { open: vec![self.node(&limits, bound)], unsplit: 0.0 };
-        while self.pricing.work < end
+        let mut nodes = Nodes { open: vec![self.node(&limits, Vec::new(), bound)], unsplit: 0.0 };
+        while self.pricing.work < begin.saturating_add(self.worth_it(work, nodes.bound()))
             && let Some(node) = nodes.pop_highest()
         {
             if !self.beats(node.bound) {
@@ -67,7 +78,7 @@ impl Decomposition {
                 nodes.open.clear();
                 break;
             }
-            let Some((job, floor)) = node.split else {
+            let Some(split) = node.split else {
                 nodes.unsplit = nodes.unsplit.max(node.bound);
                 continue;
             };
@@ -75,12 +86,18 @@ impl Decomposition {
                 limits.clone_from(&whole);
                 limits.fewest.clone_from(&node.fewest);
                 limits.most.clone_from(&node.most);
-                if up {
-                    limits.fewest[job] = floor + 1
-                } else {
-                    limits.most[job] = floor
+                let mut uses = node.uses.clone();
+                match split {
+                    Split::Copies(job, floor) if up => limits.fewest[job] = floor + 1,
+                    Split::Copies(job, floor) => limits.most[job] = floor,
+                    Split::Uses(e, floor) if up => uses.push((e, floor + 1, u32::MAX)),
+                    Split::Uses(e, floor) => uses.push((e, 0, floor)),
                 }
-                nodes.open.extend(self.search_node(&mut limits, node.bound, end));
+                for &(e, low, high) in &uses {
+                    limits.low[e] = limits.low[e].max(low);
+                    limits.high[e] = limits.high[e].min(high);
+                }
+                nodes.open.extend(self.search_node(&mut limits, uses, node.bound, end));
             }
         }
         self.relaxation.multipliers = root;
@@ -89,7 +106,13 @@ impl Decomposition {
     }
 
     /// Solves the relaxation within limits and dives from there; what is left to search, if anything.
-    fn search_node(&mut self, limits: &mut Limits, parent: f64, end: u64) -> Option<Node> {
+    fn search_node(
+        &mut self,
+        limits: &mut Limits,
+        uses: Vec<(ChannelNo, u32, u32)>,
+        parent: f64,
+        end: u64,
+    ) -> Option<Node> {
         self.pricing.work += 4 * self.form.len() as u64;
         if !limits.propagate(&self.form) {
             return None;
@@ -103,7 +126,7 @@ impl Decomposition {
         if !self.beats(bound) {
             return None;
         }
-        let node = self.node(limits, bound);
+        let node = self.node(limits, uses, bound);
         self.score_relaxed();
         self.dive_from_relaxation(limits, end.saturating_sub(self.pricing.work));
         self.beats(bound).then_some(node)
@@ -121,16 +144,15 @@ impl Decomposition {
         bound
     }
 
-    /// A node with the relaxation's copies.
-    fn node(&self, limits: &Limits, bound: f64) -> Node {
-        let copies = &self.relaxation.copies;
-        let doubt = |l: JobNo| 0.5 - (copies[l] - libm::floor(copies[l]) - 0.5).abs();
-        let open =
-            self.form.jobs.numbers().filter(|&l| limits.fewest[l] < limits.most[l] && doubt(l) > WHOLE);
-        let split = open.max_by(|&a, &b| doubt(a).total_cmp(&doubt(b)).then(b.cmp(&a)));
-        let floor = |l: JobNo| (copies[l] as u32).clamp(limits.fewest[l], limits.most[l] - 1);
-        let (fewest, most) = (limits.fewest.clone(), limits.most.clone());
-        Node { bound, fewest, most, split: split.map(|l| (l, floor(l))) }
+    /// A node with the relaxation's solution.
+    fn node(&self, limits: &Limits, uses: Vec<(ChannelNo, u32, u32)>, bound: f64) -> Node {
+        let relaxation = &self.relaxation;
+        let copies = most_doubtful(&limits.fewest, &limits.most, &relaxation.copies);
+        let split = copies.map(|(l, floor)| Split::Copies(l, floor)).or_else(|| {
+            let uses = most_doubtful(&limits.low, &limits.high, &relaxation.uses);
+            uses.map(|(e, floor)| Split::Uses(e, floor))
+        });
+        Node { bound, fewest: limits.fewest.clone(), most: limits.most.clone(), uses, split }
     }
 
     /// Settles jobs whose other numbers of copies would cost more than the gap.
@@ -148,4 +170,12 @@ impl Decomposition {
             }
         }
     }
+}
+
+/// The open number that is farthest from a whole one, the first of several, and what it is rounded down.
+fn most_doubtful<N: Number>(low: &By<N, u32>, high: &By<N, u32>, at: &By<N, f64>) -> Option<(N, u32)> {
+    let doubt = |n: N| 0.5 - (at[n] - libm::floor(at[n]) - 0.5).abs();
+    let open = low.numbers().filter(|&n| low[n] < high[n] && doubt(n) > WHOLE);
+    let most = open.max_by(|&a, &b| doubt(a).total_cmp(&doubt(b)).then(b.place().cmp(&a.place())))?;
+    Some((most, (at[most] as u32).clamp(low[most], high[most] - 1)))
 }

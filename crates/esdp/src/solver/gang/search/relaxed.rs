@@ -10,9 +10,10 @@ use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
-    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, TREE_TENTHS, WANTED,
+    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, RUIN_PER_GAP, RUIN_SHARE, RUIN_TURNS,
+    TREE_TENTHS, WANTED, WORTH_ALL,
 };
-use crate::solver::gang::tuning::search::{CLOSE, RELAXED_TENTHS, STEPS, WEAK, WIDE, WORK_PER_VISIT};
+use crate::solver::gang::tuning::search::{CLOSE, RELAXED_TENTHS, STEPS, WEAK, WORK_PER_VISIT};
 
 impl Decomposition {
     /// The linear relaxation, and decisions from it; a bound. Of the budget, a tree on the servers' knapsacks
@@ -42,25 +43,39 @@ impl Decomposition {
         if gap(self, bound) > CLOSE {
             self.dive_within_root(left(self) / 2);
         }
-        // The less there is to gain, the less work is worth it.
-        let share = |gang: &Self, bound: f64| (gap(gang, bound) / WIDE).min(1.0);
+        if gap(self, bound) > CLOSE {
+            let share = (RUIN_PER_GAP * gap(self, bound)).min(RUIN_SHARE);
+            self.ruin_relaxed((left(self) as f64 * share) as u64);
+        }
         let tree = left(self) / 10 * TREE_TENTHS;
         let has_tree = self.affords_tree(tree);
         if gap(self, bound) > CLOSE && has_tree {
-            let work = tree as f64 * share(self, bound);
-            bound = bound.min(self.branch_on_copies((relaxed, bound), work as u64));
+            bound = bound.min(self.branch_on_copies((relaxed, bound), tree));
         }
         // Where the whole problem is no larger than a region, the tree has looked for all that regions could
         // find.
         if gap(self, bound) > CLOSE && (!has_tree || self.form.jobs.len() > region::JOBS) {
-            let work = left(self) as f64 * share(self, bound);
-            self.improve_regions(bound, work as u64);
+            self.improve_regions(bound, left(self));
         }
         // A tree that follows needs its work, and does better.
         if !has_dual_tree && self.goes_on(bound) && self.has_small_servers() {
             bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(most));
         }
         (bound, has_dual_tree)
+    }
+
+    /// The share of so much work that is worth it at a bound: the less there is to gain, the less.
+    pub(in crate::solver::gang) fn worth_it(&self, work: u64, bound: f64) -> u64 {
+        let gap = (bound - self.best_value) / bound.abs().max(f64::MIN_POSITIVE);
+        (work as f64 * (gap / WORTH_ALL).clamp(0.0, 1.0)) as u64
+    }
+
+    /// Searches around the best decision by ruin and recreate.
+    fn ruin_relaxed(&mut self, work: u64) {
+        self.take_up_best();
+        let before = self.pricing.work;
+        self.improve(RUIN_TURNS, work / WORK_PER_VISIT);
+        self.pricing.work += (self.pricing.work - before) * (WORK_PER_VISIT - 1);
     }
 
     /// Whether a server holds so few tasks that the relaxation says little of it.
