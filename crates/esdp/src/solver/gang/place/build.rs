@@ -3,7 +3,7 @@
 
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
-use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, JobNo, Number};
+use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, GroupNo, JobNo, Number};
 use crate::solver::gang::tuning::build::DEAREST;
 
 /// Orders in which jobs and their channels are tried; buffers are reused.
@@ -11,6 +11,10 @@ use crate::solver::gang::tuning::build::DEAREST;
 pub(in crate::solver::gang) struct Builder {
     /// Job after job, its channels by falling score.
     ranked: Vec<ChannelNo>,
+    /// Group after group, its channels by falling score; where each group's begin, one more entry than
+    /// groups.
+    in_group: Vec<ChannelNo>,
+    group_start: Vec<usize>,
     /// Jobs by falling score.
     pub jobs: Vec<JobNo>,
     pub score: ByChannel<f64>,
@@ -26,10 +30,36 @@ impl Builder {
             self.ranked[form.places_of_job(l)]
                 .sort_unstable_by(|&a, &b| score[b].total_cmp(&score[a]).then(a.cmp(&b)));
         }
+        self.rank_in_groups(form);
         self.jobs.clear();
         self.jobs.extend(form.jobs.numbers());
         let share = |l: JobNo| copies[l] / f64::from(form.jobs[l].copies.max(1));
         self.jobs.sort_by(|&a, &b| share(b).total_cmp(&share(a)).then(a.cmp(&b)));
+    }
+
+    /// Lists the ranked channels by group: counts, then places.
+    fn rank_in_groups(&mut self, form: &Form) {
+        let Self { ranked, in_group, group_start, .. } = self;
+        group_start.clear();
+        group_start.resize(form.groups.len() + 1, 0);
+        let tied = || ranked.iter().filter_map(|&e| Some((e, form.group[e]?.place())));
+        tied().for_each(|(_, g)| group_start[g] += 1);
+        let mut end = 0;
+        for start in group_start.iter_mut() {
+            end += *start;
+            *start = end;
+        }
+        in_group.clear();
+        in_group.resize(end, ChannelNo::default());
+        for (e, g) in tied().rev() {
+            group_start[g] -= 1;
+            in_group[group_start[g]] = e;
+        }
+    }
+
+    /// The channels of a group by falling score.
+    pub fn ranked_in_group(&self, g: GroupNo) -> &[ChannelNo] {
+        &self.in_group[self.group_start[g.place()]..self.group_start[g.place() + 1]]
     }
 
     /// The channels of a job by falling score.
@@ -84,10 +114,13 @@ impl Builder {
 
     /// Tasks that the running copies of a job lack of groups with a minimum of their own, as far as they fit.
     fn add_needed_by_groups(&self, form: &Form, placement: &mut Placement, l: JobNo) {
-        let channels = self.ranked(form, l);
         for g in form.groups_of_job(l).filter(|&g| form.groups[g].is_needed()) {
-            for &e in channels.iter().filter(|&&e| form.group[e] == Some(g)) {
-                placement.add(form, e, placement.missing_of_group(form, g));
+            for &e in self.ranked_in_group(g) {
+                let missing = placement.missing_of_group(form, g);
+                if missing == 0 {
+                    break;
+                }
+                placement.add(form, e, missing);
             }
         }
     }
@@ -107,12 +140,7 @@ impl Builder {
     /// Brings a running job to its minima, or cuts its copies to those that reach them.
     pub fn complete(&self, form: &Form, placement: &mut Placement, l: JobNo) {
         self.add_needed(form, placement, l);
-        // Cutting a copy may take tasks too: as often as it needs.
-        while placement.copies[l] > 0 && !placement.is_whole(form, l) {
-            let fewer = placement.copies[l] - 1;
-            placement.copies[l] = fewer;
-            placement.keep_copies(form, form.channels_of_job(l), 0, fewer);
-        }
+        placement.cut_copies(form, l);
     }
 
     /// Single tasks of running jobs, wherever one fits and raises the objective.

@@ -21,14 +21,13 @@ impl Builder {
         work: &mut u64,
     ) -> bool {
         let l = form.groups[g].job;
-        let own = self.ranked(form, l);
         let all = u64::from(form.groups[g].count) * u64::from(placement.copies[l]);
         if placement.group[g] >= all {
             return false;
         }
         let mark = placement.mark();
         let mut best: Option<(f64, ChannelNo, ChannelNo)> = None;
-        for &e in own.iter().filter(|&&e| form.group[e] == Some(g)).take(CHANNELS) {
+        for &e in self.ranked_in_group(g).iter().take(CHANNELS) {
             for f in form.channels(form.server[e]) {
                 *work += 1;
                 if placement.uses[f] == 0 || form.group[f] == Some(g) {
@@ -66,14 +65,13 @@ impl Builder {
             moved += 1;
         }
         placement.set(form, e, placement.uses[e] + 1);
-        let (server, group, l) = (form.server[f], form.group[f], form.job[f]);
-        let others = self.ranked(form, l);
+        let others = form.group[f].map_or(&[][..], |g| self.ranked_in_group(g));
         for &other in others {
             if moved == 0 {
                 break;
             }
             *work += 1;
-            if form.group[other] == group && form.server[other] != server {
+            if form.server[other] != form.server[f] {
                 let more = placement.most_more(form, other).min(moved);
                 placement.set(form, other, placement.uses[other] + more);
                 moved -= more;
