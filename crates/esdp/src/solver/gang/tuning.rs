@@ -319,6 +319,12 @@ pub(super) mod interior {
     pub const SHORT_OF: f64 = 0.995;
     /// The first product of slack and price, of an objective whose terms are at most about 1.
     pub const FIRST: f64 = 0.05;
+    /// Where channels have more uses than this, on average, it grows with them.
+    pub const MANY: f64 = 4.0;
+    /// A job starts anew where its tasks are more than this, and more than so many times the uses of its
+    /// channels.
+    pub const MANY_TASKS: f64 = 1_000.0;
+    pub const FAR: f64 = 10.0;
     /// Steps that only centre, at first.
     pub const CENTRING: usize = 2;
     /// The most times that a step is corrected for products that it leaves far from the others (Gondzio).
