@@ -4,7 +4,7 @@
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, GroupNo, JobNo, Number};
-use crate::solver::gang::tuning::build::DEAREST;
+use crate::solver::gang::tuning::build::{DEAREST, ONE_BY_ONE};
 
 /// Orders in which jobs and their channels are tried; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -71,21 +71,37 @@ impl Builder {
     pub fn build(&self, form: &Form, placement: &mut Placement) {
         placement.reset(form);
         for &l in &self.jobs {
-            while self.insert(form, placement, l, 0) {}
+            self.insert_all(form, placement, l, 0);
         }
         self.fill(form, placement);
         placement.commit();
     }
 
-    /// One more copy of a job, if it fits and raises the objective. A `salt` other than 0 passes over
-    /// some of its better channels at first.
-    pub fn insert(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64) -> bool {
+    /// More copies of a job as long as they fit and raise the objective, of very many a part at a time. A
+    /// `salt` other than 0 passes over some of its better channels at first. How often it tried.
+    pub fn insert_all(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64) -> u64 {
+        let (mut tries, mut more) = (0, 1);
+        loop {
+            tries += 1;
+            if self.insert(form, placement, l, salt, more) {
+                more *= if tries > ONE_BY_ONE { 2 } else { 1 };
+            } else if more == 1 {
+                return tries;
+            } else {
+                more /= 4;
+            }
+            more = more.min(form.jobs[l].copies - placement.copies[l]).max(1);
+        }
+    }
+
+    /// More copies of a job, if all of them fit and raise the objective.
+    fn insert(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64, more: u32) -> bool {
         let job = &form.jobs[l];
         if !job.is_gang() || placement.copies[l] >= job.copies {
             return false;
         }
         let (mark, before) = (placement.mark(), placement.value());
-        placement.copies[l] += 1;
+        placement.copies[l] += more;
         self.add_needed_by_groups(form, placement, l);
         let channels = self.ranked(form, l);
         let mut open: u64 = form
@@ -107,7 +123,7 @@ impl Builder {
         if placement.is_whole(form, l) && placement.value() > before {
             return true;
         }
-        placement.copies[l] -= 1;
+        placement.copies[l] -= more;
         placement.undo(form, mark);
         false
     }

@@ -5,7 +5,7 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::knapsack::Item;
-use crate::solver::gang::tuning::by_server::{LIKELY, WORK_OF_A_MOVE};
+use crate::solver::gang::tuning::by_server::{LIKELY, MOVES, MOVES_PER_CHANNEL, WORK_OF_A_MOVE};
 
 impl Decomposition {
     /// Goes over the servers, into the placement. `pricing.r` holds the values.
@@ -49,23 +49,24 @@ impl Decomposition {
         // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving
         // others.
         let relaxed = !root_copies.is_empty();
-        let mut work = 0;
+        let most = MOVES + MOVES_PER_CHANNEL * form.len() as u64;
+        let mut left = most;
         for place in 0..builder.jobs.len() {
             let l = builder.jobs[place];
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
                 if relaxed {
-                    builder.complete_by_moving(form, placement, l, &mut work);
+                    builder.complete_by_moving(form, placement, l, &mut left);
                 }
                 builder.complete(form, placement, l);
             }
         }
         for &l in &builder.jobs {
-            while builder.insert(form, placement, l, 0) {}
+            builder.insert_all(form, placement, l, 0);
             if relaxed && root_copies[l] > LIKELY {
-                while builder.insert_by_moving(form, placement, l, &mut work) {}
+                while builder.insert_by_moving(form, placement, l, &mut left) {}
             }
         }
-        pricing.work += WORK_OF_A_MOVE * work;
+        pricing.work += WORK_OF_A_MOVE * (most - left) * form.effort();
         builder.fill(form, placement);
         placement.commit();
     }
