@@ -3,7 +3,7 @@
 
 use crate::alike::Alike;
 use crate::draws::{draws, exact};
-use esdp::solver::{Exhaustive, Greedy, Guarantee, Instance, Paper, Solver, Stopped};
+use esdp::solver::{Exhaustive, Gang, Greedy, Group, Guarantee, Instance, Paper, Solver, Stopped};
 
 /// Reading a problem and placing something visits each of its numbers some times.
 fn least(instance: &Instance) -> u64 {
@@ -12,20 +12,26 @@ fn least(instance: &Instance) -> u64 {
 }
 
 fn check(name: &str, instance: &Instance) {
+    check_within(name, instance, least(instance));
+}
+
+/// Checks that no budget is exceeded by more than itself and so much work.
+fn check_within(name: &str, instance: &Instance, least: u64) {
+    let greedy = Greedy::default().solve(&instance.problem().unwrap()).unwrap();
     for budget in [0, 10_000, 100_000, 1_000_000] {
         let solution = exact(instance, budget);
+        assert!(solution.value >= greedy.value * (1.0 - 1e-9), "{name} at {budget}: less than greedy");
         let proved = solution.guarantee == Guarantee::Optimal;
         assert_eq!(
             solution.stopped,
             if proved { Stopped::Proved } else { Stopped::Budget },
             "{name} at {budget}"
         );
-        let most = 2 * budget + least(instance);
+        let most = 2 * budget + least;
         assert!(solution.work <= most, "{name}: {} of {budget}, at most {most}", solution.work);
     }
-    let greedy = Greedy::default().solve(&instance.problem().unwrap()).unwrap();
     assert_eq!(greedy.stopped, Stopped::Gap, "{name}: greedy has one pass");
-    assert!(greedy.work <= 40_000_000 + least(instance), "{name}: greedy {}", greedy.work);
+    assert!(greedy.work <= 40_000_000 + least, "{name}: greedy {}", greedy.work);
 }
 
 #[test]
@@ -50,6 +56,71 @@ fn with_many_copies() {
         Alike { servers: 2, capacity: vec![1 << 40], jobs: 4, tasks: 2, request: 1..=3 }.instance(2);
     instance.jobs.iter_mut().for_each(|job| job.copies = 1 << 20);
     check("copies", &instance);
+}
+
+/// Jobs of many groups, on servers with many devices, in many copies.
+struct Wide {
+    servers: u64,
+    devices: u64,
+    /// Every server has this of every device, and up to as much again.
+    capacity: u64,
+    jobs: u32,
+    groups: u32,
+    copies: u32,
+    /// What the cluster has of the last device.
+    cluster: u64,
+}
+
+impl Wide {
+    fn instance(&self) -> Instance {
+        let mut state = 1u64;
+        let mut number = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % limit
+        };
+        let mut cluster = vec![u64::MAX; self.devices as usize];
+        cluster[self.devices as usize - 1] = self.cluster;
+        let mut instance = Instance::new(cluster);
+        for _ in 0..self.servers * self.devices {
+            instance.server_capacity.push(self.capacity + number(self.capacity));
+        }
+        for job in 0..self.jobs {
+            instance.jobs.push(Gang { minimum: 2 * self.groups, copies: self.copies });
+            for _ in 0..self.groups {
+                let group = instance.groups.len() as u32;
+                instance.groups.push(Group { job, count: 3, minimum: 1 });
+                let request: Vec<u64> = (0..self.devices).map(|_| number(4)).collect();
+                for server in 0..self.servers as u32 {
+                    instance.push(&request, 0.1 + number(1_000) as f64 / 1_000.0, 0.0);
+                    instance.server.push(server);
+                    instance.group.push(group);
+                }
+            }
+        }
+        instance
+    }
+}
+
+const WIDE: Wide =
+    Wide { servers: 12, devices: 3, capacity: 40, jobs: 6, groups: 1, copies: 1, cluster: u64::MAX };
+
+/// What grows faster than the input would show: work for each number stays the same.
+#[test]
+fn on_jobs_of_many_groups_on_many_devices_and_in_many_copies() {
+    let wide = [
+        ("one job of 400 groups", Wide { jobs: 1, groups: 400, capacity: 400, ..WIDE }),
+        ("1000 groups", Wide { jobs: 2, groups: 1_000, servers: 4, capacity: 1_000, ..WIDE }),
+        ("30 groups", Wide { groups: 30, ..WIDE }),
+        ("60 devices", Wide { devices: 60, jobs: 100, ..WIDE }),
+        ("400 devices", Wide { devices: 400, jobs: 30, ..WIDE }),
+        ("copies", Wide { copies: 60_000, capacity: 1 << 20, ..WIDE }),
+        ("copies in a cluster", Wide { copies: 60_000, capacity: 1 << 20, cluster: 1 << 21, ..WIDE }),
+        ("copies of groups", Wide { copies: 60_000, capacity: 1 << 20, groups: 30, ..WIDE }),
+    ];
+    for (name, wide) in wide {
+        let instance = wide.instance();
+        check_within(name, &instance, 1_000 * (instance.mean.len() + instance.requests.len()) as u64);
+    }
 }
 
 #[test]

@@ -60,13 +60,15 @@ use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
 use crate::solver::gang::tuning::relaxed::{GOAL, MOST_WORK};
 use crate::solver::gang::tuning::search::{
-    CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL, RELAXED_NEEDS, ROUNDS,
-    SCORES, SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
+    CANDIDATE, CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL,
+    MOST_BY_DEFAULT, RELAXED_NEEDS, ROUNDS, SCORES, SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK,
+    WORK_PER_CHANNEL, WORK_PER_VISIT,
 };
 
 /// A decision's work by default, at least this.
 fn default_budget(channels: u64, least: u64) -> u64 {
-    (WORK_PER_CHANNEL * channels).min(WORK + MORE_WORK_PER_CHANNEL * channels).max(least)
+    let most = (WORK + MORE_WORK_PER_CHANNEL * channels).min(MOST_BY_DEFAULT);
+    (WORK_PER_CHANNEL * channels).min(most).max(least)
 }
 
 /// The decomposition and its buffers.
@@ -244,7 +246,7 @@ impl Decomposition {
     fn search_by_servers(&mut self, budget: u64, newton: bool) -> f64 {
         self.price(budget, newton);
         let is_large = self.form.len() > LARGE;
-        self.candidate();
+        self.candidate(budget / CANDIDATE);
         if newton && self.gap() > CLOSE {
             self.dive(budget / 4);
             self.keep();
@@ -259,7 +261,7 @@ impl Decomposition {
             self.descent.run(&self.form, &self.limits, &mut self.pricing, stop);
             // Scoring all channels costs as much as many dual steps where servers are crowded.
             if !newton && (!is_large || round == 3 || round == rounds) {
-                self.candidate();
+                self.candidate(budget / CANDIDATE);
                 self.improve(4, budget / 20);
             }
             let bound = self.descent.best.value;
@@ -267,7 +269,7 @@ impl Decomposition {
                 break;
             }
             last = bound;
-            if !self.beats(self.descent.best.value) {
+            if !self.beats(self.descent.best.value) || self.pricing.work >= budget {
                 break;
             }
         }

@@ -10,6 +10,8 @@ pub(super) mod search {
     pub const WORK_PER_CHANNEL: u64 = 30_000;
     pub const WORK: u64 = 120_000_000;
     pub const MORE_WORK_PER_CHANNEL: u64 = 6_000;
+    /// No decision gets more by default: some seconds.
+    pub const MOST_BY_DEFAULT: u64 = 1_200_000_000;
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
     /// The same where the linear relaxation guides it.
@@ -33,6 +35,8 @@ pub(super) mod search {
     pub const CLOSE: f64 = 1e-4;
     /// Closer than this, they are improved with less than all the work that is left, in proportion.
     pub const WIDE: f64 = 0.01;
+    /// The part of the visits that a decision built from the dual's averages may take.
+    pub const CANDIDATE: u64 = 8;
     /// Rounds of dual steps at the root, each followed by a decision.
     pub const ROUNDS: usize = 8;
     /// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.
@@ -45,6 +49,11 @@ pub(super) mod search {
     /// many channels.
     pub const TREE: u64 = 20_000;
     pub const SMALL: usize = 50;
+}
+
+pub(super) mod form {
+    /// So many amounts are looked at in the time that a unit of work stands for.
+    pub const FEW_AMOUNTS: usize = 24;
 }
 
 pub(super) mod fill {
@@ -127,6 +136,8 @@ pub(super) mod build {
     /// Uses that fall short of a server's best ones by more than this, in the scaled objective, are only
     /// taken to bring a job to its minimum, or where room is left in the end.
     pub const DEAREST: f64 = 0.05;
+    /// Copies of a job that are tried one by one, before more of them are tried at once.
+    pub const ONE_BY_ONE: u64 = 8;
 }
 
 pub(super) mod by_server {
@@ -134,6 +145,10 @@ pub(super) mod by_server {
     pub const LIKELY: f64 = 0.2;
     /// A channel looked at while tasks are moved, in units of work.
     pub const WORK_OF_A_MOVE: u64 = 20;
+    /// The most channels looked at while tasks are moved for a decision: so many, and so many for each
+    /// channel.
+    pub const MOVES: u64 = 100_000;
+    pub const MOVES_PER_CHANNEL: u64 = 50;
 }
 
 pub(super) mod dive {
@@ -271,6 +286,9 @@ pub(super) mod relax {
     /// With the default budget, rounds that gain this share of the bound do not count: the decision and all
     /// that follows are the better for them.
     pub const MUCH: f64 = 5e-3;
+    /// Where the jobs' own matrices take more multiplications than this in a step, there is no relaxation at
+    /// usual budgets.
+    pub const DEAREST: u64 = 1_000_000_000;
 }
 
 pub(super) mod choose {
@@ -305,6 +323,8 @@ pub(super) mod cuts {
     pub const BROKEN: f64 = 0.01;
     /// Rows kept for a server in a round.
     pub const KEPT: usize = 3;
+    /// Other devices, of those that are nearly full, that a device is weighed together with, at most.
+    pub const PAIRED: usize = 4;
     /// Weights tried for each device, at most.
     pub const WEIGHTS: usize = 15;
     /// Rooms of at most this many are tried with these weights, ...
@@ -331,6 +351,12 @@ pub(super) mod interior {
     pub const SHORT_OF: f64 = 0.995;
     /// The first product of slack and price, of an objective whose terms are at most about 1.
     pub const FIRST: f64 = 0.05;
+    /// Where channels have more uses than this, on average, it grows with them.
+    pub const MANY: f64 = 4.0;
+    /// A job starts anew where its tasks are more than this, and more than so many times the uses of its
+    /// channels.
+    pub const MANY_TASKS: f64 = 1_000.0;
+    pub const FAR: f64 = 10.0;
     /// Steps that only centre, at first.
     pub const CENTRING: usize = 2;
     /// The most times that a step is corrected for products that it leaves far from the others (Gondzio).

@@ -11,6 +11,7 @@
 //! the best pattern found its uses: too high, never too low.
 
 use crate::model::Amount;
+use crate::solver::gang::problem::form::effort;
 use crate::solver::gang::problem::number::{ByChannel, ChannelNo, Number};
 use crate::solver::gang::tuning::knapsack::EVEN;
 
@@ -42,6 +43,8 @@ pub(in crate::solver::gang) struct Knapsack {
     best: Vec<u32>,
     room: Vec<Amount>,
     inverse: Vec<f64>,
+    /// The value for weight at which the last room was full; 0 where all fitted.
+    critical: f64,
     /// Visits so far, for the work budget.
     pub visits: u64,
 }
@@ -69,8 +72,9 @@ impl Knapsack {
         uses: &mut ByChannel<u32>,
     ) -> f64 {
         let devices = room.len();
+        self.critical = 0.0;
         let request = |item: &Item| &requests[item.channel.place() * devices..][..devices];
-        self.visits += self.items.len() as u64;
+        self.visits += self.items.len() as u64 * effort(devices);
         if let [item] = &self.items[..] {
             let most = fits(request(item), room, item.most);
             uses[item.channel] += most;
@@ -102,6 +106,14 @@ impl Knapsack {
         self.search(requests, devices, room, limit, uses)
     }
 
+    /// What a request costs in the last room, at the price of what filled it.
+    pub fn fee(&self, request: &[Amount]) -> f64 {
+        if self.critical == 0.0 {
+            return 0.0;
+        }
+        self.critical * request.iter().zip(&self.inverse).map(|(&a, inverse)| a as f64 * inverse).sum::<f64>()
+    }
+
     fn all_fit(&self, requests: &[Amount], devices: usize, room: &[Amount]) -> bool {
         (0..devices).all(|device| {
             let need = |item: &Item| {
@@ -119,7 +131,7 @@ impl Knapsack {
         limit: u64,
         uses: &mut ByChannel<u32>,
     ) -> f64 {
-        let Self { items, taken, best, room: left, inverse, visits } = self;
+        let Self { items, taken, best, room: left, inverse, critical, visits } = self;
         let count = items.len();
         let request = |place: usize, items: &[Item]| items[place].channel.place() * devices;
         left.clear();
@@ -134,6 +146,7 @@ impl Knapsack {
                 * (1.0 + 1e-12)
         };
         let root = completion(items, slack(left));
+        *critical = density_at(items, slack(left));
         let end = visits.saturating_add(limit);
         let (mut value, mut best_value, mut from) = (0.0, 0.0, 0);
         let finished = loop {
@@ -148,7 +161,7 @@ impl Knapsack {
                     }
                 }
             }
-            *visits += (count - from) as u64;
+            *visits += (count - from) as u64 * effort(devices);
             if value > best_value {
                 best_value = value;
                 best.copy_from_slice(taken);
@@ -160,7 +173,7 @@ impl Knapsack {
             let mut place = count;
             let resumed = loop {
                 let Some(last) = taken[..place].iter().rposition(|&taken| taken > 0) else { break false };
-                *visits += 1;
+                *visits += effort(devices);
                 place = last;
                 let at = request(last, items);
                 taken[last] -= 1;
@@ -201,6 +214,15 @@ fn completion(items: &[Item], mut slack: f64) -> f64 {
         value += item.r * f64::from(item.most);
     }
     value
+}
+
+/// The value for weight of the item that the same sum of weights ends at, or 0.
+fn density_at(items: &[Item], mut slack: f64) -> f64 {
+    let last = items.iter().find(|item| {
+        slack -= item.weight * f64::from(item.most);
+        slack < 0.0
+    });
+    last.map_or(0.0, |item| item.density)
 }
 
 #[cfg(test)]

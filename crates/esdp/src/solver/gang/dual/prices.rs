@@ -22,7 +22,7 @@
 //! better decision: `fixing.rs`.
 
 use crate::solver::gang::dual::knapsack::{Item, Knapsack};
-use crate::solver::gang::problem::form::{Form, GroupForm};
+use crate::solver::gang::problem::form::{Form, GroupForm, effort};
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByChannel, ByGroup, ByJob, GroupNo, JobNo, Number, ServerNo};
 use crate::solver::gang::tuning::prices::WIDEST;
@@ -110,7 +110,7 @@ impl Pricing {
             }
             self.r.push(r);
         }
-        self.work += form.len() as u64;
+        self.work += form.len() as u64 * effort(form.rows.len());
     }
 
     /// Evaluates the dual within limits at `point.prices`.

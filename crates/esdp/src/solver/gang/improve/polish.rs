@@ -77,10 +77,12 @@ impl Polish {
         if form.channels(server).all(|e| self.uses[e] == placement.uses[e]) {
             return work;
         }
-        let feasible = self.carry_out(form, placement, server, &mut work);
+        let mut moves = 0;
+        let feasible = self.carry_out(form, placement, server, &mut moves);
         if feasible {
-            work += fill_touched(form, placement, mark, &mut self.touched);
+            moves += fill_touched(form, placement, mark, &mut self.touched);
         }
+        work += moves * form.effort();
         if !feasible || placement.value() <= before + 1e-12 * (1.0 + before) {
             placement.undo(form, mark);
         }

@@ -115,10 +115,8 @@ impl Ruin {
         }
         for &l in &order {
             let salt = if skip == 0 { 0 } else { self.sequence.next(u64::MAX >> 34) | 1 };
-            while builder.insert(form, placement, l, salt) {
-                work += 2 * form.channels_of_job(l).len() as u64;
-            }
-            work += 2 * form.channels_of_job(l).len() as u64;
+            let tries = builder.insert_all(form, placement, l, salt);
+            work += 2 * tries * form.channels_of_job(l).len() as u64;
         }
         self.order = order;
         work += fill_touched(form, placement, 0, &mut self.touched);
@@ -137,7 +135,7 @@ impl Ruin {
             }
         }
         self.candidates = kept;
-        4 * work
+        4 * work * form.effort()
     }
 
     /// The seed, running jobs on its servers, and some that do not run. Returns the visits.

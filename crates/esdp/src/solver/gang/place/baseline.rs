@@ -53,10 +53,8 @@ impl Decomposition {
                     placement.add(form, e, placement.missing_of_group(form, g));
                 }
             }
-            // Copies that are short give their tasks back, one after the other.
-            while placement.copies[l] > 0 && !placement.is_whole(form, l) {
-                placement.keep_copies(form, form.channels_of_job(l), 0, placement.copies[l] - 1);
-            }
+            // Copies that are short give their tasks back.
+            placement.cut_copies(form, l);
         }
         self.keep();
     }

@@ -3,14 +3,18 @@
 
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::Form;
-use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, JobNo, Number};
-use crate::solver::gang::tuning::build::DEAREST;
+use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo, GroupNo, JobNo, Number};
+use crate::solver::gang::tuning::build::{DEAREST, ONE_BY_ONE};
 
 /// Orders in which jobs and their channels are tried; buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solver::gang) struct Builder {
     /// Job after job, its channels by falling score.
     ranked: Vec<ChannelNo>,
+    /// Group after group, its channels by falling score; where each group's begin, one more entry than
+    /// groups.
+    in_group: Vec<ChannelNo>,
+    group_start: Vec<usize>,
     /// Jobs by falling score.
     pub jobs: Vec<JobNo>,
     pub score: ByChannel<f64>,
@@ -26,10 +30,36 @@ impl Builder {
             self.ranked[form.places_of_job(l)]
                 .sort_unstable_by(|&a, &b| score[b].total_cmp(&score[a]).then(a.cmp(&b)));
         }
+        self.rank_in_groups(form);
         self.jobs.clear();
         self.jobs.extend(form.jobs.numbers());
         let share = |l: JobNo| copies[l] / f64::from(form.jobs[l].copies.max(1));
         self.jobs.sort_by(|&a, &b| share(b).total_cmp(&share(a)).then(a.cmp(&b)));
+    }
+
+    /// Lists the ranked channels by group: counts, then places.
+    fn rank_in_groups(&mut self, form: &Form) {
+        let Self { ranked, in_group, group_start, .. } = self;
+        group_start.clear();
+        group_start.resize(form.groups.len() + 1, 0);
+        let tied = || ranked.iter().filter_map(|&e| Some((e, form.group[e]?.place())));
+        tied().for_each(|(_, g)| group_start[g] += 1);
+        let mut end = 0;
+        for start in group_start.iter_mut() {
+            end += *start;
+            *start = end;
+        }
+        in_group.clear();
+        in_group.resize(end, ChannelNo::default());
+        for (e, g) in tied().rev() {
+            group_start[g] -= 1;
+            in_group[group_start[g]] = e;
+        }
+    }
+
+    /// The channels of a group by falling score.
+    pub fn ranked_in_group(&self, g: GroupNo) -> &[ChannelNo] {
+        &self.in_group[self.group_start[g.place()]..self.group_start[g.place() + 1]]
     }
 
     /// The channels of a job by falling score.
@@ -41,21 +71,37 @@ impl Builder {
     pub fn build(&self, form: &Form, placement: &mut Placement) {
         placement.reset(form);
         for &l in &self.jobs {
-            while self.insert(form, placement, l, 0) {}
+            self.insert_all(form, placement, l, 0);
         }
         self.fill(form, placement);
         placement.commit();
     }
 
-    /// One more copy of a job, if it fits and raises the objective. A `salt` other than 0 passes over
-    /// some of its better channels at first.
-    pub fn insert(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64) -> bool {
+    /// More copies of a job as long as they fit and raise the objective, of very many a part at a time. A
+    /// `salt` other than 0 passes over some of its better channels at first. How often it tried.
+    pub fn insert_all(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64) -> u64 {
+        let (mut tries, mut more) = (0, 1);
+        loop {
+            tries += 1;
+            if self.insert(form, placement, l, salt, more) {
+                more *= if tries > ONE_BY_ONE { 2 } else { 1 };
+            } else if more == 1 {
+                return tries;
+            } else {
+                more /= 4;
+            }
+            more = more.min(form.jobs[l].copies - placement.copies[l]).max(1);
+        }
+    }
+
+    /// More copies of a job, if all of them fit and raise the objective.
+    fn insert(&self, form: &Form, placement: &mut Placement, l: JobNo, salt: u64, more: u32) -> bool {
         let job = &form.jobs[l];
         if !job.is_gang() || placement.copies[l] >= job.copies {
             return false;
         }
         let (mark, before) = (placement.mark(), placement.value());
-        placement.copies[l] += 1;
+        placement.copies[l] += more;
         self.add_needed_by_groups(form, placement, l);
         let channels = self.ranked(form, l);
         let mut open: u64 = form
@@ -77,17 +123,20 @@ impl Builder {
         if placement.is_whole(form, l) && placement.value() > before {
             return true;
         }
-        placement.copies[l] -= 1;
+        placement.copies[l] -= more;
         placement.undo(form, mark);
         false
     }
 
     /// Tasks that the running copies of a job lack of groups with a minimum of their own, as far as they fit.
     fn add_needed_by_groups(&self, form: &Form, placement: &mut Placement, l: JobNo) {
-        let channels = self.ranked(form, l);
         for g in form.groups_of_job(l).filter(|&g| form.groups[g].is_needed()) {
-            for &e in channels.iter().filter(|&&e| form.group[e] == Some(g)) {
-                placement.add(form, e, placement.missing_of_group(form, g));
+            for &e in self.ranked_in_group(g) {
+                let missing = placement.missing_of_group(form, g);
+                if missing == 0 {
+                    break;
+                }
+                placement.add(form, e, missing);
             }
         }
     }
@@ -107,12 +156,7 @@ impl Builder {
     /// Brings a running job to its minima, or cuts its copies to those that reach them.
     pub fn complete(&self, form: &Form, placement: &mut Placement, l: JobNo) {
         self.add_needed(form, placement, l);
-        // Cutting a copy may take tasks too: as often as it needs.
-        while placement.copies[l] > 0 && !placement.is_whole(form, l) {
-            let fewer = placement.copies[l] - 1;
-            placement.copies[l] = fewer;
-            placement.keep_copies(form, form.channels_of_job(l), 0, fewer);
-        }
+        placement.cut_copies(form, l);
     }
 
     /// Single tasks of running jobs, wherever one fits and raises the objective.

@@ -8,7 +8,7 @@ use crate::solver::gang::dual::knapsack::Item;
 use crate::solver::gang::place::eject::worth;
 use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::number::JobNo;
-use crate::solver::gang::tuning::by_server::{LIKELY, WORK_OF_A_MOVE};
+use crate::solver::gang::tuning::by_server::{LIKELY, MOVES, MOVES_PER_CHANNEL, WORK_OF_A_MOVE};
 
 impl Decomposition {
     /// Goes over the servers, into the placement. `pricing.r` holds the values.
@@ -51,52 +51,47 @@ impl Decomposition {
         // Without the relaxation's copies there is no saying which jobs are worth the trouble of moving
         // others.
         let relaxed = !self.root_copies.is_empty();
+        let most = MOVES + MOVES_PER_CHANNEL * self.form.len() as u64;
+        let mut left = most;
         if relaxed {
-            self.complete_short_jobs();
+            self.complete_short_jobs(&mut left);
         }
         let Self { form, builder, placement, pricing, root_copies, .. } = self;
-        let mut work = 0;
         for &l in &builder.jobs {
             if form.jobs[l].is_gang() && placement.copies[l] > 0 {
                 builder.complete(form, placement, l);
             }
         }
         for &l in &builder.jobs {
-            while builder.insert(form, placement, l, 0) {}
+            builder.insert_all(form, placement, l, 0);
             if relaxed && root_copies[l] > LIKELY {
-                while builder.insert_by_moving(form, placement, l, &mut work) {}
+                while builder.insert_by_moving(form, placement, l, &mut left) {}
             }
         }
-        pricing.work += WORK_OF_A_MOVE * work;
+        pricing.work += WORK_OF_A_MOVE * (most - left) * form.effort();
         builder.fill(form, placement);
         placement.commit();
     }
 
     /// Completes jobs that are short of their minimum, the most valuable ones first: others are moved, or go.
-    fn complete_short_jobs(&mut self) {
-        let Self { form, builder, placement, pricing, .. } = self;
-        let mut work = 0;
+    fn complete_short_jobs(&mut self, left: &mut u64) {
+        let Self { form, builder, placement, .. } = self;
         let is_short = |placement: &Placement, l: JobNo| {
             form.jobs[l].is_gang() && placement.copies[l] > 0 && !placement.is_whole(form, l)
         };
+        let mut short: Vec<(f64, JobNo)> = Vec::new();
         for &l in &builder.jobs {
             if is_short(placement, l) {
-                builder.complete_by_moving(form, placement, l, &mut work);
+                builder.complete_by_moving(form, placement, l, left);
+                short.push((worth(form, placement, l), l));
             }
         }
-        let mut short: Vec<(f64, JobNo)> = form
-            .jobs
-            .numbers()
-            .filter(|&l| is_short(placement, l))
-            .map(|l| (worth(form, placement, l), l))
-            .collect();
         short.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for &(_, l) in &short {
             if is_short(placement, l) {
-                builder.complete_by_evicting(form, placement, l, &mut work);
+                builder.complete_by_evicting(form, placement, l, left);
                 builder.complete(form, placement, l);
             }
         }
-        pricing.work += WORK_OF_A_MOVE * work;
     }
 }

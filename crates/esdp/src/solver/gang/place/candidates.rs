@@ -33,9 +33,9 @@ impl Decomposition {
         self.keep();
     }
 
-    /// Builds a decision from the averages and keeps it if it is the best.
-    pub(in crate::solver::gang) fn candidate(&mut self) {
-        self.score();
+    /// Builds a decision from the averages and keeps it if it is the best, within about so many visits.
+    pub(in crate::solver::gang) fn candidate(&mut self, work: u64) {
+        self.score(work);
         self.builder.rank(&self.form, &self.descent.copies);
         self.builder.build(&self.form, &mut self.placement);
         self.pricing.work += 4 * self.form.len() as u64;
@@ -48,7 +48,7 @@ impl Decomposition {
                 std::mem::swap(&mut self.placement, &mut self.rival);
             }
             self.keep();
-            self.polish(self.form.len() as u64 * 100);
+            self.polish(work.min(self.form.len() as u64 * 100));
         }
     }
 

@@ -60,7 +60,10 @@ impl Dive {
             let jobs_open = self.decide_copies(form, &newton.smooth.copies, COPIES);
             let decided = if jobs_open { 0 } else { self.decide_tasks(form, &newton.smooth.uses, TASKS) };
             newton.work += 4 * form.len() as u64;
-            if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
+            if !self.tighten(form, root, (&mut newton.work, end))
+                || (!jobs_open && decided == 0)
+                || self.limits.is_decided()
+            {
                 break;
             }
         }
@@ -91,7 +94,10 @@ impl Dive {
             let jobs_open = self.decide_copies(form, &relaxation.copies, if is_short { 1.0 } else { COPIES });
             let decided =
                 if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, RELAXED_TASKS) };
-            if !self.tighten(form, root) || (!jobs_open && decided == 0) || self.limits.is_decided() {
+            if !self.tighten(form, root, (&mut relaxation.work, end))
+                || (!jobs_open && decided == 0)
+                || self.limits.is_decided()
+            {
                 break;
             }
         }
@@ -164,8 +170,8 @@ impl Dive {
     }
 
     /// Propagates what was decided; a job that cannot reach its minimum any more loses a copy and begins
-    /// anew.
-    fn tighten(&mut self, form: &Form, root: &Limits) -> bool {
+    /// anew, while the work is below its end.
+    fn tighten(&mut self, form: &Form, root: &Limits, (work, end): (&mut u64, u64)) -> bool {
         let Self { limits, before, .. } = self;
         for _ in 0..=form.jobs.len() {
             // Upper limits are only what follows from the lower ones.
@@ -176,7 +182,9 @@ impl Dive {
             }
             let failed = limits.failed;
             limits.clone_from(before);
-            let Some(l) = failed.filter(|&l| limits.fewest[l] > root.fewest[l]) else { return false };
+            *work += 4 * form.len() as u64 * form.effort();
+            let fails = failed.filter(|&l| limits.fewest[l] > root.fewest[l] && *work <= end);
+            let Some(l) = fails else { return false };
             limits.fewest[l] -= 1;
             limits.most[l] = limits.fewest[l];
             for &e in form.channels_of_job(l) {

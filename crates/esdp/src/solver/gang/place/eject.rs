@@ -14,30 +14,29 @@ use crate::solver::gang::problem::number::{ChannelNo, GroupNo, JobNo};
 use crate::solver::gang::tuning::eject::{CHANNELS, EVICTED, MOVED};
 
 impl Builder {
-    /// Places one more task of a group of a running job, others moved if need be; whether it did. Counts
-    /// visits.
+    /// Places one more task of a group of a running job, others moved if need be; whether it did. Looks at no
+    /// more than so many channels that are left to look at.
     pub fn place_by_moving(
         &self,
         form: &Form,
         placement: &mut Placement,
         g: GroupNo,
-        work: &mut u64,
+        left: &mut u64,
     ) -> bool {
         let l = form.groups[g].job;
-        let own = self.ranked(form, l);
         let all = u64::from(form.groups[g].count) * u64::from(placement.copies[l]);
-        if placement.group[g] >= all {
+        if placement.group[g] >= all || *left == 0 {
             return false;
         }
         let mark = placement.mark();
         let mut best: Option<(f64, ChannelNo, ChannelNo)> = None;
-        for &e in own.iter().filter(|&&e| form.group[e] == Some(g)).take(CHANNELS) {
+        for &e in self.ranked_in_group(g).iter().take(CHANNELS) {
             for f in form.channels(form.server[e]) {
-                *work += 1;
+                *left = left.saturating_sub(1);
                 if placement.uses[f] == 0 || form.group[f] == Some(g) {
                     continue;
                 }
-                if self.swap_in(form, placement, e, f, work)
+                if self.swap_in(form, placement, e, f, left)
                     && best.is_none_or(|(value, ..)| placement.value() > value)
                 {
                     best = Some((placement.value(), e, f));
@@ -45,10 +44,11 @@ impl Builder {
                 placement.undo_to(form, mark);
             }
         }
-        match best {
-            Some((_, e, f)) => self.swap_in(form, placement, e, f, work),
-            None => false,
+        let is_done = best.is_some_and(|(_, e, f)| self.swap_in(form, placement, e, f, left));
+        if !is_done {
+            placement.undo_to(form, mark);
         }
+        is_done
     }
 
     /// Moves tasks of one channel away until another fits once; false, with some of it done, when that fails.
@@ -58,7 +58,7 @@ impl Builder {
         placement: &mut Placement,
         e: ChannelNo,
         f: ChannelNo,
-        work: &mut u64,
+        left: &mut u64,
     ) -> bool {
         let mut moved = 0;
         while !placement.fits_more(form, e) {
@@ -69,14 +69,13 @@ impl Builder {
             moved += 1;
         }
         placement.set(form, e, placement.uses[e] + 1);
-        let (server, group, l) = (form.server[f], form.group[f], form.job[f]);
-        let others = self.ranked(form, l);
+        let others = form.group[f].map_or(&[][..], |g| self.ranked_in_group(g));
         for &other in others {
-            if moved == 0 {
+            if moved == 0 || *left == 0 {
                 break;
             }
-            *work += 1;
-            if form.group[other] == group && form.server[other] != server {
+            *left -= 1;
+            if form.server[other] != form.server[f] {
                 let more = placement.most_more(form, other).min(moved);
                 placement.set(form, other, placement.uses[other] + more);
                 moved -= more;
@@ -87,14 +86,14 @@ impl Builder {
 
     /// One more copy of a job that does not fit as things are, others moved; kept only if the objective
     /// rises.
-    pub fn insert_by_moving(&self, form: &Form, placement: &mut Placement, l: JobNo, work: &mut u64) -> bool {
+    pub fn insert_by_moving(&self, form: &Form, placement: &mut Placement, l: JobNo, left: &mut u64) -> bool {
         let job = &form.jobs[l];
         if !job.is_gang() || placement.copies[l] >= job.copies {
             return false;
         }
         let (mark, before) = (placement.mark(), placement.value());
         placement.copies[l] += 1;
-        self.complete_by_moving(form, placement, l, work);
+        self.complete_by_moving(form, placement, l, left);
         if placement.is_whole(form, l) && placement.value() > before {
             return true;
         }
@@ -104,30 +103,30 @@ impl Builder {
     }
 
     /// Brings a running job as close to its minima as it gets.
-    pub fn complete_by_moving(&self, form: &Form, placement: &mut Placement, l: JobNo, work: &mut u64) {
+    pub fn complete_by_moving(&self, form: &Form, placement: &mut Placement, l: JobNo, left: &mut u64) {
         if placement.is_whole(form, l) {
             return;
         }
-        *work += form.channels_of_job(l).len() as u64;
+        *left = left.saturating_sub(form.channels_of_job(l).len() as u64);
         self.add_needed(form, placement, l);
         for g in form.groups_of_job(l) {
-            while placement.missing_of_group(form, g) > 0 && self.place_by_moving(form, placement, g, work) {}
+            while placement.missing_of_group(form, g) > 0 && self.place_by_moving(form, placement, g, left) {}
         }
         for g in form.groups_of_job(l) {
-            while placement.missing(form, l) > 0 && self.place_by_moving(form, placement, g, work) {}
+            while placement.missing(form, l) > 0 && self.place_by_moving(form, placement, g, left) {}
         }
     }
 
     /// Completes a job that stays short: copies of jobs that are worth less go, as long as each brings it
     /// closer. Nothing changes where that does not suffice, or they are worth more than it.
-    pub fn complete_by_evicting(&self, form: &Form, placement: &mut Placement, l: JobNo, work: &mut u64) {
+    pub fn complete_by_evicting(&self, form: &Form, placement: &mut Placement, l: JobNo, left: &mut u64) {
         let mark = placement.mark();
         let mut others: Vec<(f64, JobNo)> = Vec::new();
         for other in form.jobs.numbers() {
             if other != l && form.jobs[other].is_gang() && placement.copies[other] > 0 {
                 let copies = f64::from(placement.copies[other]);
                 others.push((worth(form, placement, other) / copies, other));
-                *work += form.channels_of_job(other).len() as u64 / 4;
+                *left = left.saturating_sub(form.channels_of_job(other).len() as u64 / 4);
             }
         }
         others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -139,13 +138,13 @@ impl Builder {
         let mut lost = 0.0;
         let mut gone: Vec<JobNo> = Vec::new();
         for &(worth, other) in others.iter().take(EVICTED) {
-            if lost + worth >= own {
+            if lost + worth >= own || *left == 0 {
                 break;
             }
             let (before, missing) = (placement.mark(), lacks(form, placement, l));
             placement.copies[other] -= 1;
             placement.keep_copies(form, form.channels_of_job(other), 0, placement.copies[other]);
-            self.complete_by_moving(form, placement, l, work);
+            self.complete_by_moving(form, placement, l, left);
             if lacks(form, placement, l) < missing {
                 lost += worth;
                 gone.push(other);

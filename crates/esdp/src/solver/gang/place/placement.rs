@@ -124,6 +124,40 @@ impl Placement {
         self.missing(form, l) == 0 && form.groups_of_job(l).all(|g| self.missing_of_group(form, g) == 0)
     }
 
+    /// The most copies of a job, of those that run, for which its tasks suffice if each group keeps no more
+    /// than these copies have of it.
+    pub fn whole_copies(&self, form: &Form, l: JobNo) -> u32 {
+        let suffice = |copies: u32| {
+            let (mut tasks, mut is_short) = (0, false);
+            for g in form.groups_of_job(l) {
+                let group = &form.groups[g];
+                let own = self.group[g].min(u64::from(group.count) * u64::from(copies));
+                tasks += own;
+                is_short |= own < u64::from(group.minimum) * u64::from(copies);
+            }
+            !is_short && tasks >= u64::from(form.jobs[l].minimum) * u64::from(copies)
+        };
+        if suffice(self.copies[l]) {
+            return self.copies[l];
+        }
+        // What runs is concave in the copies and 0 at none, so the numbers that suffice are the small ones.
+        let (mut yes, mut no) = (0, self.copies[l]);
+        while no - yes > 1 {
+            let middle = yes + (no - yes) / 2;
+            if suffice(middle) { yes = middle } else { no = middle }
+        }
+        yes
+    }
+
+    /// Leaves the copies of a job for which its tasks suffice.
+    pub fn cut_copies(&mut self, form: &Form, l: JobNo) {
+        let copies = self.whole_copies(form, l);
+        if copies < self.copies[l] {
+            self.copies[l] = copies;
+            self.keep_copies(form, form.channels_of_job(l), 0, copies);
+        }
+    }
+
     /// Sets the uses of a channel; more than [`most_more`](Placement::most_more) would not fit.
     pub fn set(&mut self, form: &Form, e: ChannelNo, uses: u32) {
         let before = self.uses[e];

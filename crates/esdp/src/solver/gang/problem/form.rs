@@ -12,6 +12,7 @@ use crate::model::Amount;
 use crate::solver::gang::problem::number::{
     ByChannel, ByGroup, ByJob, ChannelNo, GroupNo, JobNo, Number, Numbers, ServerNo,
 };
+use crate::solver::gang::tuning::form::FEW_AMOUNTS;
 use std::ops::Range;
 
 /// The channels, servers, groups and jobs that matter, in buffers reused from slot to slot.
@@ -103,6 +104,11 @@ impl JobForm {
     }
 }
 
+/// How much longer than usual it takes to look at so many amounts: a few take hardly longer than one.
+pub(in crate::solver::gang) fn effort(amounts: usize) -> u64 {
+    amounts.div_ceil(FEW_AMOUNTS).max(1) as u64
+}
+
 impl Form {
     /// The number of kept channels.
     pub fn len(&self) -> usize {
@@ -125,6 +131,11 @@ impl Form {
     /// A server's channels.
     pub fn channels(&self, server: ServerNo) -> Numbers<ChannelNo> {
         Numbers::from(self.start[server.place()]..self.start[server.place() + 1])
+    }
+
+    /// How much longer than usual it takes to look at a request.
+    pub fn effort(&self) -> u64 {
+        effort(self.devices)
     }
 
     /// A job's channels.

@@ -24,7 +24,9 @@ pub(in crate::solver::gang) struct Limits {
     pub failed: Option<JobNo>,
     /// The lower bounds of each group's channels together, as last propagated.
     pub group_low: ByGroup<u64>,
+    /// The upper bounds of each group's channels, and of each job's as far as its copies can use them.
     group_high: ByGroup<u64>,
+    job_high: ByJob<u64>,
 }
 
 impl Limits {
@@ -143,7 +145,17 @@ impl Limits {
                 return false;
             }
         }
+        self.sum_high(form);
         true
+    }
+
+    /// What can run of each job.
+    fn sum_high(&mut self, form: &Form) {
+        self.job_high.reset(form.jobs.len(), 0);
+        for (g, group) in form.groups.numbered() {
+            let all = u64::from(group.count) * u64::from(self.most[group.job]);
+            self.job_high[group.job] += self.group_high[g].min(all);
+        }
     }
 
     /// Rows bound the uses of each channel from above, and job minima from below.
@@ -163,13 +175,7 @@ impl Limits {
                 if job.is_gang() && self.fewest[l] > 0 && !self.lenient {
                     // What the job lacks when everything else that can run does.
                     let need = u64::from(job.minimum) * u64::from(self.fewest[l]);
-                    let elsewhere: u64 = form
-                        .groups_of_job(l)
-                        .map(|h| {
-                            let high = if h == g { others } else { self.group_high[h] };
-                            high.min(u64::from(form.groups[h].count) * u64::from(self.most[l]))
-                        })
-                        .sum();
+                    let elsewhere = self.job_high[l] - self.group_high[g].min(all) + others.min(all);
                     let of_group = u64::from(form.groups[g].minimum) * u64::from(self.fewest[l]);
                     let least = need.saturating_sub(elsewhere).max(of_group.saturating_sub(others));
                     self.low[e] = low.max(u32::try_from(least).unwrap_or(u32::MAX));

@@ -14,7 +14,7 @@
 use crate::model::Amount;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::number::{ByChannel, ChannelNo, Number, ServerNo};
-use crate::solver::gang::tuning::cuts::{BROKEN, FULL, KEPT, SMALL, WEIGHTS};
+use crate::solver::gang::tuning::cuts::{BROKEN, FULL, KEPT, PAIRED, SMALL, WEIGHTS};
 
 const FRACTIONS: [(u64, u64); 11] =
     [(1, 2), (1, 3), (2, 3), (1, 4), (3, 4), (1, 5), (2, 5), (3, 5), (4, 5), (1, 6), (5, 6)];
@@ -101,7 +101,9 @@ impl Cuts {
         for first in 0..devices {
             for &weight in &weights[first][1..] {
                 self.try_weights(form, uses, server, &used, &[(first, weight)], work);
-                for (second, others) in weights.iter().enumerate().skip(first + 1) {
+                let paired =
+                    weights.iter().enumerate().skip(first + 1).filter(|(_, others)| others.len() > 1);
+                for (second, others) in paired.take(PAIRED) {
                     for &other in &others[1..] {
                         self.try_weights(
                             form,
@@ -132,6 +134,7 @@ impl Cuts {
         work: &mut u64,
     ) {
         let room = &form.room[form.devices_of(server)];
+        *work += 10;
         let Some(rounding) = Rounding::new(weights, room) else { return };
         *work += 10 * used.len() as u64;
         let mut load = 0.0;

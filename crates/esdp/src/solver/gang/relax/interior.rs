@@ -10,7 +10,9 @@ use super::open::{Open, PerCopy};
 use super::pairs::Pairs;
 use super::step::Step;
 use crate::solver::gang::cholesky::dot;
-use crate::solver::gang::tuning::interior::{CENTRING, CORRECTORS, NEAR, SHORT_OF, SHORTEST, STEPS};
+use crate::solver::gang::tuning::interior::{
+    CENTRING, CORRECTORS, FAR, FIRST, MANY, MANY_TASKS, NEAR, SHORT_OF, SHORTEST, STEPS,
+};
 
 /// A point on the way, and where it ends; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -112,7 +114,8 @@ impl Interior {
                 return false;
             }
             // Where steps lead nowhere any more, the numbers have no more to say.
-            if primal.min(dual) < SHORTEST && mu * count <= NEAR * value.abs() {
+            let is_near = mu * count <= NEAR * value.abs() && off <= NEAR * value.abs().max(1.0);
+            if primal.min(dual) < SHORTEST && is_near {
                 break;
             }
             self.advance(open, primal, dual);
@@ -190,7 +193,7 @@ impl Interior {
                 }
             }
         }
-        self.start_jobs(open);
+        self.start_jobs(open, |_| 1.0);
         let mut wide_load = vec![0.0; open.wide.len()];
         for e in 0..open.len() {
             if let Some(g) = open.group(e) {
@@ -207,24 +210,35 @@ impl Interior {
             let most = 0.5 * most * self.copies(&open.jobs[job]);
             self.x[channel] = self.x[channel].min(most);
         }
+        self.start_anew(open);
+        // Where uses go into the thousands, so do products and the prices of whole rows.
+        let mean = self.x.iter().sum::<f64>() / open.len().max(1) as f64;
+        let product = FIRST.max(0.5 * (mean - MANY));
+        self.start_job_rows(open, product);
         let mut per_copy = std::mem::take(&mut self.per_copy);
-        per_copy.start(open.per_copy.iter().map(|row| {
-            let copies = self.copies(&open.jobs[row.job]);
-            (row.most * copies - self.x[row.channel]).max(1e-9)
-        }));
+        per_copy.start(
+            product,
+            open.per_copy.iter().map(|row| {
+                let copies = self.copies(&open.jobs[row.job]);
+                (row.most * copies - self.x[row.channel]).max(1e-9)
+            }),
+        );
         self.per_copy = per_copy;
         let Self { x, low, high, server, wide, .. } = self;
-        low.start(x.iter().copied());
-        high.start(x.iter().zip(&open.high).map(|(x, high)| high - x));
-        server.start(open.servers.iter().flat_map(|server| {
-            let own = &x[server.channels()];
-            open.rows(server).map(move |row| 1.0 - dot(row, own))
-        }));
+        low.start(product, x.iter().copied());
+        high.start(product, x.iter().zip(&open.high).map(|(x, high)| high - x));
+        server.start(
+            product,
+            open.servers.iter().flat_map(|server| {
+                let own = &x[server.channels()];
+                open.rows(server).map(move |row| 1.0 - dot(row, own))
+            }),
+        );
         wide_load.fill(0.0);
         for (e, x) in x.iter().enumerate() {
             open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row] += share * x);
         }
-        wide.start(wide_load.iter().map(|load| 1.0 - load));
+        wide.start(product, wide_load.iter().map(|load| 1.0 - load));
         // Prices of tasks that leave the channels of a group in balance, on average.
         group_sum.fill(0.0);
         let mut counts = vec![0.0; open.groups.len()];
@@ -242,14 +256,33 @@ impl Interior {
         }
     }
 
-    fn start_jobs(&mut self, open: &Open) {
+    /// Of thousands of copies, those that are far beyond what servers and cluster hold would take more steps
+    /// to come back than there are: they start with what the channels start with.
+    fn start_anew(&mut self, open: &Open) {
+        let mut sums = vec![(0.0, 0.0); open.jobs.len()];
+        for (group, &job) in open.job_of.iter().enumerate() {
+            sums[job].0 += self.tasks(open, group);
+        }
+        for (e, x) in self.x.iter().enumerate() {
+            if let Some(g) = open.group(e) {
+                sums[open.job_of[g]].1 += x;
+            }
+        }
+        let is_far = |&(tasks, uses): &(f64, f64)| tasks > FAR * uses && tasks > MANY_TASKS;
+        if sums.iter().any(is_far) {
+            self.start_jobs(open, |job| if is_far(&sums[job]) { sums[job].1 / sums[job].0 } else { 1.0 });
+        }
+    }
+
+    /// The tasks and copies of the jobs, fewer copies by a factor.
+    fn start_jobs(&mut self, open: &Open, factor: impl Fn(usize) -> f64) {
         self.unknowns.clear();
         self.unknowns.resize(open.unknowns, 0.0);
         self.unknowns_step.clear();
         self.unknowns_step.resize(open.unknowns, 0.0);
         self.task_price.clear();
         self.task_price.resize(open.groups.len(), 0.0);
-        for job in &open.jobs {
+        for (number, job) in open.jobs.iter().enumerate() {
             let (groups, own) = (job.groups(), job.unknown);
             let margin = |copies: f64| {
                 let tasks: f64 = open.tasks[groups.clone()].iter().map(|group| group.range(copies).0).sum();
@@ -258,7 +291,7 @@ impl Interior {
             let mut copies = job.settled;
             if let (Some((fewest, most)), Some(at)) = (job.copies, job.copies_at()) {
                 let shares = [0.5, 0.25, 0.75, 0.1, 0.9, 0.01];
-                let place = |share: f64| fewest + share * (most - fewest);
+                let place = |share: f64| fewest + factor(number) * share * (most - fewest);
                 let roomy = |&share: &f64| job.tied || margin(place(share)) > 0.0;
                 copies = place(shares.into_iter().find(roomy).unwrap_or(0.5));
                 self.unknowns[own + at] = copies;
@@ -271,18 +304,24 @@ impl Interior {
                 }
             }
         }
+    }
+
+    fn start_job_rows(&mut self, open: &Open, product: f64) {
         let unknowns = &self.unknowns;
-        self.job.start(open.jobs.iter().flat_map(|job| {
-            let (own, count) = (job.unknown, job.unknowns());
-            let rows = if count == 0 { 0 } else { job.row_count };
-            (0..rows)
-                .map(move |row| {
-                    let entries = &open.entries[job.entry + row * count..][..count];
-                    let sum: f64 = entries.iter().zip(&unknowns[own..]).map(|(a, x)| a * x).sum();
-                    (open.constants[job.row + row] + sum).max(1e-6)
-                })
-                .collect::<Vec<_>>()
-        }));
+        self.job.start(
+            product,
+            open.jobs.iter().flat_map(|job| {
+                let (own, count) = (job.unknown, job.unknowns());
+                let rows = if count == 0 { 0 } else { job.row_count };
+                (0..rows)
+                    .map(move |row| {
+                        let entries = &open.entries[job.entry + row * count..][..count];
+                        let sum: f64 = entries.iter().zip(&unknowns[own..]).map(|(a, x)| a * x).sum();
+                        (open.constants[job.row + row] + sum).max(1e-6)
+                    })
+                    .collect::<Vec<_>>()
+            }),
+        );
     }
 
     /// The tasks of a group that its job has at the point.

@@ -71,6 +71,12 @@ pub(super) struct Job {
     pub entry: usize,
 }
 
+/// A factor, a solution for each group, and the rows that make the matrix.
+pub(super) fn own_cost(unknowns: usize, groups: usize) -> u64 {
+    let (unknowns, groups) = (unknowns as u64, groups as u64);
+    unknowns * unknowns * (unknowns / 6 + 2 * groups)
+}
+
 impl Job {
     /// Opens a job's groups that matter: all at once, or one at a time when they do not depend on each other.
     pub fn open(
@@ -116,6 +122,11 @@ impl Job {
         let copies = (!is_settled).then_some((fewest, most));
         let minimum = if asks { minimum } else { 0.0 };
         each(Self { copies, tied, minimum, counted, ..base }, &groups);
+    }
+
+    /// About what its own matrix costs in a step, in multiplications.
+    pub fn cost(&self) -> u64 {
+        own_cost(self.unknowns(), self.groups().len())
     }
 
     pub fn groups(&self) -> std::ops::Range<usize> {

@@ -28,13 +28,14 @@ mod system;
 
 use self::cuts::Cuts;
 use self::interior::Interior;
+use self::job::own_cost;
 use self::open::Open;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo};
 use crate::solver::gang::tuning::choose::{COARSE, LARGE, LARGE_PART, MISSING, MISSING_MUCH, SETTLED};
 use crate::solver::gang::tuning::relax::{
-    CUT_ROUNDS, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, ROUNDED_TOLERANCE, TOLERANCE,
+    CUT_ROUNDS, DEAREST, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, ROUNDED_TOLERANCE, TOLERANCE,
 };
 pub(super) use bound::Multipliers;
 
@@ -60,6 +61,9 @@ pub(super) struct Relaxation {
     pub last_cost: u64,
 }
 
+/// Steps that a solution takes, about.
+const STEPS: u64 = 25;
+
 /// What multiplications cost, in units of work.
 fn units(multiplications: u64) -> u64 {
     multiplications / 5 * 2
@@ -68,13 +72,18 @@ fn units(multiplications: u64) -> u64 {
 impl Relaxation {
     /// About what a solution from the start costs, in units of work.
     pub fn cost(&mut self, form: &Form, limits: &Limits) -> u64 {
+        // Jobs of very many groups are not even laid out: that takes the square of the groups.
+        let own: u64 = form.jobs.iter().map(|job| own_cost(job.groups, job.groups)).sum();
+        if own > DEAREST {
+            return STEPS * units(own);
+        }
         self.cuts.reset(form);
         self.choose_first(form);
         let Self { open, cuts, apart, .. } = self;
         open.fill(form, limits, cuts, false, |e| !apart[e]);
         let border = self.open.wide.len() + usize::from(!form.linear);
         let (servers, jobs) = self.open.costs(border);
-        25 * units(servers.min(jobs) + 60 * self.open.len() as u64)
+        STEPS * units(servers.min(jobs) + 60 * self.open.len() as u64)
     }
 
     /// Solves a whole problem, adds rounded rows as long as they help, and leaves the multipliers with the
@@ -155,8 +164,8 @@ impl Relaxation {
             multipliers.read(form, limits, open, interior, cuts.list.len());
             bound = multipliers.bound(form, limits, cuts);
         }
-        self.last_cost =
-            units(std::mem::take(&mut self.interior.work)) + (10 + 30 * seen) * form.len() as u64;
+        self.last_cost = units(std::mem::take(&mut self.interior.work))
+            + (10 + 30 * seen) * form.len() as u64 * form.effort();
         self.work += self.last_cost;
         self.read(form, limits);
         bound
@@ -181,7 +190,7 @@ impl Relaxation {
         let is_large = form.len() > LARGE;
         open.fill(form, limits, cuts, true, |e| wanted(e) && !(is_large && apart[e]));
         self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _| ());
-        self.work += units(std::mem::take(&mut self.interior.work)) + 10 * form.len() as u64;
+        self.work += units(std::mem::take(&mut self.interior.work)) + 10 * form.len() as u64 * form.effort();
         self.read(form, limits);
     }
 

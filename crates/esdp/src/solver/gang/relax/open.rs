@@ -8,6 +8,7 @@
 
 use super::cuts::{Cut, Cuts};
 use super::job::{Job, Tasks};
+use super::system::elimination;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByGroup, ChannelNo, GroupNo, Number, ServerNo};
@@ -159,17 +160,19 @@ impl Open {
         let mut by_servers = cube(self.groups.len() + border + self.shared_count);
         for server in &self.servers {
             let channels = server.channels().len();
-            let columns = (channels.min(self.groups.len()) + channels.min(self.shared_count) + border) as u64;
-            by_servers += columns * columns * server.rows as u64 / 2;
+            let columns = channels.min(self.groups.len()) + channels.min(self.shared_count) + border;
+            by_servers += elimination(server.rows, columns);
         }
         let mut by_jobs = cube(self.rows + border);
         for (place, job) in self.jobs.iter().enumerate() {
             let channels = self.channels_of(place);
             let devices = if self.servers.is_empty() { 0 } else { self.rows.div_ceil(self.servers.len()) };
-            let columns = (channels.len() * devices + border) as u64;
-            by_jobs += columns * columns * job.groups().len() as u64 / 2;
+            // Several channels of a job may be on one server.
+            let columns = (channels.len() * devices).min(self.rows) + border;
+            by_jobs += elimination(job.groups().len(), columns);
         }
-        (by_servers, by_jobs)
+        let own: u64 = self.jobs.iter().map(|job| job.cost()).sum();
+        (by_servers + own, by_jobs + own)
     }
 
     /// The channels of a job, by server.

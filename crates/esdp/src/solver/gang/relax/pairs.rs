@@ -1,7 +1,7 @@
 //! The inequalities of the interior-point method, list by list: a slack and a price each.
 
 use crate::solver::gang::cholesky::dot;
-use crate::solver::gang::tuning::interior::{FARTHEST, FIRST};
+use crate::solver::gang::tuning::interior::FARTHEST;
 use std::ops::Range;
 
 /// Inequalities: slacks, prices, their steps and what their products aim at.
@@ -19,11 +19,12 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub fn start(&mut self, slacks: impl Iterator<Item = f64>) {
+    /// Starts with slacks, and with prices that make every product the same.
+    pub fn start(&mut self, product: f64, slacks: impl Iterator<Item = f64>) {
         self.slack.clear();
         self.slack.extend(slacks);
         self.price.clear();
-        self.price.extend(self.slack.iter().map(|slack| FIRST / slack));
+        self.price.extend(self.slack.iter().map(|slack| product / slack));
         for list in [&mut self.slack_step, &mut self.price_step, &mut self.target] {
             list.clear();
             list.resize(self.slack.len(), 0.0);

@@ -80,7 +80,7 @@ impl System {
         let factor = self.factors.len();
         self.factors.extend_from_slice(matrix);
         factorise_block(&mut self.factors[factor..], k, positive);
-        self.work += (columns.len() * columns.len() * k / 2) as u64;
+        self.work += elimination(k, columns.len());
         let (from, start) = (self.columns.len(), self.values.len());
         // Where it is tied to half of the unknowns, an entry for each of them is less trouble.
         let is_dense = columns.len() * 2 >= size;
@@ -201,6 +201,12 @@ impl System {
         }
         self.work += self.values.len() as u64 * 2 + (size * size) as u64;
     }
+}
+
+/// About what eliminating a block of so many unknowns tied to so many kept ones costs, in multiplications.
+pub(super) fn elimination(unknowns: usize, columns: usize) -> u64 {
+    let longer = columns.max(unknowns) as u64;
+    longer * longer * unknowns as u64 / 2
 }
 
 /// Pivots that are taken at once.

@@ -26,15 +26,23 @@ impl Decomposition {
     }
 
     /// Scores every channel at the best prices: what one use of it falls short of its server's best
-    /// uses by, 0 or less.
-    pub(in crate::solver::gang) fn score(&mut self) {
+    /// uses by, 0 or less. Where a knapsack for every channel would take more than a server's share of the
+    /// work, its room is priced by the channel that fills it.
+    pub(in crate::solver::gang) fn score(&mut self, work: u64) {
         let Self { form, limits, pricing, scratch, other, descent, builder, .. } = self;
         pricing.reduce(form, &descent.best.prices);
         scratch.reset(form.len(), 0);
         other.reset(form.len(), 0);
         builder.score.clear();
+        let share = work / form.servers().max(1) as u64;
         for server in form.all_servers() {
+            let before = pricing.work;
             let base = pricing.server(form, limits, server, scratch);
+            if (pricing.work - before).saturating_mul(form.channels(server).len() as u64) > share {
+                let gain = |e: ChannelNo| pricing.r[e] - pricing.knapsack.fee(form.request(e));
+                builder.score.extend(form.channels(server).map(|e| gain(e).min(0.0)));
+                continue;
+            }
             for e in form.channels(server) {
                 // A score is never above the value; and uses that are among the best fall short of nothing.
                 if pricing.r[e] < -crate::solver::gang::tuning::build::DEAREST || scratch[e] > 0 {

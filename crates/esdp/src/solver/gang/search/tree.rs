@@ -10,6 +10,7 @@ use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::descent::Stop;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{By, ChannelNo, JobNo, Number};
+use crate::solver::gang::tuning::search::CANDIDATE;
 use crate::solver::gang::tuning::tree::{HOPEFUL, MORE, NODES_PER_DECISION, STEPS};
 
 /// What is kept of a node while its children are searched.
@@ -86,7 +87,7 @@ impl Decomposition {
                 end = MORE * budget;
             }
             if self.nodes.is_multiple_of(NODES_PER_DECISION) {
-                self.candidate();
+                self.candidate(budget / CANDIDATE);
             }
             self.nodes += 1;
             let change = if self.beats(bound) { self.choose() } else { None };

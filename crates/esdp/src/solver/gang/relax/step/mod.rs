@@ -167,6 +167,7 @@ impl Step {
         }
         for (place, job) in open.jobs.iter().enumerate() {
             let (count, groups) = (job.unknowns(), job.groups().len());
+            self.work += job.cost();
             let from = self.job_factor.len();
             self.job_factor_at.push(from);
             self.job_factor.resize(from + count * count, 0.0);
