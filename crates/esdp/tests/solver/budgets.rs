@@ -12,11 +12,7 @@ fn least(instance: &Instance) -> u64 {
 }
 
 fn check(name: &str, instance: &Instance) {
-    check_within(name, instance, least(instance));
-}
-
-/// Checks that no budget is exceeded by more than itself and so much work.
-fn check_within(name: &str, instance: &Instance, least: u64) {
+    let least = least(instance);
     let greedy = Greedy::default().solve(&instance.problem().unwrap()).unwrap();
     for budget in [0, 10_000, 100_000, 1_000_000] {
         let solution = exact(instance, budget);
@@ -109,7 +105,6 @@ const WIDE: Wide =
 fn on_jobs_of_many_groups_on_many_devices_and_in_many_copies() {
     let wide = [
         ("one job of 400 groups", Wide { jobs: 1, groups: 400, capacity: 400, ..WIDE }),
-        ("1000 groups", Wide { jobs: 2, groups: 1_000, servers: 4, capacity: 1_000, ..WIDE }),
         ("30 groups", Wide { groups: 30, ..WIDE }),
         ("60 devices", Wide { devices: 60, jobs: 100, ..WIDE }),
         ("400 devices", Wide { devices: 400, jobs: 30, ..WIDE }),
@@ -118,8 +113,7 @@ fn on_jobs_of_many_groups_on_many_devices_and_in_many_copies() {
         ("copies of groups", Wide { copies: 60_000, capacity: 1 << 20, groups: 30, ..WIDE }),
     ];
     for (name, wide) in wide {
-        let instance = wide.instance();
-        check_within(name, &instance, 1_000 * (instance.mean.len() + instance.requests.len()) as u64);
+        check(name, &wide.instance());
     }
 }
 

@@ -35,8 +35,10 @@ pub(super) mod search {
     pub const CLOSE: f64 = 1e-4;
     /// Closer than this, they are improved with less than all the work that is left, in proportion.
     pub const WIDE: f64 = 0.01;
-    /// The part of the visits that a decision built from the dual's averages may take.
+    /// The part of the visits that scores for a decision may take, and how many for each channel they take
+    /// in any case.
     pub const CANDIDATE: u64 = 8;
+    pub const SCORED: u64 = 200;
     /// Rounds of dual steps at the root, each followed by a decision.
     pub const ROUNDS: usize = 8;
     /// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.

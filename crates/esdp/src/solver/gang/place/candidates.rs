@@ -2,7 +2,7 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::ruin;
-use crate::solver::gang::tuning::search::LARGE;
+use crate::solver::gang::tuning::search::{LARGE, SCORED};
 
 impl Decomposition {
     /// Searches around the last decision built.
@@ -33,9 +33,11 @@ impl Decomposition {
         self.keep();
     }
 
-    /// Builds a decision from the averages and keeps it if it is the best, within about so many visits.
+    /// Builds a decision from the averages and keeps it if it is the best, within about so many visits or a
+    /// few for each channel.
     pub(in crate::solver::gang) fn candidate(&mut self, work: u64) {
-        self.score(work);
+        // The same decision for all small budgets: more work must not give less.
+        self.score(work.max(SCORED * self.form.len().min(LARGE) as u64));
         self.builder.rank(&self.form, &self.descent.copies);
         self.builder.build(&self.form, &mut self.placement);
         self.pricing.work += 4 * self.form.len() as u64;
@@ -48,7 +50,7 @@ impl Decomposition {
                 std::mem::swap(&mut self.placement, &mut self.rival);
             }
             self.keep();
-            self.polish(work.min(self.form.len() as u64 * 100));
+            self.polish(self.form.len() as u64 * 100);
         }
     }
 
