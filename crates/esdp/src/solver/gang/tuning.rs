@@ -228,8 +228,9 @@ pub(super) mod relaxed {
     pub const DESCENT_PART: u64 = 20;
     /// Below this gap, trees and regions take less than all of their work, in proportion.
     pub const WORTH_ALL: f64 = 0.005;
-    /// Ruin and recreate has so much of what is left for each unit of the gap, up to this share: where the
-    /// relaxation's decisions are near its bound, others do better.
+    /// Where the relaxation's decisions are farther off than this, ruin and recreate has so much of what is
+    /// left for each unit of the gap, up to this share. Nearer, it leads away from what regions improve.
+    pub const RUIN_FROM: f64 = 0.02;
     pub const RUIN_PER_GAP: f64 = 3.0;
     pub const RUIN_SHARE: f64 = 0.4;
     /// Its turns for each job; work ends it sooner.

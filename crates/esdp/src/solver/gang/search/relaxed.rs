@@ -10,8 +10,8 @@ use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
-    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, RUIN_PER_GAP, RUIN_SHARE, RUIN_TURNS,
-    TREE_TENTHS, WANTED, WORTH_ALL,
+    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, RUIN_FROM, RUIN_PER_GAP, RUIN_SHARE,
+    RUIN_TURNS, TREE_TENTHS, WANTED, WORTH_ALL,
 };
 use crate::solver::gang::tuning::search::{CLOSE, RELAXED_TENTHS, STEPS, WEAK, WORK_PER_VISIT};
 
@@ -43,7 +43,7 @@ impl Decomposition {
         if gap(self, bound) > CLOSE {
             self.dive_within_root(left(self) / 2);
         }
-        if gap(self, bound) > CLOSE {
+        if gap(self, bound) > RUIN_FROM {
             let share = (RUIN_PER_GAP * gap(self, bound)).min(RUIN_SHARE);
             self.ruin_relaxed((left(self) as f64 * share) as u64);
         }
