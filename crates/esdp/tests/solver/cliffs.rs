@@ -5,6 +5,7 @@
 //! instances drawn here; those that are known otherwise say how.
 
 use crate::alike::Alike;
+use crate::draws::exact;
 use esdp::model::Amount;
 use esdp::sim::families::{Dimensions, Draw, Family, IndexKind};
 use esdp::solver::{Exact, Exhaustive, Gang, Group, Guarantee, Instance, Solution, Solver};
@@ -187,4 +188,25 @@ fn a_gang_of_millions_of_tasks() {
     let best = tasks * 1e-3 + (tasks * 1e-3).sqrt();
     let solution = check(&vast_job(1 << 26), &Asked { best, short: 1e-15, gap: 0.0 });
     assert_eq!((solution.guarantee, solution.chosen.tasks()), (Guarantee::Optimal, 1 << 26));
+}
+
+/// Where servers and jobs are both many, one linear system is too dear for the budget: gaps were 20 to 75 %.
+#[test]
+fn gangs_as_many_as_servers() {
+    let nodes = Alike { servers: 150, capacity: vec![24; 3], jobs: 150, tasks: 8, request: 1..=8 };
+    let instances = [
+        ("alike", nodes.instance(0)),
+        ("linear", draw(Family::RealNodes, (150, 150), IndexKind::Linear)),
+        ("optimistic", draw(Family::RealNodes, (150, 150), IndexKind::Optimistic)),
+    ];
+    for (name, instance) in &instances {
+        let budget = 3_000 * instance.mean.len() as u64;
+        let solution = exact(instance, budget);
+        let Solution { value, bound, work, .. } = solution;
+        let said = format!("{name}: value {value}, bound {bound}, gap {}, work {work}", solution.gap());
+        assert!(instance.problem().unwrap().is_feasible(&solution.chosen), "{said}");
+        assert!(solution.gap() <= 0.03, "{said}");
+        assert!(work <= budget / 10 * 11, "{said}");
+        println!("{said} of {budget}");
+    }
 }

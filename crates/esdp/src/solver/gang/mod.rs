@@ -12,6 +12,8 @@
 //!     dive on it; ruin and recreate where that is far off         search/relaxed, place/: dive, eject
 //!     split by a job's copies or a channel's uses, dive again     search/copies
 //!     take a few jobs out and solve for them alone, many times    improve/: region, part
+//!     where its linear systems are too dear: the same by steps    relax/saddle, search/large
+//!     of first order, a dive on them, and regions
 //! if small: fix what costs more than the gap, branch              search/: fixing, tree
 //! ```
 //!
@@ -186,6 +188,9 @@ impl Decomposition {
         let is_relaxed = |gang: &mut Self| gang.relaxation.cost(&gang.form, &gang.limits) <= budget / part;
         if !by_servers && is_relaxed(self) {
             return self.search_by_relaxation(budget, self.has_tree(visits), MOST_WORK);
+        }
+        if !by_servers && self.affords_large(budget) {
+            return self.search_large(budget);
         }
         let tree = self.has_tree(visits).then_some(visits);
         self.root_copies.clear();

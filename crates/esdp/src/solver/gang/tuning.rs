@@ -169,6 +169,8 @@ pub(super) mod dive {
     pub const FEW_LEFT: u64 = 3;
     /// The share of the tasks on the linear relaxation, whose uses are nearly whole.
     pub const RELAXED_TASKS: f64 = 0.05;
+    /// The same where it is solved by small steps, and its uses are less whole.
+    pub const TASKS_BY_STEPS: f64 = 0.1;
     /// Fewer uses than this, on average, are not worth a look.
     pub const FEWEST: f64 = 0.02;
 }
@@ -248,6 +250,13 @@ pub(super) mod relaxed {
     /// ... up to so many budgets and so much work in all.
     pub const MOST_TIMES: u64 = 10;
     pub const MOST_WORK: u64 = 300_000_000;
+}
+
+pub(super) mod large {
+    /// The part of the work that the relaxation has.
+    pub const RELAXED_PART: u64 = 2;
+    /// The most work by default.
+    pub const MOST_WORK: u64 = 900_000_000;
 }
 
 pub(super) mod copies {
@@ -334,6 +343,26 @@ pub(super) mod cuts {
     pub const SMALL: crate::model::Amount = 64;
     /// ... if they are used to this share.
     pub const FULL: f64 = 0.8;
+}
+
+pub(super) mod saddle {
+    /// Steps in the first round, which is on all channels, and in each of the others; rounds, at most.
+    pub const FIRST_STEPS: usize = 50;
+    pub const STEPS: usize = 100;
+    pub const ROUNDS: usize = 8;
+    /// Two rounds that lower the bound by less than this share are the last ones.
+    pub const LEAST_GAIN: f64 = 1e-3;
+    /// How long the first steps of uses are beside those of prices, of an objective whose terms are at most
+    /// about 1.
+    pub const FIRST_WEIGHT: f64 = 0.2;
+    /// Channels are nearly in use that cost at most this share more than they are worth, ...
+    pub const NEAR: f64 = 0.1;
+    /// ... or are used so much.
+    pub const LEAST_USED: f64 = 0.01;
+    /// The same in a dive, the steps there, and what makes channels differ that are equally good.
+    pub const NEAR_IN_A_DIVE: f64 = 0.05;
+    pub const STEPS_IN_A_DIVE: usize = 20;
+    pub const NOISE: f64 = 0.02;
 }
 
 pub(super) mod job {

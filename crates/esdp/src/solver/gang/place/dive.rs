@@ -12,7 +12,7 @@ use crate::solver::gang::relax::Relaxation;
 use crate::solver::gang::search::fixing::take;
 use crate::solver::gang::smooth::newton::Newton;
 use crate::solver::gang::tuning::dive::{
-    COPIES, FEW_LEFT, FEWEST, RELAXED_TASKS, ROUNDS, STEPS, SURE, TASKS, TEMPERATURE,
+    COPIES, FEW_LEFT, FEWEST, RELAXED_TASKS, ROUNDS, STEPS, SURE, TASKS, TASKS_BY_STEPS, TEMPERATURE,
 };
 
 /// What is decided on the way down; buffers are reused.
@@ -92,8 +92,8 @@ impl Dive {
             let cost = relaxation.work - before;
             let is_short = end.saturating_sub(relaxation.work) < FEW_LEFT * cost;
             let jobs_open = self.decide_copies(form, &relaxation.copies, if is_short { 1.0 } else { COPIES });
-            let decided =
-                if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, RELAXED_TASKS) };
+            let share = if relaxation.by_steps { TASKS_BY_STEPS } else { RELAXED_TASKS };
+            let decided = if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, share) };
             if !self.tighten(form, root, (&mut relaxation.work, end))
                 || (!jobs_open && decided == 0)
                 || self.limits.is_decided()

@@ -201,4 +201,9 @@ impl Multipliers {
         let falls_short = whole && (tasks < minimum || needed > 0);
         (if falls_short { 0.0 } else { value }, size)
     }
+
+    /// No price is that of a rounded row.
+    pub(super) fn forget_cuts(&mut self) {
+        self.cuts.clear();
+    }
 }

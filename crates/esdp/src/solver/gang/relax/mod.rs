@@ -14,8 +14,10 @@
 //! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `pairs.rs`
 //! its inequalities, `step/` and `system.rs` its linear system, `bound.rs` a bound that holds at any prices,
 //! however they were found. A step costs about `sum over servers of channels^2 devices` or the same by job,
-//! whichever is less.
+//! whichever is less, and the cube of the other side's rows. Where both are too dear, `saddle/` has another
+//! method, and `approach.rs` its rounds.
 
+mod approach;
 mod bound;
 mod choose;
 mod cuts;
@@ -23,6 +25,7 @@ mod interior;
 mod job;
 mod open;
 mod pairs;
+mod saddle;
 mod step;
 mod system;
 
@@ -30,6 +33,7 @@ use self::cuts::Cuts;
 use self::interior::Interior;
 use self::job::own_cost;
 use self::open::Open;
+use self::saddle::Saddle;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo};
@@ -50,6 +54,9 @@ pub(super) struct Relaxation {
     pub multipliers: Multipliers,
     trial: Multipliers,
     cuts: Cuts,
+    saddle: Saddle,
+    /// Whether the solution is one by small steps (`saddle/`).
+    pub by_steps: bool,
     /// Channels that stay out.
     apart: ByChannel<bool>,
     /// Whether rounds that gain much are paid for by others, and what such rounds took.
@@ -90,6 +97,7 @@ impl Relaxation {
     /// best bound; that bound. Channels stay out that the prices of the first solution leave far from use
     /// (`choose.rs`); the bound counts them.
     pub fn solve(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
+        self.by_steps = false;
         self.cuts.reset(form);
         let is_large = self.choose_first(form);
         let least_gain = if is_large { LEAST_GAIN_OF_LARGE } else { LEAST_GAIN };
@@ -185,6 +193,9 @@ impl Relaxation {
 
     /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.
     pub fn resume(&mut self, form: &Form, limits: &Limits, wanted: impl Fn(ChannelNo) -> bool, work: u64) {
+        if self.by_steps {
+            return self.resume_by_steps(form, limits);
+        }
         let Self { open, cuts, apart, .. } = self;
         // Of a large problem, hardly any channel that was left out is of use later.
         let is_large = form.len() > LARGE;

@@ -3,5 +3,6 @@
 pub(super) mod copies;
 pub(super) mod doubt;
 pub(super) mod fixing;
+pub(super) mod large;
 pub(super) mod relaxed;
 pub(super) mod tree;
