@@ -193,20 +193,19 @@ fn a_gang_of_millions_of_tasks() {
 /// Where servers and jobs are both many, one linear system is too dear for the budget: gaps were 20 to 75 %.
 #[test]
 fn gangs_as_many_as_servers() {
-    let nodes = Alike { servers: 150, capacity: vec![24; 3], jobs: 150, tasks: 8, request: 1..=8 };
+    let nodes = Alike { servers: 220, capacity: vec![64; 3], jobs: 220, tasks: 32, request: 1..=4 };
     let instances = [
         ("alike", nodes.instance(0)),
-        ("linear", draw(Family::RealNodes, (150, 150), IndexKind::Linear)),
-        ("optimistic", draw(Family::RealNodes, (150, 150), IndexKind::Optimistic)),
+        ("linear", draw(Family::RealNodes, (220, 220), IndexKind::Linear)),
+        ("optimistic", draw(Family::RealNodes, (220, 220), IndexKind::Optimistic)),
     ];
     for (name, instance) in &instances {
-        let budget = 3_000 * instance.mean.len() as u64;
+        let budget = 5_000 * instance.mean.len() as u64;
         let solution = exact(instance, budget);
         let Solution { value, bound, work, .. } = solution;
         let said = format!("{name}: value {value}, bound {bound}, gap {}, work {work}", solution.gap());
         assert!(instance.problem().unwrap().is_feasible(&solution.chosen), "{said}");
-        assert!(solution.gap() <= 0.03, "{said}");
+        assert!(solution.gap() <= 0.04, "{said}");
         assert!(work <= budget / 10 * 11, "{said}");
-        println!("{said} of {budget}");
     }
 }
