@@ -17,7 +17,7 @@ pub(super) mod search {
     /// The same where the linear relaxation guides it.
     pub const LEAST_WORK_RELAXED: u64 = 16_000_000;
     /// The part of that, in tenths, with which the relaxation does as well.
-    pub const RELAXED_NEEDS: u64 = 8;
+    pub const RELAXED_NEEDS: u64 = 7;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
@@ -249,7 +249,7 @@ pub(super) mod relaxed {
     pub const GOAL: f64 = 0.02;
     /// ... up to so many budgets and so much work in all.
     pub const MOST_TIMES: u64 = 10;
-    pub const MOST_WORK: u64 = 300_000_000;
+    pub const MOST_WORK: u64 = 230_000_000;
 }
 
 pub(super) mod large {

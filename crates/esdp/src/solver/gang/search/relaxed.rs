@@ -79,7 +79,7 @@ impl Decomposition {
     }
 
     /// Whether a server holds so few tasks that the relaxation says little of it.
-    fn has_small_servers(&self) -> bool {
+    pub(in crate::solver::gang) fn has_small_servers(&self) -> bool {
         let Self { form, limits, .. } = self;
         let held = |e: ChannelNo| form.fits(e, &form.room, &limits.cluster, u64::from(u32::MAX)) as f64;
         form.all_channels().map(held).sum::<f64>() <= FEW_TASKS * form.len() as f64

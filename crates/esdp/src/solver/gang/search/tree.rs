@@ -81,10 +81,11 @@ impl Decomposition {
                 let open = tree.path.iter().filter(|node| node.other.is_some()).map(|node| node.bound);
                 let bound = open.fold(bound, f64::max);
                 let whole = (self.pricing.work - begin) as f64 / tree.done;
-                if end > budget || !self.goes_on(bound) || whole > (HOPEFUL * budget) as f64 {
+                let is_hopeful = whole <= HOPEFUL as f64 * budget as f64 && self.has_small_servers();
+                if end > budget || !self.goes_on(bound) || !is_hopeful {
                     return bound;
                 }
-                end = MORE * budget;
+                end = budget.saturating_mul(MORE);
             }
             if self.nodes.is_multiple_of(NODES_PER_DECISION) {
                 self.candidate(budget / CANDIDATE);
