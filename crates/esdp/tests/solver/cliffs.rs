@@ -209,3 +209,51 @@ fn gangs_as_many_as_servers() {
         assert!(work <= budget / 10 * 11, "{said}");
     }
 }
+
+/// More jobs than servers hold, and few enough for a tree that did not end: gaps were 5 to 11 %.
+#[test]
+fn few_gangs_on_crowded_servers() {
+    for number in 0..4 {
+        let size = Dimensions(32, 14);
+        let draw = Draw { family: Family::Congested, size, index: IndexKind::Linear, seed: 202, number };
+        let solution = Exact::default().solve(&draw.instance().problem().unwrap()).unwrap();
+        assert!(solution.gap() <= 0.03, "{draw}: {solution:?}");
+    }
+}
+
+/// Decided on a gang of sixteen, channels come near use that were far from it, and tasks are left to split by:
+/// the bound stayed 1.7 % above the optimum.
+#[test]
+fn gangs_of_which_one_takes_nearly_all() {
+    let size = Dimensions(16, 30);
+    let index = IndexKind::Linear;
+    let draw = Draw { family: Family::RealNodes, size, index, seed: 201, number: 6 };
+    check(&draw.instance(), &Asked { best: 80.258_968, short: 1e-7, gap: 0.003 });
+}
+
+/// All tasks or none, worth by size: jobs that were a task or two short were cut, and 6 to 8 % lost.
+#[test]
+fn gangs_worth_by_their_size() {
+    let kinds = [[128, 1024, 8], [96, 768, 8], [64, 512, 4], [48, 384, 0], [32, 256, 4]];
+    let requests = [[4, 32, 1], [8, 64, 1], [16, 100, 2], [32, 200, 4], [12, 96, 0], [64, 480, 8]];
+    let mut instance = Instance::new(vec![Amount::MAX; 3]);
+    instance.server_capacity = (0..20).flat_map(|server| kinds[server * server % 5]).collect();
+    for job in 0..20u32 {
+        let tasks = 2 + job * 7 % 15;
+        let request = requests[(job * job + 3 * job) as usize % 6];
+        instance.jobs.push(Gang { minimum: tasks, copies: 1 });
+        instance.groups.push(Group { job, count: tasks, minimum: 0 });
+        for server in 0..20u32 {
+            let kind = (server * server % 5) as usize;
+            if request.iter().zip(kinds[kind]).all(|(&asked, has)| asked <= has) {
+                let size = request[2] as f64 + request[0] as f64 / 32.0;
+                instance.push(&request, size * (1.0 - 0.15 * kind as f64), 0.0);
+                instance.server.push(server);
+                instance.group.push(job);
+            }
+        }
+    }
+    let solution = Exact::default().solve(&instance.problem().unwrap()).unwrap();
+    println!("{} {} {}", solution.value, solution.bound, solution.gap());
+    assert!(solution.gap() <= 0.04, "{} {}", solution.value, solution.bound);
+}
