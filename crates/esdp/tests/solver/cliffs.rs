@@ -221,8 +221,8 @@ fn few_gangs_on_crowded_servers() {
     }
 }
 
-/// Decided on a gang of sixteen, channels come near use that were far from it, and tasks are left to split by:
-/// the bound stayed 1.7 % above the optimum.
+/// Once a gang of sixteen is decided on, channels come near use that were far from it, and tasks are left to
+/// split by: the bound stayed 1.7 % above the optimum.
 #[test]
 fn gangs_of_which_one_takes_nearly_all() {
     let size = Dimensions(16, 30);

@@ -14,26 +14,24 @@ pub(super) mod search {
     pub const MOST_BY_DEFAULT: u64 = 1_200_000_000;
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
-    /// The same where the linear relaxation guides it.
+    /// The same where the linear relaxation guides it, and the tenths of all work that it needs.
     pub const LEAST_WORK_RELAXED: u64 = 16_000_000;
-    /// The part of that, in tenths, with which the relaxation does as well.
     pub const RELAXED_NEEDS: u64 = 7;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
-    /// The part of the work, in tenths, that the relaxation has before a tree that may prove the optimum.
+    /// The tenths of the work that the relaxation has before a tree that may prove the optimum.
     pub const RELAXED_TENTHS: u64 = 8;
-    /// Where the servers' knapsacks bound worse than the relaxation by this factor, a tree on them that has
-    /// little work proves nothing.
+    /// Where servers' knapsacks bound worse than the relaxation by this factor, a tree on them proves little.
     pub const WEAK: f64 = 1.02;
-    /// A visit of a server's knapsack or table takes as long as so many units of work.
+    /// The units of work that a visit of a server's knapsack or table takes.
     pub const WORK_PER_VISIT: u64 = 5;
     /// At least so many knapsacks of each server are within the budget.
     pub const SCORES: u64 = 8;
     /// Visits of one server's knapsack before its bound is taken instead.
     pub const SERVER_VISITS: u64 = 4_000;
-    /// Decisions closer to the bound than this are not worth a dive.
+    /// Decisions closer to the bound than this are not worth a dive; closer than that, they are improved with
+    /// less than all the work that is left, in proportion.
     pub const CLOSE: f64 = 1e-4;
-    /// Closer than this, they are improved with less than all the work that is left, in proportion.
     pub const WIDE: f64 = 0.01;
     /// The part of the visits that scores for a decision may take, and how many for each channel they take
     /// in any case.
@@ -43,9 +41,8 @@ pub(super) mod search {
     pub const ROUNDS: usize = 8;
     /// Before a tree, a round that lowers the bound by less than this share of the gap is the last one.
     pub const SLOWEST: f64 = 0.2;
-    /// Dual steps in a round.
+    /// Dual steps in a round; problems of more channels than this get fewer decisions meanwhile.
     pub const STEPS: usize = 35;
-    /// Problems of more channels than this get fewer decisions while the dual goes down.
     pub const LARGE: usize = 20_000;
     /// Visits for each channel below which branching is not worth a try, but for problems of at most this
     /// many channels.
@@ -230,12 +227,11 @@ pub(super) mod relaxed {
     pub const DESCENT_PART: u64 = 20;
     /// Below this gap, trees and regions take less than all of their work, in proportion.
     pub const WORTH_ALL: f64 = 0.005;
-    /// Where the relaxation's decisions are farther off than this, ruin and recreate has so much of what is
-    /// left for each unit of the gap, up to this share. Nearer, it leads away from what regions improve.
+    /// Where decisions are farther off than this, ruin and recreate has so much of what is left for each unit
+    /// of the gap, up to this share, and these turns for each job. Nearer, it spoils what regions improve.
     pub const RUIN_FROM: f64 = 0.02;
     pub const RUIN_PER_GAP: f64 = 3.0;
     pub const RUIN_SHARE: f64 = 0.4;
-    /// Its turns for each job; work ends it sooner.
     pub const RUIN_TURNS: usize = 1_000;
     /// The tenths of what is left that a tree over copies has, and the nodes for which they must suffice.
     pub const TREE_TENTHS: u64 = 8;
@@ -253,9 +249,8 @@ pub(super) mod relaxed {
 }
 
 pub(super) mod large {
-    /// The part of the work that the relaxation has.
+    /// The part of the work that the relaxation has, and the most work by default.
     pub const RELAXED_PART: u64 = 2;
-    /// The most work by default.
     pub const MOST_WORK: u64 = 900_000_000;
 }
 
@@ -269,10 +264,9 @@ pub(super) mod tree {
     pub const STEPS: usize = 15;
     /// A decision is built at every so many nodes.
     pub const NODES_PER_DECISION: u64 = 10;
-    /// The search by default goes on where the gap is wide and the whole tree is likely to take no more than
-    /// so many budgets, ...
+    /// The search by default goes on where the gap is wide and the tree seems to take no more than so many
+    /// budgets, which is often too many at first; and takes at most so many.
     pub const HOPEFUL: u64 = 15;
-    /// ... and takes at most so many. The share of a tree that is done seems less at first than it is.
     pub const MORE: u64 = 4;
 }
 
@@ -355,9 +349,8 @@ pub(super) mod saddle {
     /// How long the first steps of uses are beside those of prices, of an objective whose terms are at most
     /// about 1.
     pub const FIRST_WEIGHT: f64 = 0.2;
-    /// Channels are nearly in use that cost at most this share more than they are worth, ...
+    /// Channels are nearly in use that cost at most this share more than they are worth, or are used so much.
     pub const NEAR: f64 = 0.1;
-    /// ... or are used so much.
     pub const LEAST_USED: f64 = 0.01;
     /// The same in a dive, the steps there, and what makes channels differ that are equally good.
     pub const NEAR_IN_A_DIVE: f64 = 0.05;

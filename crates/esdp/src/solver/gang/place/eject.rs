@@ -4,7 +4,7 @@
 //! that needs two. A task is placed on a server from which a few tasks of one other group can move to servers
 //! with room for them. Of all such moves among the best channels, the one with the best objective is taken.
 //!
-//! Where moves do not suffice, jobs that are worth less go: a gang of 13 tasks that lacks one is worth nothing.
+//! Where moves do not suffice, jobs that are worth less go: a gang that lacks one task is worth nothing.
 
 use crate::solver::gang::improve::polish::slope;
 use crate::solver::gang::place::build::Builder;

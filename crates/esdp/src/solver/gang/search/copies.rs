@@ -2,8 +2,8 @@
 //! and every node is a start for a dive.
 //!
 //! The node with the highest bound comes first. It is split by the job whose copies are farthest from a whole
-//! number, or, where all copies are whole, by such a channel; both sides are solved with the rounded rows that
-//! the root found. The smaller the gap, the less of its work the tree takes. Where servers' own knapsacks
+//! number, or, where all copies are whole, by such a channel; both sides are solved with the rounded rows
+//! that the root found. The smaller the gap, the less work the tree takes. Where servers' own knapsacks
 //! (`prices.rs`) bounded the root better at the relaxation's prices, they bound nodes too. What is still open
 //! when the work is spent keeps its bound. Before all, jobs are settled whose other numbers of copies would
 //! cost more than the gap.
