@@ -210,7 +210,7 @@ fn gangs_as_many_as_servers() {
     }
 }
 
-/// More jobs than servers hold, and few enough for a tree that did not end: gaps were 5 to 11 %.
+/// More jobs than servers hold, and few enough for a tree that did not end: gaps were up to 6.8 %.
 #[test]
 fn few_gangs_on_crowded_servers() {
     for number in 0..4 {
@@ -231,28 +231,37 @@ fn gangs_of_which_one_takes_nearly_all() {
     check(&draw.instance(), &Asked { best: 80.258_968, short: 1e-7, gap: 0.003 });
 }
 
-/// All tasks or none, worth by size: jobs that were a task or two short were cut, and 6 to 8 % lost.
+/// All tasks or none, worth by size and by kind of server: jobs that were a task or two short were cut, and
+/// gaps were 4 to 8 %.
 #[test]
 fn gangs_worth_by_their_size() {
     let kinds = [[128, 1024, 8], [96, 768, 8], [64, 512, 4], [48, 384, 0], [32, 256, 4]];
+    let speeds = [1.0, 0.7, 0.5, 0.35, 0.25];
     let requests = [[4, 32, 1], [8, 64, 1], [16, 100, 2], [32, 200, 4], [12, 96, 0], [64, 480, 8]];
-    let mut instance = Instance::new(vec![Amount::MAX; 3]);
-    instance.server_capacity = (0..20).flat_map(|server| kinds[server * server % 5]).collect();
-    for job in 0..20u32 {
-        let tasks = 2 + job * 7 % 15;
-        let request = requests[(job * job + 3 * job) as usize % 6];
-        instance.jobs.push(Gang { minimum: tasks, copies: 1 });
-        instance.groups.push(Group { job, count: tasks, minimum: 0 });
-        for server in 0..20u32 {
-            let kind = (server * server % 5) as usize;
-            if request.iter().zip(kinds[kind]).all(|(&asked, has)| asked <= has) {
-                let size = request[2] as f64 + request[0] as f64 / 32.0;
-                instance.push(&request, size * (1.0 - 0.15 * kind as f64), 0.0);
-                instance.server.push(server);
-                instance.group.push(job);
+    for seed in [5, 10, 19] {
+        let mut state = seed;
+        let mut number = |limit: u64| {
+            state = u64::wrapping_add(u64::wrapping_mul(state, 6_364_136_223_846_793_005), 1);
+            ((state >> 33) % limit) as usize
+        };
+        let servers: Vec<usize> = (0..20).map(|_| number(5)).collect();
+        let mut instance = Instance::new(vec![Amount::MAX; 3]);
+        instance.server_capacity = servers.iter().flat_map(|&kind| kinds[kind]).collect();
+        for job in 0..20 {
+            let tasks = 2 + number(15) as u32;
+            let request = requests[number(6)];
+            instance.jobs.push(Gang { minimum: tasks, copies: 1 });
+            instance.groups.push(Group { job, count: tasks, minimum: 0 });
+            for (server, &kind) in (0..).zip(&servers) {
+                if request.iter().zip(kinds[kind]).all(|(&asked, has)| asked <= has) {
+                    let size = request[2] as f64 + request[0] as f64 / 32.0;
+                    instance.push(&request, size * speeds[kind], 0.0);
+                    instance.server.push(server);
+                    instance.group.push(job);
+                }
             }
         }
+        let solution = Exact::default().solve(&instance.problem().unwrap()).unwrap();
+        assert!(solution.gap() <= 0.03, "{seed}: {} {}", solution.value, solution.bound);
     }
-    let solution = Exact::default().solve(&instance.problem().unwrap()).unwrap();
-    assert!(solution.gap() <= 0.04, "{} {}", solution.value, solution.bound);
 }
