@@ -178,6 +178,7 @@ impl Decomposition {
     fn search(&mut self, budget: u64) -> f64 {
         self.place_tasks();
         self.ruin.reset();
+        self.region.reset();
         let visits = budget / WORK_PER_VISIT;
         // Cluster-wide rows tie all servers: prices of capacities see that, prices of tasks hardly.
         let by_servers = self.form.rows.is_empty()

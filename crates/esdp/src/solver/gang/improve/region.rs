@@ -4,7 +4,7 @@
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::sequence::Sequence;
 use crate::solver::gang::problem::number::{ByJob, JobNo};
-use crate::solver::gang::tuning::region::{PATIENCE, RUNNING, WAITING, WIDER, WIDEST, WORK};
+use crate::solver::gang::tuning::region::{LIKELY, PATIENCE, RUNNING, WAITING, WIDER, WIDEST, WORK};
 use crate::solver::gang::tuning::search::CLOSE;
 
 /// The search's buffers.
@@ -16,6 +16,11 @@ pub(in crate::solver::gang) struct Region {
 }
 
 impl Region {
+    /// The turns of the next problem do not depend on those of the last one.
+    pub fn reset(&mut self) {
+        self.sequence.reset();
+    }
+
     fn next(&mut self, limit: usize) -> usize {
         self.sequence.next(limit as u64) as usize
     }
@@ -26,7 +31,6 @@ impl Decomposition {
     pub(in crate::solver::gang) fn improve_regions(&mut self, bound: f64, work: u64) {
         let begin = self.pricing.work;
         let end = begin.saturating_add(work);
-        self.region.sequence.reset();
         self.take_up_best();
         let mut idle = 0;
         while idle < PATIENCE && self.pricing.work < begin.saturating_add(self.worth_it(work, bound)) {
@@ -47,8 +51,11 @@ impl Decomposition {
             return false;
         }
         region.free.reset(jobs, false);
-        // Jobs of which the relaxation is not sure come first, in turn with all others.
-        let seed = builder.jobs[region.next(jobs)];
+        // Jobs that run in the relaxation, if only in part, come first, and most of the time are all that count.
+        let share = |l: JobNo| root_copies[l] / f64::from(form.jobs[l].copies.max(1));
+        let likely = (builder.jobs.partition_point(|&l| share(l) > LIKELY) + WAITING + more).min(jobs);
+        let among = if region.next(4) == 0 { jobs } else { likely };
+        let seed = builder.jobs[region.next(among)];
         region.free[seed] = true;
         let channels = builder.ranked(form, seed);
         let mut running = 0;
@@ -66,7 +73,7 @@ impl Decomposition {
                 }
             }
         }
-        let offset = region.next(jobs);
+        let offset = region.next(among);
         let mut waiting = 0;
         for place in 0..jobs {
             let l = builder.jobs[(offset + place) % jobs];

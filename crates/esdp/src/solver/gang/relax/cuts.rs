@@ -9,8 +9,9 @@
 //!
 //! Three tasks of two devices each on a server with five: the relaxation runs two and a half of them, this
 //! row two. Weights tried are those that make some request, or half or a third of it, whole. What the
-//! relaxation's solution breaks most is kept.
+//! relaxation's solution breaks most is kept. A small server also has the row of its hull (`hull.rs`).
 
+use super::hull::Hull;
 use crate::model::Amount;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::number::{ByChannel, ChannelNo, Number, ServerNo};
@@ -36,6 +37,7 @@ pub(super) struct Cuts {
     start: Vec<usize>,
     weights: Vec<Vec<(u64, u64)>>,
     found: Vec<(f64, Cut)>,
+    hull: Hull,
 }
 
 impl Cuts {
@@ -61,6 +63,8 @@ impl Cuts {
             if channels.clone().all(is_whole) {
                 continue;
             }
+            let sharpest = self.hull.separate(form, uses, server, work);
+            self.list.extend(sharpest.filter(|&(broken, _)| broken > BROKEN).map(|(_, cut)| cut));
             self.separate_server(form, uses, server, work);
         }
         self.list.sort_by_key(|cut| cut.server);

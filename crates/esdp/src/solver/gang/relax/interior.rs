@@ -34,30 +34,30 @@ pub(super) struct Interior {
     spare_unknowns: Vec<f64>,
     spare_tasks: Vec<f64>,
     step: Step,
+    /// Whether the start was a fresh one.
+    pub is_fresh: bool,
     /// Multiplications so far, about.
     pub work: u64,
 }
 
 impl Interior {
-    /// Goes from a fresh start until the products promise a gap below `tolerance` of the value, or the work
-    /// is spent. `each` sees every point that is nearly there.
+    /// Goes on from a start until the products promise a gap below `tolerance` of the value, or the work is
+    /// spent. `each` sees every point, and the gap that its products promised before the last step. Where the
+    /// first steps from a known point lead nowhere, a fresh start is made.
     pub fn run(
         &mut self,
         open: &Open,
         linear: bool,
         (tolerance, work): (f64, u64),
-        mut each: impl FnMut(&Open, &Self),
+        mut each: impl FnMut(&Open, &Self, f64),
     ) -> bool {
-        self.start(open);
         let end = self.work.saturating_add(work);
-        let count =
-            (2 * open.len() + open.rows + open.wide.len() + open.constants.len() + open.per_copy.len())
-                as f64;
+        let count = self.count();
         for turn in 0..STEPS {
             if self.work >= end {
                 break;
             }
-            let mu = self.pairs().iter().map(|pairs| pairs.product()).sum::<f64>() / count;
+            let mu = self.mu();
             let value = dot(&open.v, &self.x) + self.root(open);
             let mut step = std::mem::take(&mut self.step);
             let off = step.off(open, self);
@@ -78,7 +78,7 @@ impl Interior {
                 self.pairs().iter().map(|pairs| pairs.product_after(primal, dual)).sum::<f64>() / count;
             let share = (after / mu).clamp(0.0, 1.0);
             let centre = (share * share * share).clamp(1e-4, 0.9);
-            let centre = if turn < CENTRING { 1.0 } else { centre };
+            let centre = if turn < CENTRING && self.is_fresh { 1.0 } else { centre };
             if !centre.is_finite() {
                 self.step = step;
                 return false;
@@ -115,13 +115,15 @@ impl Interior {
             }
             // Where steps lead nowhere any more, the numbers have no more to say.
             let is_near = mu * count <= NEAR * value.abs() && off <= NEAR * value.abs().max(1.0);
+            if primal.min(dual) < SHORTEST && !self.is_fresh {
+                self.start(open);
+                continue;
+            }
             if primal.min(dual) < SHORTEST && is_near {
                 break;
             }
             self.advance(open, primal, dual);
-            if mu * count <= NEAR * value.abs() {
-                each(open, self);
-            }
+            each(open, self, mu * count / value.abs());
         }
         self.x.iter().chain(&self.task_price).all(|value| value.is_finite())
     }
@@ -143,6 +145,16 @@ impl Interior {
     pub fn variance(&self, open: &Open) -> f64 {
         let variance = dot(&open.w, &self.x);
         (variance + open.variance).max(1e-18)
+    }
+
+    /// The mean product of slacks and prices.
+    pub fn mu(&self) -> f64 {
+        self.pairs().iter().map(|pairs| pairs.product()).sum::<f64>() / self.count()
+    }
+
+    /// The inequalities in all.
+    fn count(&self) -> f64 {
+        self.pairs().iter().map(|pairs| pairs.slack.len()).sum::<usize>() as f64
     }
 
     fn pairs(&self) -> [&Pairs; 6] {
@@ -173,7 +185,8 @@ impl Interior {
     }
 
     /// A point with room on all sides.
-    fn start(&mut self, open: &Open) {
+    pub fn start(&mut self, open: &Open) {
+        self.is_fresh = true;
         self.x.clear();
         let mut group_sum = vec![0.0; open.groups.len()];
         for server in &open.servers {
@@ -194,18 +207,13 @@ impl Interior {
             }
         }
         self.start_jobs(open, |_| 1.0);
-        let mut wide_load = vec![0.0; open.wide.len()];
         for e in 0..open.len() {
             if let Some(g) = open.group(e) {
                 let wanted = self.tasks(open, g).max(0.01);
                 self.x[e] *= (wanted / group_sum[g]).min(1.0);
             }
-            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row] += share * self.x[e]);
         }
-        for e in 0..open.len() {
-            let fullest = open.wide_of(e).iter().map(|&(row, _)| wide_load[row]).fold(0.0, f64::max);
-            self.x[e] *= (0.5 / fullest).min(1.0);
-        }
+        self.fit_wide(open, 0.5);
         for &PerCopy { channel, job, most, .. } in &open.per_copy {
             let most = 0.5 * most * self.copies(&open.jobs[job]);
             self.x[channel] = self.x[channel].min(most);
@@ -214,6 +222,35 @@ impl Interior {
         // Where uses go into the thousands, so do products and the prices of whole rows.
         let mean = self.x.iter().sum::<f64>() / open.len().max(1) as f64;
         let product = FIRST.max(0.5 * (mean - MANY));
+        self.start_pairs(open, product);
+        // Prices of tasks that leave the channels of a group in balance, on average.
+        group_sum.fill(0.0);
+        let mut counts = vec![0.0; open.groups.len()];
+        for place in &open.servers {
+            let prices = &self.server.price[place.row..][..place.rows];
+            for (e, g) in place.channels().filter_map(|e| Some((e, open.group(e)?))) {
+                let own = e - place.first;
+                let rows: f64 = open.rows(place).zip(prices).map(|(row, price)| row[own] * price).sum();
+                group_sum[g] += open.v[e] + self.low.price[e] - self.high.price[e] - rows;
+                counts[g] += 1.0;
+            }
+        }
+        for (price, (sum, count)) in self.task_price.iter_mut().zip(group_sum.iter().zip(&counts)) {
+            *price = sum / count;
+        }
+    }
+
+    /// Leaves channels of fuller cluster-wide rows no more than this share of them.
+    pub fn fit_wide(&mut self, open: &Open, full: f64) {
+        let loads = open.wide_loads(&self.x);
+        for (e, x) in self.x.iter_mut().enumerate() {
+            let fullest = open.wide_of(e).iter().map(|&(row, _)| loads[row]).fold(0.0, f64::max);
+            *x *= (full / fullest).min(1.0);
+        }
+    }
+
+    /// The slacks of the point, and prices that make all products the same.
+    pub fn start_pairs(&mut self, open: &Open, product: f64) {
         self.start_job_rows(open, product);
         let mut per_copy = std::mem::take(&mut self.per_copy);
         per_copy.start(
@@ -234,26 +271,7 @@ impl Interior {
                 open.rows(server).map(move |row| 1.0 - dot(row, own))
             }),
         );
-        wide_load.fill(0.0);
-        for (e, x) in x.iter().enumerate() {
-            open.wide_of(e).iter().for_each(|&(row, share)| wide_load[row] += share * x);
-        }
-        wide.start(product, wide_load.iter().map(|load| 1.0 - load));
-        // Prices of tasks that leave the channels of a group in balance, on average.
-        group_sum.fill(0.0);
-        let mut counts = vec![0.0; open.groups.len()];
-        for place in &open.servers {
-            let prices = &self.server.price[place.row..][..place.rows];
-            for (e, g) in place.channels().filter_map(|e| Some((e, open.group(e)?))) {
-                let own = e - place.first;
-                let rows: f64 = open.rows(place).zip(prices).map(|(row, price)| row[own] * price).sum();
-                group_sum[g] += open.v[e] + self.low.price[e] - self.high.price[e] - rows;
-                counts[g] += 1.0;
-            }
-        }
-        for (price, (sum, count)) in self.task_price.iter_mut().zip(group_sum.iter().zip(&counts)) {
-            *price = sum / count;
-        }
+        wide.start(product, open.wide_loads(x).iter().map(|load| 1.0 - load));
     }
 
     /// Of thousands of copies, those that are far beyond what servers and cluster hold would take more steps
@@ -275,7 +293,7 @@ impl Interior {
     }
 
     /// The tasks and copies of the jobs, fewer copies by a factor.
-    fn start_jobs(&mut self, open: &Open, factor: impl Fn(usize) -> f64) {
+    pub fn start_jobs(&mut self, open: &Open, factor: impl Fn(usize) -> f64) {
         self.unknowns.clear();
         self.unknowns.resize(open.unknowns, 0.0);
         self.unknowns_step.clear();
@@ -283,45 +301,46 @@ impl Interior {
         self.task_price.clear();
         self.task_price.resize(open.groups.len(), 0.0);
         for (number, job) in open.jobs.iter().enumerate() {
-            let (groups, own) = (job.groups(), job.unknown);
-            let margin = |copies: f64| {
-                let tasks: f64 = open.tasks[groups.clone()].iter().map(|group| group.range(copies).0).sum();
-                if job.minimum > 0.0 { tasks + job.counted - job.minimum * copies } else { tasks }
-            };
             let mut copies = job.settled;
             if let (Some((fewest, most)), Some(at)) = (job.copies, job.copies_at()) {
                 let shares = [0.5, 0.25, 0.75, 0.1, 0.9, 0.01];
                 let place = |share: f64| fewest + factor(number) * share * (most - fewest);
-                let roomy = |&share: &f64| job.tied || margin(place(share)) > 0.0;
+                let roomy = |&share: &f64| job.tied || job.margin(&open.tasks, place(share)) > 0.0;
                 copies = place(shares.into_iter().find(roomy).unwrap_or(0.5));
-                self.unknowns[own + at] = copies;
+                self.unknowns[job.unknown + at] = copies;
             }
             if !job.tied {
-                let each = margin(copies).max(1e-3) / (2 * groups.len()) as f64;
-                for (place, group) in open.tasks[groups.clone()].iter().enumerate() {
-                    let (most, fewer) = group.range(copies);
-                    self.unknowns[own + place] = most - each.min(0.5 * fewer.max(1e-3));
-                }
+                self.start_tasks(open, job, copies);
             }
         }
     }
 
+    /// The tasks of a job with so many copies.
+    pub fn start_tasks(&mut self, open: &Open, job: &Job, copies: f64) {
+        let groups = job.groups();
+        let each = job.margin(&open.tasks, copies).max(1e-3) / (2 * groups.len()) as f64;
+        for (place, group) in open.tasks[groups].iter().enumerate() {
+            let (most, fewer) = group.range(copies);
+            self.unknowns[job.unknown + place] = most - each.min(0.5 * fewer.max(1e-3));
+        }
+    }
+
     fn start_job_rows(&mut self, open: &Open, product: f64) {
-        let unknowns = &self.unknowns;
-        self.job.start(
-            product,
-            open.jobs.iter().flat_map(|job| {
-                let (own, count) = (job.unknown, job.unknowns());
-                let rows = if count == 0 { 0 } else { job.row_count };
-                (0..rows)
-                    .map(move |row| {
-                        let entries = &open.entries[job.entry + row * count..][..count];
-                        let sum: f64 = entries.iter().zip(&unknowns[own..]).map(|(a, x)| a * x).sum();
-                        (open.constants[job.row + row] + sum).max(1e-6)
-                    })
-                    .collect::<Vec<_>>()
-            }),
-        );
+        let mut rows = std::mem::take(&mut self.job);
+        let slacks = open.jobs.iter().flat_map(|job| self.job_slacks(open, job));
+        rows.start(product, slacks.map(|slack| slack.max(1e-6)));
+        self.job = rows;
+    }
+
+    /// The slacks of a job's rows at the point.
+    pub fn job_slacks(&self, open: &Open, job: &Job) -> impl Iterator<Item = f64> {
+        let (own, count) = (&self.unknowns[job.unknown..], job.unknowns());
+        let rows = if count == 0 { 0 } else { job.row_count };
+        (0..rows).map(move |row| {
+            let entries = &open.entries[job.entry + row * count..][..count];
+            let sum: f64 = entries.iter().zip(own).map(|(a, x)| a * x).sum();
+            open.constants[job.row + row] + sum
+        })
     }
 
     /// The tasks of a group that its job has at the point.

@@ -138,6 +138,12 @@ impl Job {
         self.row..self.row + self.row_count
     }
 
+    /// How many fewer tasks than all so many copies may have.
+    pub fn margin(&self, tasks: &[Tasks], copies: f64) -> f64 {
+        let all: f64 = tasks[self.groups()].iter().map(|group| group.range(copies).0).sum();
+        if self.minimum > 0.0 { all + self.counted - self.minimum * copies } else { all }
+    }
+
     /// The number of unknowns: the tasks unless tied, then the copies unless settled.
     pub fn unknowns(&self) -> usize {
         (if self.tied { 0 } else { self.groups().len() }) + usize::from(self.copies.is_some())

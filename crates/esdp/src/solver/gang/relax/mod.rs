@@ -12,8 +12,8 @@
 //! matter how large the capacities are.
 //!
 //! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `pairs.rs`
-//! its inequalities, `step/` and `system.rs` its linear system, `bound.rs` a bound that holds at any prices,
-//! however they were found. A step costs about `sum over servers of channels^2 devices` or the same by job,
+//! its inequalities, `step/` and `system.rs` its linear system, `waypoint.rs` its start where rows were added
+//! (`cuts.rs`, `hull.rs`), `bound.rs` a bound that holds at any prices, however they were found. A step costs about `sum over servers of channels^2 devices` or the same by job,
 //! whichever is less, and the cube of the other side's rows. Where both are too dear, `saddle/` has another
 //! method, and `approach.rs` its rounds.
 
@@ -21,6 +21,7 @@ mod approach;
 mod bound;
 mod choose;
 mod cuts;
+mod hull;
 mod interior;
 mod job;
 mod open;
@@ -28,16 +29,19 @@ mod pairs;
 mod saddle;
 mod step;
 mod system;
+mod waypoint;
 
 use self::cuts::Cuts;
 use self::interior::Interior;
 use self::job::own_cost;
 use self::open::Open;
 use self::saddle::Saddle;
+use self::waypoint::Waypoint;
 use crate::solver::gang::problem::form::Form;
 use crate::solver::gang::problem::limits::Limits;
 use crate::solver::gang::problem::number::{ByChannel, ByJob, ChannelNo};
 use crate::solver::gang::tuning::choose::{COARSE, LARGE, LARGE_PART, MISSING, MISSING_MUCH, SETTLED};
+use crate::solver::gang::tuning::interior::{HALF_WAY, NEAR};
 use crate::solver::gang::tuning::relax::{
     CUT_ROUNDS, DEAREST, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, ROUNDED_TOLERANCE, TOLERANCE,
 };
@@ -54,6 +58,9 @@ pub(super) struct Relaxation {
     pub multipliers: Multipliers,
     trial: Multipliers,
     cuts: Cuts,
+    /// Where the next round starts, and the one after that.
+    waypoint: Waypoint,
+    next_waypoint: Waypoint,
     saddle: Saddle,
     /// Whether the solution is one by small steps (`saddle/`).
     pub by_steps: bool,
@@ -99,6 +106,7 @@ impl Relaxation {
     pub fn solve(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
         self.by_steps = false;
         self.cuts.reset(form);
+        self.waypoint.forget();
         let is_large = self.choose_first(form);
         let least_gain = if is_large { LEAST_GAIN_OF_LARGE } else { LEAST_GAIN };
         let mut end = self.work.saturating_add(work);
@@ -108,6 +116,7 @@ impl Relaxation {
             let before = bound;
             let last = self.work;
             bound = bound.min(self.solve_once(form, limits, bound, end));
+            std::mem::swap(&mut self.waypoint, &mut self.next_waypoint);
             let spent = if round == 0 { 0 } else { self.work - last };
             // Channels that are missing make the bound worse than any row can make it better.
             let known = std::mem::replace(&mut value, self.value(form));
@@ -135,6 +144,7 @@ impl Relaxation {
                 break;
             }
         }
+        self.waypoint.forget();
         bound
     }
 
@@ -147,7 +157,7 @@ impl Relaxation {
     /// Solves with the rows there are. The multipliers are replaced by ones with a better bound than the
     /// given one.
     fn solve_once(&mut self, form: &Form, limits: &Limits, known: f64, end: u64) -> f64 {
-        let Self { open, interior, multipliers, trial, cuts, apart, .. } = self;
+        let Self { open, interior, multipliers, trial, cuts, apart, waypoint, next_waypoint, .. } = self;
         open.fill(form, limits, cuts, false, |e| !apart[e]);
         let mut bound = known;
         let mut seen = 0;
@@ -159,7 +169,18 @@ impl Relaxation {
             true => ROOT_TOLERANCE,
             false => ROUNDED_TOLERANCE,
         };
-        interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior| {
+        match waypoint.is_known() {
+            true => waypoint.start(form, cuts, open, interior),
+            false => interior.start(open),
+        }
+        next_waypoint.forget();
+        interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior, gap| {
+            if gap <= HALF_WAY && !next_waypoint.is_known() {
+                next_waypoint.record(form, cuts, open, interior);
+            }
+            if gap > NEAR {
+                return;
+            }
             trial.read(form, limits, open, interior, cuts.list.len());
             let own = trial.bound(form, limits, cuts);
             seen += 1;
@@ -200,7 +221,8 @@ impl Relaxation {
         // Of a large problem, hardly any channel that was left out is of use later.
         let is_large = form.len() > LARGE;
         open.fill(form, limits, cuts, true, |e| wanted(e) && !(is_large && apart[e]));
-        self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _| ());
+        self.interior.start(&self.open);
+        self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _, _| ());
         self.work += units(std::mem::take(&mut self.interior.work)) + 10 * form.len() as u64 * form.effort();
         self.read(form, limits);
     }

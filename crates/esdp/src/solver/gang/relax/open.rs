@@ -154,6 +154,15 @@ impl Open {
         &self.row_source[server.row..][..server.rows]
     }
 
+    /// The loads of the cluster-wide rows at some uses.
+    pub fn wide_loads(&self, x: &[f64]) -> Vec<f64> {
+        let mut loads = vec![0.0; self.wide.len()];
+        for (e, x) in x.iter().enumerate() {
+            self.wide_of(e).iter().for_each(|&(row, share)| loads[row] += share * x);
+        }
+        loads
+    }
+
     /// About what eliminating the servers costs, and what eliminating the jobs does, in multiplications.
     pub fn costs(&self, border: usize) -> (u64, u64) {
         let cube = |size: usize| (size as u64).pow(3) / 6;

@@ -101,6 +101,7 @@ impl Decomposition {
             }
         }
         self.relaxation.multipliers = root;
+        self.relaxation.copies.clone_from(&self.root_copies);
         self.score_relaxed();
         nodes.bound().max(self.best_value)
     }
