@@ -60,11 +60,12 @@ use self::search::tree::Tree;
 use self::smooth::newton;
 use self::smooth::newton::Newton;
 use super::{Guarantee, Problem, Solution, Stopped};
+use crate::solver::gang::tuning::choose;
 use crate::solver::gang::tuning::relaxed::{GOAL, MOST_WORK};
 use crate::solver::gang::tuning::search::{
-    CANDIDATE, CLOSE, LARGE, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL,
-    MOST_BY_DEFAULT, RELAXED_NEEDS, ROUNDS, SCORES, SERVER_VISITS, SLOWEST, SMALL, STEPS, TREE, WIDE, WORK,
-    WORK_PER_CHANNEL, WORK_PER_VISIT,
+    CANDIDATE, CLOSE, LARGE, LARGE_NEEDS, LEAST_WORK, LEAST_WORK_RELAXED, LITTLE_WORK, MORE_WORK_PER_CHANNEL,
+    MOST_BY_DEFAULT, RELAXED_NEEDS, ROUNDS, SCORES, SERVER_VISITS, SLOWEST, SMALL, SMALL_SERVERS_NEED, STEPS,
+    TREE, WIDE, WORK, WORK_PER_CHANNEL, WORK_PER_VISIT,
 };
 
 /// A decision's work by default, at least this.
@@ -218,15 +219,23 @@ impl Decomposition {
     /// The linear relaxation, decisions from it, and a tree if there is one; a bound. A search that goes on
     /// takes at most `most` units of work.
     fn search_by_relaxation(&mut self, budget: u64, has_tree: bool, most: u64) -> f64 {
-        let budget = match self.is_default {
-            true => {
-                budget.min(default_budget(self.form.len() as u64, LEAST_WORK_RELAXED) / 10 * RELAXED_NEEDS)
-            }
-            false => budget,
-        };
+        let budget = if self.is_default { budget.min(self.default_budget_relaxed()) } else { budget };
         let (bound, has_tree) = self.search_relaxed(budget, has_tree, most);
         self.pricing.work /= WORK_PER_VISIT;
         self.prove(bound, has_tree.then_some(budget / WORK_PER_VISIT))
+    }
+
+    /// A decision's work by default where the linear relaxation guides it.
+    fn default_budget_relaxed(&self) -> u64 {
+        let channels = self.form.len();
+        let tenths = if self.has_small_servers() {
+            SMALL_SERVERS_NEED
+        } else if channels > choose::LARGE {
+            LARGE_NEEDS
+        } else {
+            RELAXED_NEEDS
+        };
+        default_budget(channels as u64, LEAST_WORK_RELAXED) / 10 * tenths
     }
 
     /// Branches within so many visits, if any; what is proved then.

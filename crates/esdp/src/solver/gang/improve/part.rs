@@ -11,12 +11,20 @@ use crate::solver::gang::place::placement::Placement;
 use crate::solver::gang::problem::form::{Form, GroupForm, JobForm, Row};
 use crate::solver::gang::problem::number::{ChannelNo, GroupNo, JobNo, Number, ServerNo};
 use crate::solver::gang::tuning::part::LEAST_GAIN;
+use crate::solver::gang::tuning::relaxed::WANTED;
 use crate::solver::gang::tuning::search::WORK_PER_VISIT;
 
 impl Form {
-    /// Takes over some jobs of a problem and what a decision leaves free. `ids` are then channels of that
-    /// problem; a unit of variance counts `slope`.
-    fn fill_part(&mut self, from: &Self, placement: &Placement, jobs: &[JobNo], slope: f64) {
+    /// Takes over some jobs of a problem, their wanted channels, and what a decision leaves free. `ids` are
+    /// then channels of that problem; a unit of variance counts `slope`.
+    fn fill_part(
+        &mut self,
+        from: &Self,
+        placement: &Placement,
+        jobs: &[JobNo],
+        wanted: impl Fn(ChannelNo) -> bool,
+        slope: f64,
+    ) {
         (self.scale, self.even, self.linear, self.devices) = (1.0, true, true, from.devices);
         self.groups.clear();
         self.jobs.clear();
@@ -26,7 +34,8 @@ impl Form {
             self.jobs.push(JobForm { first_group, ..from.jobs[l] });
             let groups = &from.groups[from.groups_of_job(l)];
             self.groups.extend(groups.iter().map(|group| GroupForm { job: own, ..*group }));
-            let channels = from.channels_of_job(l).iter().filter(|&&e| placement.fits_more(from, e));
+            let channels =
+                from.channels_of_job(l).iter().filter(|&&e| wanted(e) && placement.fits_more(from, e));
             self.ids.extend(channels.map(|e| e.place() as u32));
         }
         self.ids.sort_unstable();
@@ -69,7 +78,7 @@ impl Decomposition {
     /// that was better.
     pub(in crate::solver::gang) fn decide_anew(&mut self, jobs: &[JobNo], work: u64) -> bool {
         let mut part = self.part.take().unwrap_or_default();
-        let Self { form, placement, .. } = self;
+        let Self { form, placement, builder, best, .. } = self;
         placement.commit();
         let before = placement.value();
         let copies: Vec<u32> = jobs.iter().map(|&l| placement.copies[l]).collect();
@@ -83,7 +92,9 @@ impl Decomposition {
             }
             spent += form.channels_of_job(l).len() as u64;
         }
-        part.form.fill_part(form, placement, jobs, slope);
+        // Those that the relaxation leaves far from use only make the part larger.
+        let wanted = |e: ChannelNo| builder.score[e] > WANTED || best[e] > 0;
+        part.form.fill_part(form, placement, jobs, wanted, slope);
         spent = 10 * (spent + part.form.len() as u64);
         let better = part.search_part(now, work.saturating_sub(spent));
         spent += std::mem::take(&mut part.pricing.work);

@@ -116,7 +116,10 @@ impl Relaxation {
             let before = bound;
             let last = self.work;
             bound = bound.min(self.solve_once(form, limits, bound, end));
-            std::mem::swap(&mut self.waypoint, &mut self.next_waypoint);
+            // A round of a large problem has other channels than the one before.
+            if !is_large {
+                std::mem::swap(&mut self.waypoint, &mut self.next_waypoint);
+            }
             let spent = if round == 0 { 0 } else { self.work - last };
             // Channels that are missing make the bound worse than any row can make it better.
             let known = std::mem::replace(&mut value, self.value(form));

@@ -18,9 +18,13 @@ pub(super) mod search {
     pub const MOST_BY_DEFAULT: u64 = 1_200_000_000;
     /// No decision gets less: what proves nearly all problems of 8 jobs and 40 servers.
     pub const LEAST_WORK: u64 = 40_000_000;
-    /// The same where the linear relaxation guides it, and the tenths of all work that it needs.
-    pub const LEAST_WORK_RELAXED: u64 = 16_000_000;
-    pub const RELAXED_NEEDS: u64 = 7;
+    /// The same where the linear relaxation guides it, and the tenths of all work that it needs, ...
+    pub const LEAST_WORK_RELAXED: u64 = 15_000_000;
+    pub const RELAXED_NEEDS: u64 = 6;
+    /// ... of a large problem, where it is solved several times, ...
+    pub const LARGE_NEEDS: u64 = 7;
+    /// ... and where servers are small, so that it says less.
+    pub const SMALL_SERVERS_NEED: u64 = 8;
     /// Budgets that are little, but enough for more than the first decision.
     pub const LITTLE_WORK: std::ops::Range<u64> = 50_000..1_000_000;
     /// The tenths of the work that the relaxation has before a tree that may prove the optimum.
@@ -226,7 +230,7 @@ pub(super) mod part {
 }
 
 pub(super) mod relaxed {
-    /// Channels whose reduced value is below this, in the scaled objective, stay out of a dive.
+    /// Channels whose reduced value is below this, in the scaled objective, stay out of dives and regions.
     pub const WANTED: f64 = -0.12;
     /// The part of the work for a better bound by servers' knapsacks, where they bound better than the
     /// relaxation.
@@ -251,7 +255,7 @@ pub(super) mod relaxed {
     pub const GOAL: f64 = 0.02;
     /// ... up to so many budgets and so much work in all.
     pub const MOST_TIMES: u64 = 10;
-    pub const MOST_WORK: u64 = 230_000_000;
+    pub const MOST_WORK: u64 = 250_000_000;
 }
 
 pub(super) mod large {
