@@ -11,8 +11,9 @@ use super::pairs::Pairs;
 use super::step::Step;
 use crate::solver::gang::cholesky::dot;
 use crate::solver::gang::tuning::interior::{
-    CENTRING, CORRECTORS, FAR, FIRST, MANY, MANY_TASKS, NEAR, SHORT_OF, SHORTEST, STEPS,
+    CENTRING, CORRECTORS, DIVERGED, FAR, FIRST, MANY, MANY_TASKS, NEAR, SHORT_OF, SHORTEST, STEPS,
 };
+use std::ops::ControlFlow;
 
 /// A point on the way, and where it ends; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -40,19 +41,28 @@ pub(super) struct Interior {
     pub work: u64,
 }
 
+/// How the last step went.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Last {
+    /// The gap, relative to the value, that the products promised before it.
+    pub gap: f64,
+    /// Whether uses and copies hardly moved: there may be none within the limits.
+    pub is_stuck: bool,
+}
+
 impl Interior {
-    /// Goes on from a start until the products promise a gap below `tolerance` of the value, or the work is
-    /// spent. `each` sees every point, and the gap that its products promised before the last step. Where the
-    /// first steps from a known point lead nowhere, a fresh start is made.
+    /// Goes on from a start until the products promise a gap below `tolerance` of the value, the work is
+    /// spent, or `each` says so, which sees every point and how the last step went. Where the first steps from
+    /// a known point lead nowhere, a fresh start is made.
     pub fn run(
         &mut self,
         open: &Open,
         linear: bool,
         (tolerance, work): (f64, u64),
-        mut each: impl FnMut(&Open, &Self, f64),
+        mut each: impl FnMut(&Open, &Self, Last) -> ControlFlow<()>,
     ) -> bool {
         let end = self.work.saturating_add(work);
-        let count = self.count();
+        let (count, first) = (self.count(), self.mu());
         for turn in 0..STEPS {
             if self.work >= end {
                 break;
@@ -62,7 +72,8 @@ impl Interior {
             let mut step = std::mem::take(&mut self.step);
             let off = step.off(open, self);
             self.step = step;
-            if !mu.is_finite() || !off.is_finite() {
+            // Prices that grow without limit show that nothing is within the limits.
+            if !(mu <= DIVERGED * first && off.is_finite()) {
                 return false;
             }
             if mu * count <= tolerance * value.abs().max(1e-6) && off <= tolerance * value.abs().max(1.0) {
@@ -123,7 +134,10 @@ impl Interior {
                 break;
             }
             self.advance(open, primal, dual);
-            each(open, self, mu * count / value.abs());
+            let last = Last { gap: mu * count / value.abs(), is_stuck: primal < SHORTEST };
+            if each(open, self, last).is_break() {
+                break;
+            }
         }
         self.x.iter().chain(&self.task_price).all(|value| value.is_finite())
     }

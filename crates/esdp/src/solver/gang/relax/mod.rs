@@ -46,6 +46,7 @@ use crate::solver::gang::tuning::relax::{
     CUT_ROUNDS, DEAREST, LEAST_GAIN, LEAST_GAIN_OF_LARGE, MUCH, ROOT_TOLERANCE, ROUNDED_TOLERANCE, TOLERANCE,
 };
 pub(super) use bound::Multipliers;
+use std::ops::ControlFlow;
 
 /// A relaxation and its solution; buffers are reused.
 #[derive(Debug, Clone, Default)]
@@ -115,7 +116,7 @@ impl Relaxation {
         for round in 0..=CUT_ROUNDS {
             let before = bound;
             let last = self.work;
-            bound = bound.min(self.solve_once(form, limits, bound, end));
+            bound = bound.min(self.solve_once(form, limits, (bound, f64::NEG_INFINITY), end));
             // A round of a large problem has other channels than the one before.
             if !is_large {
                 std::mem::swap(&mut self.waypoint, &mut self.next_waypoint);
@@ -157,9 +158,9 @@ impl Relaxation {
         Form::value(sum(&form.v), sum(&form.w))
     }
 
-    /// Solves with the rows there are. The multipliers are replaced by ones with a better bound than the
-    /// given one.
-    fn solve_once(&mut self, form: &Form, limits: &Limits, known: f64, end: u64) -> f64 {
+    /// Solves with the rows there are; a bound. The multipliers are replaced by ones with a better bound than
+    /// the known one. Once the bound is at the target or below, no more is asked.
+    fn solve_once(&mut self, form: &Form, limits: &Limits, (known, target): (f64, f64), end: u64) -> f64 {
         let Self { open, interior, multipliers, trial, cuts, apart, waypoint, next_waypoint, .. } = self;
         open.fill(form, limits, cuts, false, |e| !apart[e]);
         let mut bound = known;
@@ -177,12 +178,12 @@ impl Relaxation {
             false => interior.start(open),
         }
         next_waypoint.forget();
-        interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior, gap| {
-            if gap <= HALF_WAY && !next_waypoint.is_known() {
+        interior.run(open, form.linear, (tolerance, left.saturating_mul(5) / 2), |open, interior, last| {
+            if last.gap <= HALF_WAY && !next_waypoint.is_known() {
                 next_waypoint.record(form, cuts, open, interior);
             }
-            if gap > NEAR {
-                return;
+            if last.gap > NEAR && !last.is_stuck {
+                return ControlFlow::Continue(());
             }
             trial.read(form, limits, open, interior, cuts.list.len());
             let own = trial.bound(form, limits, cuts);
@@ -191,6 +192,7 @@ impl Relaxation {
                 bound = own;
                 std::mem::swap(trial, multipliers);
             }
+            if bound <= target { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if seen == 0 && known.is_infinite() {
             multipliers.read(form, limits, open, interior, cuts.list.len());
@@ -203,16 +205,16 @@ impl Relaxation {
         bound
     }
 
-    /// Solves a part of a problem with the rows there are; its bound. Limits change prices: channels that
-    /// these bring near use come back, once.
-    pub fn solve_part(&mut self, form: &Form, limits: &Limits, work: u64) -> f64 {
+    /// Solves a part of a problem with the rows there are; its bound, with which no more than the target is
+    /// asked for. Limits change prices: channels that these bring near use come back, once.
+    pub fn solve_part(&mut self, form: &Form, limits: &Limits, target: f64, work: u64) -> f64 {
         let end = self.work.saturating_add(work);
-        let bound = self.solve_once(form, limits, f64::INFINITY, end);
-        let misses = bound - self.value(form) > MISSING * bound;
+        let bound = self.solve_once(form, limits, (f64::INFINITY, target), end);
+        let misses = bound > target && bound - self.value(form) > MISSING * bound;
         if form.len() > LARGE || !misses || !self.take_back(form, limits) {
             return bound;
         }
-        self.solve_once(form, limits, bound, end)
+        self.solve_once(form, limits, (bound, target), end)
     }
 
     /// Solves what limits leave open of a problem with the channels that are wanted, without a bound.
@@ -225,7 +227,9 @@ impl Relaxation {
         let is_large = form.len() > LARGE;
         open.fill(form, limits, cuts, true, |e| wanted(e) && !(is_large && apart[e]));
         self.interior.start(&self.open);
-        self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _, _| ());
+        self.interior.run(&self.open, form.linear, (TOLERANCE, work.saturating_mul(5) / 2), |_, _, _| {
+            ControlFlow::Continue(())
+        });
         self.work += units(std::mem::take(&mut self.interior.work)) + 10 * form.len() as u64 * form.effort();
         self.read(form, limits);
     }

@@ -118,8 +118,9 @@ impl Decomposition {
         if !limits.propagate(&self.form) {
             return None;
         }
-        let mut bound =
-            self.relaxation.solve_part(&self.form, limits, end.saturating_sub(self.pricing.work)).min(parent);
+        let work = end.saturating_sub(self.pricing.work);
+        let target = self.best_value + self.tolerance();
+        let mut bound = self.relaxation.solve_part(&self.form, limits, target, work).min(parent);
         self.pricing.work += std::mem::take(&mut self.relaxation.work);
         if self.sharper_by_servers && self.beats(bound) {
             bound = bound.min(self.bound_by_servers(limits));

@@ -110,7 +110,9 @@ pub mod interior {
     pub const SHORT_OF: f64 = 0.995;
     /// The first product of slack and price, of an objective whose terms are at most about 1.
     pub const FIRST: f64 = 0.05;
-    /// Where channels have more uses than this, on average, it grows with them.
+    /// Where products are so many times the first ones, there is nothing to be found.
+    pub const DIVERGED: f64 = 1e6;
+    /// Where channels have more uses than this, on average, the first product grows with them.
     pub const MANY: f64 = 4.0;
     /// A job starts anew where its tasks are more than this, and more than so many times the uses of its
     /// channels.
