@@ -1,5 +1,8 @@
 //! The search for the multiplier of the variances.
 
+use super::Dual;
+use crate::solver::reduce::Reduced;
+
 /// The search for `lambda`: the best of `max over known points (S, W) of S + lambda W, plus t / (4 lambda)`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Search {
@@ -33,5 +36,22 @@ impl Search {
         };
         let next = if next.is_finite() && next > 0.0 { next } else { lambda };
         (next, model(next, below).max(model(next, above)))
+    }
+}
+
+/// The `lambda` at which this share of all channels would be best.
+pub(super) fn first_lambda(problem: &Reduced, share: f64) -> f64 {
+    let variance: f64 = problem.w.iter().sum::<f64>() * share;
+    if problem.linear { 0.0 } else { 0.5 / variance.max(1e-12).sqrt() }
+}
+
+impl Dual {
+    /// Prices nothing: a start for searches that need no bound.
+    pub fn skip(&mut self, problem: &Reduced) {
+        self.lambda = first_lambda(problem, 0.25);
+        self.bound = f64::INFINITY;
+        self.reduced.clear();
+        self.reduced.extend(problem.v.iter().zip(&problem.w).map(|(v, w)| v + self.lambda * w));
+        self.work = problem.len() as u64;
     }
 }

@@ -24,7 +24,7 @@
 
 mod lambda;
 
-use self::lambda::Search;
+use self::lambda::{Search, first_lambda};
 use super::lp::{End, Lp};
 use super::reduce::Reduced;
 
@@ -111,10 +111,9 @@ impl Dual {
         if problem.rows() <= FEW_ROWS {
             self.active.extend(0..problem.rows() as u32);
         }
-        // The variance of a share of the channels that fits the tightest row.
+        // A share of the channels that fits the tightest row.
         let tightest = self.room.iter().map(|room| room / n as f64).fold(1.0, f64::min);
-        let variance: f64 = if problem.linear { 0.0 } else { problem.w.iter().sum::<f64>() * tightest };
-        self.lambda = if problem.linear { 0.0 } else { 0.5 / variance.max(1e-12).sqrt() };
+        self.lambda = first_lambda(problem, tightest);
         let mut count = n;
         if n > 2 * SAMPLE {
             let mut sample = (n / 16).clamp(SAMPLE, LARGEST_SAMPLE);

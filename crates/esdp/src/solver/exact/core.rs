@@ -95,16 +95,14 @@ impl Core {
             best = self.labels.best_with(&toggle, fits, &mut found.value).or(best);
             let room = dual.bound - found.value;
             let next = order.get(position + 1).map_or(f64::INFINITY, |&e| r[e as usize].abs());
-            let windows = [1, 2, 3].map(|flips| self.window(flips, room, &dual.price));
+            let [one, two, three] = [1, 2, 3].map(|flips| self.window(flips, room, &dual.price));
+            let windows = [one, two, three, (0, !packing.guards)];
+            // Labels die here without a pattern: a branch for each reason would be foretold wrongly.
             let alive = |label: &Label| {
                 let left = room - label.penalty;
-                let Some((low, high)) = (1..=3)
-                    .find(|&flips| left <= f64::from(flips + 1) * next)
-                    .map(|flips| windows[flips as usize - 1])
-                else {
-                    return true;
-                };
-                left > next && packing.within(label.key, high) && packing.within(low, label.key)
+                let more = [2.0, 3.0, 4.0].map(|flips| usize::from(left > flips * next));
+                let (low, high) = windows[more[0] + more[1] + more[2]];
+                (left > next) & packing.within(label.key, high) & packing.within(low, label.key)
             };
             self.labels.offer(&toggle, &Cone::new(dual.lambda, room), alive);
             if self.labels.len() == 0 {

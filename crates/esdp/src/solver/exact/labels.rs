@@ -86,8 +86,11 @@ impl Labels {
     ) -> Option<u32> {
         let mut candidate = None;
         for label in &self.current {
-            if fits(label) {
-                let value = Reduced::value(label.mean + toggle.mean, label.variance + toggle.variance);
+            let (mean, variance) = (label.mean + toggle.mean, label.variance + toggle.variance);
+            // Better only if the root of the variance is above what the mean lacks. One branch, seldom taken.
+            let lacks = *best - mean;
+            if fits(label) & ((variance > lacks * lacks) | (lacks < 0.0)) {
+                let value = Reduced::value(mean, variance);
                 if value > *best {
                     *best = value;
                     candidate = Some(label.last);
@@ -181,8 +184,9 @@ fn push(list: &mut Vec<Label>, label: Label, cone: &Cone) {
 /// the two ends: a label covers all of a cone, nearly a half-plane when `D - LB` is small.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cone {
-    low: f64,
-    high: f64,
+    /// One over the smallest and the largest `W`, and their roots.
+    over_low: f64,
+    over_high: f64,
     root_low: f64,
     root_high: f64,
 }
@@ -192,11 +196,12 @@ impl Cone {
     pub fn new(lambda: f64, room: f64) -> Self {
         if lambda == 0.0 {
             // Linear: variances are all zero, and the roots are never looked at.
-            return Self { low: 1.0, high: 1.0, root_low: 0.0, root_high: 0.0 };
+            return Self { over_low: 1.0, over_high: 1.0, root_low: 0.0, root_high: 0.0 };
         }
         let (middle, reach) = (0.5 / lambda, (room.max(0.0) / lambda).sqrt());
         let (root_low, root_high) = ((middle - reach).max(1e-9), middle + reach);
-        Self { low: root_low * root_low, high: root_high * root_high, root_low, root_high }
+        let over = |root: f64| 1.0 / (root * root);
+        Self { over_low: over(root_low), over_high: over(root_high), root_low, root_high }
     }
 
     /// Whether `a` is at least as good as `b` after every completion that matters.
@@ -206,12 +211,12 @@ impl Cone {
         if behind > 0.0 {
             // What b gains at most: sqrt(W) - sqrt(W - d) is largest at the smallest W, and
             // 1 - sqrt(1 - y) <= (y + y^2) / 2.
-            let y = behind / self.low;
+            let y = behind * self.over_low;
             ahead >= if y <= 1.0 { self.root_low * 0.5 * (y + y * y) } else { behind.sqrt() }
         } else {
             // What a gains at least: sqrt(W + d) - sqrt(W) is smallest at the largest W, and
             // sqrt(1 + y) - 1 >= y/2 - y^2/8.
-            let y = (-behind / self.high).min(2.0);
+            let y = (-behind * self.over_high).min(2.0);
             -ahead <= self.root_high * (0.5 * y - 0.125 * y * y)
         }
     }

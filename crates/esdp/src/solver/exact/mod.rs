@@ -1,6 +1,7 @@
 //! Optimal decisions at any size, or a certified gap when the work budget ends.
 //!
-//! 1. Reduce (`reduce.rs`), minimise the dual (`dual/`): a bound `D` and reduced values.
+//! 1. Reduce (`reduce.rs`). A tiny box of capacities is searched by [`tab`] as a whole, and that is all. Else
+//!    minimise the dual (`dual/`): a bound `D` and reduced values.
 //! 2. Round the relaxed point (`greedy.rs`): a lower bound `LB`.
 //! 3. Channels with `|r| >= D - LB` are decided. The rest, the *core*, is searched by
 //!    [`tab`] where the table is small, else by [`core`] with a small budget, else by the
@@ -39,6 +40,10 @@ use super::reduce::Reduced;
 use super::{Guarantee, LimitedBy, Problem, Solution, SolveError, Solver, Stopped};
 use crate::model::Amount;
 
+/// Boxes of at most this many cells, times channels, are searched before anything is priced: their table
+/// proves more than the best multipliers, for less. So much it may take.
+const TINY_BOX: u64 = 1_000;
+const TINY_WORK: u64 = 1_000_000;
 /// Tables of at most this many cells are filled before anything else is tried.
 const SMALL_TABLE: u128 = 1_500;
 /// Tables of at most this many cells are filled when CORE overflows its small budget.
@@ -114,6 +119,14 @@ struct Limits {
 }
 
 impl Found {
+    /// Starts over, with nothing chosen and nothing proved.
+    fn start(&mut self, problem: &Reduced) {
+        self.chosen.clear();
+        (self.value, self.bound, self.work) = (0.0, f64::INFINITY, problem.work);
+        self.rounding = f64::EPSILON * (2 * problem.len() + 8 * problem.rows() + 16) as f64;
+        self.starved = false;
+    }
+
     /// Replaces the chosen set by the union of two.
     fn take(&mut self, fixed: &[u32], rest: impl Iterator<Item = u32>) {
         self.chosen.clear();
@@ -138,14 +151,29 @@ impl Exact {
         self
     }
 
+    /// Searches a tiny box of capacities as a whole; whether that proved its optimum.
+    fn search_box(&mut self, problem: &Problem<'_>, budget: u64) -> bool {
+        let Self { reduced, dual, order, tab, found, .. } = self;
+        let n = reduced.len() as u64;
+        let cells = reduced.capacity.iter().fold(n, |cells, &c| cells.saturating_mul(c.saturating_add(1)));
+        if problem.servers().is_some() || n == 0 || cells > TINY_BOX || budget < TINY_WORK {
+            return false;
+        }
+        dual.skip(reduced);
+        order.clear();
+        order.extend(0..reduced.len() as u32);
+        found.work += dual.work + 32 * n;
+        let limits = Limits { labels: LABELS, work: found.work + TINY_WORK };
+        tab.prepare(reduced, dual, order, SMALL_TABLE).is_some()
+            && tab.search(reduced, dual, limits, found)
+            && found.is_optimal()
+    }
+
     /// The first answer and bound. The relaxation is given twice as much until it is solved, and every point
     /// is rounded: a larger budget then goes through the same points as a smaller one, and further.
     fn relax(&mut self, problem: &Problem<'_>, budget: u64) {
         let Self { reduced, dual, pass, found, .. } = self;
         let size = reduced.len() as u64 * (reduced.rows() as u64 + 2);
-        found.chosen.clear();
-        (found.value, found.bound, found.work) = (0.0, f64::INFINITY, reduced.work);
-        found.rounding = f64::EPSILON * (2 * reduced.len() + 8 * reduced.rows() + 16) as f64;
         let mut limit = 20 * size;
         loop {
             dual.minimise(reduced, limit);
@@ -202,7 +230,7 @@ impl Exact {
             return "exact/core";
         }
         found.work += 2 * reduced.len() as u64 + 32 * order.len() as u64;
-        let Some(cells) = tab.prepare(reduced, dual, order) else {
+        let Some(cells) = tab.prepare(reduced, dual, order, SMALL_TABLE) else {
             found.bound = found.value;
             return "exact/greedy";
         };
@@ -220,7 +248,7 @@ impl Exact {
             return "exact/core";
         }
         found.work += 2 * reduced.len() as u64 + 32 * order.len() as u64;
-        let Some(cells) = tab.prepare(reduced, dual, order) else {
+        let Some(cells) = tab.prepare(reduced, dual, order, LARGE_TABLE) else {
             found.bound = found.value;
             return "exact/core";
         };
@@ -282,8 +310,13 @@ impl Solver for Exact {
         }
         self.reduced.fill(problem);
         let budget = limit.unwrap_or_else(|| default_budget(self.reduced.len()));
-        self.relax(problem, budget);
-        let method = self.search(problem, budget);
+        self.found.start(&self.reduced);
+        let method = if self.search_box(problem, budget) {
+            "exact/tab"
+        } else {
+            self.relax(problem, budget);
+            self.search(problem, budget)
+        };
         solution.chosen.clear();
         solution.chosen.extend(self.found.chosen.iter().map(|&e| self.reduced.ids[e as usize]));
         solution.work = self.found.work;

@@ -50,9 +50,10 @@ pub(super) struct Tab {
 }
 
 impl Tab {
-    /// Fixes what is outside the core and measures the rest. Returns the number of table
-    /// cells, or `None` when the fixed channels alone do not fit: nothing beats the lower bound.
-    pub fn prepare(&mut self, problem: &Reduced, dual: &Dual, order: &[u32]) -> Option<u128> {
+    /// Fixes what is outside the core and measures the rest. Returns the number of table cells, or `None`
+    /// when the fixed channels alone do not fit: nothing beats the lower bound. Tables of more cells than
+    /// `most` are not filled.
+    pub fn prepare(&mut self, problem: &Reduced, dual: &Dual, order: &[u32], most: u128) -> Option<u128> {
         self.room.clear();
         self.room.extend_from_slice(&problem.capacity);
         let (mut mean, mut variance) = (0.0, 0.0);
@@ -75,8 +76,11 @@ impl Tab {
         self.fixed = (mean, variance);
         let room = &self.room;
         self.items.retain(|&e| problem.request(e as usize).iter().zip(room).all(|(a, c)| a <= c));
-        self.drop_dominated(problem);
         let cells = self.room.iter().fold(1u128, |cells, &room| cells.saturating_mul(u128::from(room) + 1));
+        // Where one channel is too much already, the others need not be told apart.
+        if cells.saturating_mul(2) <= most {
+            self.drop_dominated(problem);
+        }
         Some(cells.saturating_mul(self.items.len() as u128 + 1))
     }
 

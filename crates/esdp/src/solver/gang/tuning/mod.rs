@@ -254,7 +254,7 @@ pub(super) mod relaxed {
     pub const GOAL: f64 = 0.02;
     /// ... up to so many budgets and so much work in all.
     pub const MOST_TIMES: u64 = 10;
-    pub const MOST_WORK: u64 = 250_000_000;
+    pub const MOST_WORK: u64 = 230_000_000;
 }
 
 pub(super) mod large {
