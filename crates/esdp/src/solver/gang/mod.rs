@@ -17,7 +17,7 @@
 //! if small: fix what costs more than the gap, branch              search/: fixing, tree
 //! ```
 //!
-//! Every tuned number is in `tuning.rs`.
+//! Every tuned number is in `tuning/`.
 //!
 //! Words: a *job* has *copies*, of which some run, and *groups* of alike *tasks*; a *channel* is a group on a
 //! server, a *use* of it one task there. A *room* is what a server has, a *row* a limit of the whole cluster.

@@ -7,8 +7,8 @@
 //! server's room finds, until none does.
 //!
 //! A server with 3 of each of two devices, and tasks of (2, 1), (1, 2) and (2, 2): one of each of the first
-//! two fits, or one of the last. By single devices, half a task of each would fit; the row
-//! `n_1 / 2 + n_2 / 2 + n_3 <= 1` sees both devices at once.
+//! two fits, or one of the last. In parts, .6 tasks of each would fit; the row `n_1 / 2 + n_2 / 2 + n_3 <= 1`
+//! forbids it.
 
 use super::cuts::Cut;
 use crate::model::Amount;
@@ -55,6 +55,16 @@ impl Hull {
         if cells > CELLS || !self.list_kinds(form, uses, server, work) {
             return None;
         }
+        let capacity = self.find_row(room, work)?;
+        let load: f64 = self.kinds.iter().map(|kind| kind.entry * kind.uses).sum();
+        let entries =
+            self.kind_of.iter().map(|kind| kind.map_or(0.0, |kind| self.kinds[kind].entry)).collect();
+        // All patterns keep the row: its capacity is the largest sum, found by the same arithmetic.
+        Some((load / capacity - 1.0, Cut { server, entries, capacity }))
+    }
+
+    /// Finds the row that the kinds' uses break most; its capacity.
+    fn find_row(&mut self, room: &[Amount], work: &mut u64) -> Option<f64> {
         let before = self.lp.work;
         self.lp.start(self.kinds.iter().map(|kind| kind.uses + UNUSED), std::iter::empty(), true);
         self.lp.price(0.0);
@@ -67,18 +77,14 @@ impl Hull {
                 kind.entry = self.lp.share(variable).max(0.0);
             }
             capacity = self.find_pattern(room);
-            *work += cells * self.kinds.len() as u64;
+            *work += (self.largest.len() * self.kinds.len()) as u64;
             if capacity <= 1.0 + 1e-6 {
                 break;
             }
             self.lp.add_row(&self.pattern, 1.0);
         }
         *work += self.lp.work - before;
-        let load: f64 = self.kinds.iter().map(|kind| kind.entry * kind.uses).sum();
-        let entries =
-            self.kind_of.iter().map(|kind| kind.map_or(0.0, |kind| self.kinds[kind].entry)).collect();
-        // All patterns keep the row: its capacity is the largest sum, found by the same arithmetic.
-        Some((load / capacity - 1.0, Cut { server, entries, capacity }))
+        Some(capacity)
     }
 
     /// Lists the kinds of a server's channels; whether there are any, and few.
@@ -154,6 +160,19 @@ mod tests {
     fn kind(request: [Amount; 2], room: [Amount; 2], uses: f64) -> Kind {
         let step = (request[0] * (room[1] + 1) + request[1]) as usize;
         Kind { request: request.to_vec(), step, uses, entry: 0.0 }
+    }
+
+    /// The example of the front page.
+    #[test]
+    fn a_row_of_two_devices() {
+        let room = [3, 3];
+        let mut hull = Hull::default();
+        hull.kinds = [[2, 1], [1, 2], [2, 2]].map(|request| kind(request, room, 0.6)).to_vec();
+        let mut work = 0;
+        assert!((hull.find_row(&room, &mut work).unwrap() - 1.0).abs() < 1e-9);
+        let row: Vec<f64> = hull.kinds.iter().map(|kind| kind.entry).collect();
+        assert!((row[0] + row[1] - 1.0).abs() < 1e-9 && (row[2] - 1.0).abs() < 1e-9, "{row:?}");
+        assert!(work > 0);
     }
 
     #[test]
