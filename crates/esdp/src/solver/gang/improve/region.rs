@@ -51,7 +51,7 @@ impl Decomposition {
             return false;
         }
         region.free.reset(jobs, false);
-        // Jobs that run in the relaxation, if only in part, come first, and most of the time are all that count.
+        // Jobs that run in the relaxation, if only in part, come first; most of the time only they count.
         let share = |l: JobNo| root_copies[l] / f64::from(form.jobs[l].copies.max(1));
         let likely = (builder.jobs.partition_point(|&l| share(l) > LIKELY) + WAITING + more).min(jobs);
         let among = if region.next(4) == 0 { jobs } else { likely };

@@ -52,8 +52,8 @@ pub(super) struct Last {
 
 impl Interior {
     /// Goes on from a start until the products promise a gap below `tolerance` of the value, the work is
-    /// spent, or `each` says so, which sees every point and how the last step went. Where the first steps from
-    /// a known point lead nowhere, a fresh start is made.
+    /// spent, or `each` says so, which sees every point and how the last step went. Where steps from a known
+    /// point lead nowhere, a fresh start is made.
     pub fn run(
         &mut self,
         open: &Open,

@@ -13,9 +13,9 @@
 //!
 //! `open.rs` lays out what is still open, `job.rs` is a job's own part, `interior.rs` the method, `pairs.rs`
 //! its inequalities, `step/` and `system.rs` its linear system, `waypoint.rs` its start where rows were added
-//! (`cuts.rs`, `hull.rs`), `bound.rs` a bound that holds at any prices, however they were found. A step costs about `sum over servers of channels^2 devices` or the same by job,
-//! whichever is less, and the cube of the other side's rows. Where both are too dear, `saddle/` has another
-//! method, and `approach.rs` its rounds.
+//! (`cuts.rs`, `hull.rs`), `bound.rs` a bound that holds at any prices, however they were found. A step costs
+//! about `sum over servers of channels^2 devices` or the same by job, whichever is less, and the cube of the
+//! other side's rows. Where both are too dear, `saddle/` has another method, and `approach.rs` its rounds.
 
 mod approach;
 mod bound;

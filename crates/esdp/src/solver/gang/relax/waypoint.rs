@@ -2,7 +2,7 @@
 //!
 //! The solution itself would be no start: its slacks are nearly 0, and those of rows that it breaks have to
 //! grow. Half-way all slacks have some room. Prices are kept with it, as far as rows are the same; where they
-//! are new, or slacks had to change much, they are what makes a product of slack and price that of the others.
+//! are new, or slacks had to change much, a price makes its product with the slack that of the others.
 
 use super::cuts::Cuts;
 use super::interior::Interior;
