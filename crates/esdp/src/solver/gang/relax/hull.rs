@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_row_of_two_devices() {
         let room = [3, 3];
-        let mut hull = Hull::default();
-        hull.kinds = [[2, 1], [1, 2], [2, 2]].map(|request| kind(request, room, 0.6)).to_vec();
+        let kinds = [[2, 1], [1, 2], [2, 2]].map(|request| kind(request, room, 0.6)).to_vec();
+        let mut hull = Hull { kinds, ..Hull::default() };
         let mut work = 0;
         assert!((hull.find_row(&room, &mut work).unwrap() - 1.0).abs() < 1e-9);
         let row: Vec<f64> = hull.kinds.iter().map(|kind| kind.entry).collect();

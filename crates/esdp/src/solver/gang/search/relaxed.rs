@@ -10,8 +10,8 @@ use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
-    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, RUIN_FROM, RUIN_PER_GAP, RUIN_SHARE,
-    RUIN_TURNS, TREE_TENTHS, WANTED, WORTH_ALL,
+    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_TIMES_REAL, RUIN_FROM,
+    RUIN_PER_GAP, RUIN_SHARE, RUIN_TURNS, TREE_TENTHS, WANTED, WORTH_ALL,
 };
 use crate::solver::gang::tuning::search::{CLOSE, RELAXED_TENTHS, STEPS, WEAK, WORK_PER_VISIT};
 
@@ -58,8 +58,9 @@ impl Decomposition {
             self.improve_regions(bound, left(self));
         }
         // A tree that follows needs its work, and does better.
-        if !has_dual_tree && self.goes_on(bound) && self.has_small_servers() {
-            bound = self.go_on((relaxed, bound), budget.saturating_mul(MOST_TIMES).min(most));
+        if !has_dual_tree && self.goes_on(bound) {
+            let times = if self.has_small_servers() { MOST_TIMES } else { MOST_TIMES_REAL };
+            bound = self.go_on((relaxed, bound), budget.saturating_mul(times).min(most));
         }
         (bound, has_dual_tree)
     }

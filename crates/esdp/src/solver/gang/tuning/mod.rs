@@ -248,12 +248,13 @@ pub(super) mod relaxed {
     /// One more node for so many jobs: where a few nodes are lost among many jobs, the work is better spent
     /// on regions.
     pub const JOBS_PER_NODE: u64 = 6;
-    /// Where a server holds at most so many tasks on average, the search by default goes on while the gap is
-    /// wider than this, ...
-    pub const FEW_TASKS: f64 = 4.0;
+    /// The search by default goes on while the gap is wider than this, ...
     pub const GOAL: f64 = 0.02;
-    /// ... up to so many budgets and so much work in all.
+    /// ... up to so many budgets where a server holds at most so many tasks on average, ...
     pub const MOST_TIMES: u64 = 10;
+    pub const FEW_TASKS: f64 = 4.0;
+    /// ... up to so many where it holds more, and so much work in all.
+    pub const MOST_TIMES_REAL: u64 = 5;
     pub const MOST_WORK: u64 = 230_000_000;
 }
 
