@@ -2,6 +2,7 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::improve::ruin;
+use crate::solver::gang::problem::number::{GroupNo, JobNo};
 use crate::solver::gang::tuning::search::{LARGE, SCORED};
 
 impl Decomposition {
@@ -54,9 +55,18 @@ impl Decomposition {
         }
     }
 
-    /// Keeps the last decision if it is the best.
+    /// Keeps the last decision if it is the best and all gangs in it are whole: one that a search left short
+    /// of tasks is none.
     pub(in crate::solver::gang) fn keep(&mut self) {
-        if self.placement.value() > self.best_value {
+        let Self { form, placement, .. } = &*self;
+        let has_tasks = |g: GroupNo, l: JobNo| {
+            placement.group[g] <= u64::from(form.groups[g].count) * u64::from(placement.copies[l])
+        };
+        let is_whole = |l: JobNo| {
+            !form.jobs[l].is_gang()
+                || placement.is_whole(form, l) && form.groups_of_job(l).all(|g| has_tasks(g, l))
+        };
+        if placement.value() > self.best_value && form.jobs.numbers().all(is_whole) {
             self.best_value = self.placement.value();
             self.best.clone_from(&self.placement.uses);
             self.best_copies.clone_from(&self.placement.copies);
