@@ -171,6 +171,7 @@ impl Decomposition {
         if value > self.best_value {
             self.best_value = value;
             self.best.clone_from(&self.limits.low);
+            self.best_copies.clone_from(&self.limits.fewest);
         }
         false
     }
