@@ -4,6 +4,7 @@ use super::gangs::{self, Origin, RawGangs};
 use anyhow::{anyhow, ensure};
 use esdp::model::Amount;
 use esdp::solver::Instance;
+use esdp_report::visible;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -214,12 +215,10 @@ fn located(json: &[u8], path: &str, error: &serde_json::Error) -> anyhow::Error 
     anyhow!("{key}{what} (line {line}, column {column})")
 }
 
-/// A text that may quote any amount of the input, cut to a length.
+/// A text that may quote any amount of the input, cut to a length and kept on its line.
 fn shortened(text: &str, length: usize) -> String {
-    if text.chars().count() <= length {
-        return text.to_owned();
-    }
-    text.chars().take(length).chain("...".chars()).collect()
+    let cut = if text.chars().nth(length).is_some() { "..." } else { "" };
+    visible::line(&text.chars().take(length).collect::<String>()) + cut
 }
 
 /// The word around a place, for errors of the parser that do not show it.

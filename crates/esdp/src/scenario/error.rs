@@ -53,12 +53,15 @@ impl ScenarioError {
     }
 }
 
-/// A value that may be anything, as much of it as a sentence has room for.
+/// What may be anything, as much of it as a sentence has room for.
 pub(super) fn clipped(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
+    one_line(text, 60)
+}
+
+/// The first characters of a text that may be anything, on one line.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let cut = if text.chars().nth(most).is_some() { "..." } else { "" };
+    text.chars().take(most).collect::<String>().replace('\n', "\\n") + cut
 }
 
 impl fmt::Display for ScenarioError {

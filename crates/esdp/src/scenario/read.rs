@@ -3,7 +3,7 @@
 //! `serde` forgets where it is inside of an enum with a tag. The culprit is then found by
 //! elimination: the key without which the complaint changes.
 
-use super::error::{Fault, ScenarioError, clipped};
+use super::error::{Fault, ScenarioError, clipped, one_line};
 use super::nearest::hint_in;
 use serde::de::DeserializeOwned;
 use toml::Value;
@@ -65,19 +65,14 @@ pub(super) fn syntax(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().trim().replace('\n', ", ");
     let too_large = ["overflowed", "too large", "as i128", "as u128"];
     if !too_large.iter().any(|words| message.contains(words)) {
-        return clipped_message(&message);
+        return one_line(&message, LONGEST_MESSAGE);
     }
     let number = error.span().and_then(|span| text.get(span)).map_or_else(|| "a number".to_owned(), clipped);
     format!("{number} is too large, expected a whole number up to {} or a number up to 1.8e308", i64::MAX)
 }
 
-/// A message that quotes what it was given, cut where it quotes too much.
-fn clipped_message(message: &str) -> String {
-    match message.char_indices().nth(300) {
-        Some((end, _)) => format!("{}...", &message[..end]),
-        None => message.to_owned(),
-    }
-}
+/// Room for a message that quotes what it was given.
+const LONGEST_MESSAGE: usize = 300;
 
 /// Turns `serde`'s words into the user's.
 fn explain(path: &str, value: Option<&Value>, message: &str) -> ScenarioError {
@@ -99,7 +94,7 @@ fn explain(path: &str, value: Option<&Value>, message: &str) -> ScenarioError {
         };
         Fault::Value { value: shown, accepted: format!("{accepted}{hint}") }
     } else {
-        Fault::Other(clipped_message(message))
+        Fault::Other(one_line(message, LONGEST_MESSAGE))
     };
     ScenarioError { key: clipped(path), line: None, fault }
 }

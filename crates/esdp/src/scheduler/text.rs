@@ -97,7 +97,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     let (first, body) = text.split_once('\n').ok_or(TextError::NoHeader { format })?;
     let header: Header = serde_json::from_str(first).map_err(|_| TextError::NoHeader { format })?;
     if header.format != format {
-        return Err(TextError::Format { found: header.format, format });
+        return Err(TextError::Format { found: header.format.replace('\n', "\\n"), format });
     }
     if !(1..=latest).contains(&header.version) {
         return Err(TextError::Version { format, found: header.version, latest });
@@ -105,14 +105,16 @@ pub(crate) fn read<T: DeserializeOwned>(
     let body = body.trim_end_matches(['\n', '\r']);
     let found = format!("{:016x}", Fnv::of(body.as_bytes()));
     if found != header.checksum {
-        return Err(TextError::Checksum { format, found, expected: header.checksum });
+        return Err(TextError::Checksum { format, found, expected: header.checksum.replace('\n', "\\n") });
     }
     values(format, body)
 }
 
 /// Reads values alone.
 pub(crate) fn values<T: DeserializeOwned>(format: &'static str, body: &str) -> Result<T, TextError> {
-    serde_json::from_str(body).map_err(|cause| TextError::Values { format, cause: cause.to_string() })
+    // The cause may quote a name, and a name may have a line break.
+    let one_line = |cause: serde_json::Error| cause.to_string().replace('\n', "\\n");
+    serde_json::from_str(body).map_err(|cause| TextError::Values { format, cause: one_line(cause) })
 }
 
 /// Whether a text has values alone.
