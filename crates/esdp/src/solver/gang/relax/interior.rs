@@ -60,7 +60,7 @@ impl Interior {
         linear: bool,
         (tolerance, work): (f64, u64),
         mut each: impl FnMut(&Open, &Self, Last) -> ControlFlow<()>,
-    ) -> bool {
+    ) {
         let end = self.work.saturating_add(work);
         let (count, first) = (self.count(), self.mu());
         for turn in 0..STEPS {
@@ -74,47 +74,15 @@ impl Interior {
             self.step = step;
             // Prices that grow without limit show that nothing is within the limits.
             if !(mu <= DIVERGED * first && off.is_finite()) {
-                return false;
+                return;
             }
             if mu * count <= tolerance * value.abs().max(1e-6) && off <= tolerance * value.abs().max(1.0) {
-                return true;
+                return;
             }
-            self.pairs_mut().into_iter().for_each(Pairs::invert);
-            let mut step = std::mem::take(&mut self.step);
-            step.factorise(open, self, linear);
-            self.pairs_mut().into_iter().for_each(|pairs| pairs.aim_at(0.0));
-            step.solve(open, self, linear);
-            let (primal, dual) = self.longest(1.0);
-            let after =
-                self.pairs().iter().map(|pairs| pairs.product_after(primal, dual)).sum::<f64>() / count;
-            let share = (after / mu).clamp(0.0, 1.0);
-            let centre = (share * share * share).clamp(1e-4, 0.9);
-            let centre = if turn < CENTRING && self.is_fresh { 1.0 } else { centre };
-            if !centre.is_finite() {
-                self.step = step;
-                return false;
+            let is_centred = turn < CENTRING && self.is_fresh;
+            if !self.find_step(open, linear, is_centred) {
+                return;
             }
-            self.pairs_mut().into_iter().for_each(|pairs| pairs.aim(centre * mu));
-            step.solve(open, self, linear);
-            for _ in 0..CORRECTORS {
-                let reached = self.longest(1.0);
-                if reached.0.min(reached.1) >= 0.9 {
-                    break;
-                }
-                let further = |step: f64| (1.1 * step + 0.1).min(1.0);
-                let (primal, dual) = (further(reached.0), further(reached.1));
-                self.pairs_mut().into_iter().for_each(|pairs| pairs.recentre(centre * mu, primal, dual));
-                self.swap_steps(&mut step);
-                step.solve(open, self, linear);
-                let now = self.longest(1.0);
-                if now.0 + now.1 < 1.02 * (reached.0 + reached.1) {
-                    self.swap_steps(&mut step);
-                    break;
-                }
-            }
-            // Slacks, prices and their targets, of each inequality, some four times.
-            self.work += step.take_work() + 40 * count as u64;
-            self.step = step;
             let (primal, dual) = self.longest(1.0 / SHORT_OF);
             let (mut primal, mut dual) = ((primal * SHORT_OF).min(1.0), (dual * SHORT_OF).min(1.0));
             if !linear {
@@ -122,7 +90,7 @@ impl Interior {
                 dual = primal;
             }
             if !(primal.is_finite() && dual.is_finite()) {
-                return false;
+                return;
             }
             // Where steps lead nowhere any more, the numbers have no more to say.
             let is_near = mu * count <= NEAR * value.abs() && off <= NEAR * value.abs().max(1.0);
@@ -133,13 +101,53 @@ impl Interior {
             if primal.min(dual) < SHORTEST && is_near {
                 break;
             }
-            self.advance(open, primal, dual);
+            self.advance(primal, dual);
             let last = Last { gap: mu * count / value.abs(), is_stuck: primal < SHORTEST };
             if each(open, self, last).is_break() {
                 break;
             }
         }
-        self.x.iter().chain(&self.task_price).all(|value| value.is_finite())
+    }
+
+    /// Finds the next step: towards `s z = 0`, from there towards the middle, and a few corrections while they
+    /// make it longer. Whether there is one.
+    fn find_step(&mut self, open: &Open, linear: bool, is_centred: bool) -> bool {
+        let (mu, count) = (self.mu(), self.count());
+        let mut step = std::mem::take(&mut self.step);
+        self.pairs_mut().into_iter().for_each(Pairs::invert);
+        step.factorise(open, self, linear);
+        self.pairs_mut().into_iter().for_each(|pairs| pairs.aim_at(0.0));
+        step.solve(open, self, linear);
+        let (primal, dual) = self.longest(1.0);
+        let after = self.pairs().iter().map(|pairs| pairs.product_after(primal, dual)).sum::<f64>() / count;
+        let share = (after / mu).clamp(0.0, 1.0);
+        let centre = if is_centred { 1.0 } else { (share * share * share).clamp(1e-4, 0.9) };
+        if !centre.is_finite() {
+            self.step = step;
+            return false;
+        }
+        self.pairs_mut().into_iter().for_each(|pairs| pairs.aim(centre * mu));
+        step.solve(open, self, linear);
+        for _ in 0..CORRECTORS {
+            let reached = self.longest(1.0);
+            if reached.0.min(reached.1) >= 0.9 {
+                break;
+            }
+            let further = |step: f64| (1.1 * step + 0.1).min(1.0);
+            let (primal, dual) = (further(reached.0), further(reached.1));
+            self.pairs_mut().into_iter().for_each(|pairs| pairs.recentre(centre * mu, primal, dual));
+            self.swap_steps(&mut step);
+            step.solve(open, self, linear);
+            let now = self.longest(1.0);
+            if now.0 + now.1 < 1.02 * (reached.0 + reached.1) {
+                self.swap_steps(&mut step);
+                break;
+            }
+        }
+        // Slacks, prices and their targets, of each inequality, some four times.
+        self.work += step.take_work() + 40 * count as u64;
+        self.step = step;
+        true
     }
 
     fn swap_steps(&mut self, step: &mut Step) {
@@ -183,7 +191,7 @@ impl Interior {
         self.pairs().iter().fold((most, most), |longest, pairs| pairs.longest(longest))
     }
 
-    fn advance(&mut self, open: &Open, primal: f64, dual: f64) {
+    fn advance(&mut self, primal: f64, dual: f64) {
         self.x.iter_mut().zip(&self.low.slack_step).for_each(|(x, step)| *x += primal * step);
         self.unknowns.iter_mut().zip(&self.unknowns_step).for_each(|(value, step)| *value += primal * step);
         for (price, step) in self.task_price.iter_mut().zip(&self.step.task_price) {
@@ -193,9 +201,8 @@ impl Interior {
             pairs.slack.iter_mut().zip(&pairs.slack_step).for_each(|(s, step)| *s += primal * step);
             pairs.advance_prices(dual);
         }
-        // Slacks follow from the point; only where they are tiny is their own sum more exact.
+        // The slack of `x >= 0` is `x` itself.
         self.low.slack.clone_from(&self.x);
-        let _ = open;
     }
 
     /// A point with room on all sides.

@@ -10,7 +10,8 @@
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::problem::number::{By, ByJob, ChannelNo, JobNo, Number};
+use crate::solver::gang::problem::number::{ByJob, ChannelNo, JobNo};
+use crate::solver::gang::search::branching::most_doubtful;
 use crate::solver::gang::search::relaxed::task_prices;
 use crate::solver::gang::tuning::copies::WHOLE;
 use crate::solver::gang::tuning::search::WORK_PER_VISIT;
@@ -150,9 +151,11 @@ impl Decomposition {
     fn node(&self, limits: &Limits, uses: Vec<(ChannelNo, u32, u32)>, bound: f64) -> Node {
         let relaxation = &self.relaxation;
         let copies = most_doubtful(&limits.fewest, &limits.most, &relaxation.copies);
-        let split = copies.map(|(l, floor)| Split::Copies(l, floor)).or_else(|| {
+        let copies = copies.filter(|most| most.doubt > WHOLE);
+        let split = copies.map(|most| Split::Copies(most.number, most.floor)).or_else(|| {
             let uses = most_doubtful(&limits.low, &limits.high, &relaxation.uses);
-            uses.map(|(e, floor)| Split::Uses(e, floor))
+            let uses = uses.filter(|most| most.doubt > WHOLE);
+            uses.map(|most| Split::Uses(most.number, most.floor))
         });
         Node { bound, fewest: limits.fewest.clone(), most: limits.most.clone(), uses, split }
     }
@@ -172,12 +175,4 @@ impl Decomposition {
             }
         }
     }
-}
-
-/// The open number that is farthest from a whole one, the first of several, and what it is rounded down.
-fn most_doubtful<N: Number>(low: &By<N, u32>, high: &By<N, u32>, at: &By<N, f64>) -> Option<(N, u32)> {
-    let doubt = |n: N| 0.5 - (at[n] - libm::floor(at[n]) - 0.5).abs();
-    let open = low.numbers().filter(|&n| low[n] < high[n] && doubt(n) > WHOLE);
-    let most = open.max_by(|&a, &b| doubt(a).total_cmp(&doubt(b)).then(b.place().cmp(&a.place())))?;
-    Some((most, (at[most] as u32).clamp(low[most], high[most] - 1)))
 }

@@ -1,5 +1,6 @@
 //! Searches with a proof: the relaxation, trees, and what is fixed before them.
 
+mod branching;
 pub(super) mod copies;
 pub(super) mod doubt;
 pub(super) mod fixing;

@@ -9,7 +9,8 @@
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::dual::descent::Stop;
 use crate::solver::gang::problem::limits::Limits;
-use crate::solver::gang::problem::number::{By, ChannelNo, JobNo, Number};
+use crate::solver::gang::problem::number::{ChannelNo, JobNo};
+use crate::solver::gang::search::branching::{Doubtful, most_doubtful};
 use crate::solver::gang::tuning::search::CANDIDATE;
 use crate::solver::gang::tuning::tree::{HOPEFUL, MORE, NODES_PER_DECISION, STEPS};
 
@@ -180,38 +181,15 @@ impl Decomposition {
     fn choose(&self) -> Option<(Change, Change)> {
         let limits = &self.limits;
         let jobs = most_doubtful(&limits.fewest, &limits.most, &self.descent.copies);
-        if let Some((job, floor, up)) = jobs {
-            return Some(sides(Change::MostCopies(job, floor), Change::FewestCopies(job, floor + 1), up));
+        if let Some(Doubtful { number: l, floor, up, .. }) = jobs {
+            return Some(sides(Change::MostCopies(l, floor), Change::FewestCopies(l, floor + 1), up));
         }
-        let (e, floor, up) = most_doubtful(&limits.low, &limits.high, &self.descent.uses)?;
+        let uses = most_doubtful(&limits.low, &limits.high, &self.descent.uses);
+        let Doubtful { number: e, floor, up, .. } = uses?;
         Some(sides(Change::MostUses(e, floor), Change::FewestUses(e, floor + 1), up))
     }
 }
 
 fn sides(less: Change, more: Change, up: bool) -> (Change, Change) {
     if up { (more, less) } else { (less, more) }
-}
-
-/// The open variable whose average is farthest from a whole number, the whole number below it,
-/// and whether the one above is nearer.
-fn most_doubtful<N: Number>(
-    low: &By<N, u32>,
-    high: &By<N, u32>,
-    average: &By<N, f64>,
-) -> Option<(N, u32, bool)> {
-    let mut best = None;
-    let mut most = -1.0;
-    for (number, (&low, &high)) in
-        low.numbers().zip(low.iter().zip(high)).filter(|(_, (low, high))| low < high)
-    {
-        let share = average[number].clamp(f64::from(low), f64::from(high));
-        let floor = (share as u32).min(high - 1);
-        let part = share - f64::from(floor);
-        let doubt = 0.5 - (part - 0.5).abs();
-        if doubt > most {
-            most = doubt;
-            best = Some((number, floor, part > 0.5));
-        }
-    }
-    best
 }
