@@ -56,6 +56,7 @@ use self::problem::form::Form;
 use self::problem::limits::Limits;
 use self::problem::number::{ByChannel, ByJob, ChannelNo, ServerNo};
 use self::relax::Relaxation;
+use self::search::relaxed::Relaxed;
 use self::search::tree::Tree;
 use self::smooth::newton;
 use self::smooth::newton::Newton;
@@ -220,15 +221,27 @@ impl Decomposition {
     /// takes at most `most` units of work.
     fn search_by_relaxation(&mut self, budget: u64, has_tree: bool, most: u64) -> f64 {
         let budget = if self.is_default { budget.min(self.default_budget_relaxed()) } else { budget };
-        let (bound, has_tree) = self.search_relaxed(budget, has_tree, most);
+        let Relaxed { relaxed, mut bound, has_dual_tree } = self.search_relaxed(budget, has_tree);
+        if has_dual_tree {
+            self.pricing.work /= WORK_PER_VISIT;
+            bound = self.prove(bound, Some(budget / WORK_PER_VISIT));
+            self.pricing.work *= WORK_PER_VISIT;
+            // From where the relaxation was: the tree has settled much.
+            self.limits.reset(&self.form);
+            self.limits.propagate(&self.form);
+            self.score_relaxed();
+        }
+        if self.goes_on(bound) {
+            bound = self.go_on(relaxed, bound, (budget, most));
+        }
         self.pricing.work /= WORK_PER_VISIT;
-        self.prove(bound, has_tree.then_some(budget / WORK_PER_VISIT))
+        self.prove(bound, None)
     }
 
     /// A decision's work by default where the linear relaxation guides it.
     fn default_budget_relaxed(&self) -> u64 {
         let channels = self.form.len();
-        let tenths = if self.has_small_servers() {
+        let tenths = if self.form.has_small_servers() {
             SMALL_SERVERS_NEED
         } else if channels > choose::LARGE {
             LARGE_NEEDS

@@ -3,6 +3,10 @@
 //! First the copies, those that the relaxation is sure of before others; then the tasks, the surest first.
 //! Prices settle in between (`newton.rs`). A job that can no longer reach its minimum loses a copy and begins
 //! anew. What is left when nothing more fits is completed as in `by_server.rs`.
+//!
+//! The relaxation may put half a task that needs a whole server beside two small ones, which it is sure of:
+//! once these are decided, no whole task has room. A job that is left too little is *urgent*: the last tasks
+//! are decided on again, its own first.
 
 use crate::solver::gang::Decomposition;
 use crate::solver::gang::problem::form::Form;
@@ -20,6 +24,10 @@ use crate::solver::gang::tuning::dive::{
 pub(in crate::solver::gang) struct Dive {
     pub(in crate::solver::gang) limits: Limits,
     before: Limits,
+    /// The limits before the last tasks were decided.
+    earlier: Limits,
+    /// Jobs for which other tasks left no room: theirs are decided first.
+    urgent: ByJob<bool>,
     /// Open copies and tasks by how sure they are.
     jobs: Vec<(f64, JobNo)>,
     channels: Vec<(f64, ChannelNo)>,
@@ -51,6 +59,7 @@ impl Dive {
     /// Decides until nothing is left to decide, or the work is spent.
     fn run(&mut self, form: &Form, root: &Limits, newton: &mut Newton, work: u64) {
         self.limits.clone_from(root);
+        self.urgent.reset(form.jobs.len(), false);
         let end = newton.work.saturating_add(work);
         for _ in 0..ROUNDS {
             if newton.work > end {
@@ -80,6 +89,8 @@ impl Dive {
     ) {
         self.limits.clone_from(root);
         self.limits.lenient = true;
+        self.urgent.reset(form.jobs.len(), false);
+        let has_small_servers = form.has_small_servers();
         let end = relaxation.work.saturating_add(work);
         for round in 0..ROUNDS {
             let before = relaxation.work;
@@ -93,7 +104,12 @@ impl Dive {
             let is_short = end.saturating_sub(relaxation.work) < FEW_LEFT * cost;
             let jobs_open = self.decide_copies(form, &relaxation.copies, if is_short { 1.0 } else { COPIES });
             let share = if relaxation.by_steps { TASKS_BY_STEPS } else { RELAXED_TASKS };
-            let decided = if jobs_open { 0 } else { self.decide_tasks(form, &relaxation.uses, share) };
+            let decided = match (jobs_open, has_small_servers) {
+                (true, _) => 0,
+                // All tasks are large where a server holds a few: none of them is in the way of larger ones.
+                (_, true) => self.decide_tasks(form, &relaxation.uses, share),
+                _ => self.decide_with_room(form, root, relaxation, share),
+            };
             if !self.tighten(form, root, (&mut relaxation.work, end))
                 || (!jobs_open && decided == 0)
                 || self.limits.is_decided()
@@ -129,9 +145,47 @@ impl Dive {
         !jobs.is_empty()
     }
 
-    /// Decides tasks; how many.
+    /// Decides tasks of the linear relaxation such that jobs keep room for theirs; how many.
+    fn decide_with_room(
+        &mut self,
+        form: &Form,
+        root: &Limits,
+        relaxation: &mut Relaxation,
+        share: f64,
+    ) -> u64 {
+        loop {
+            self.earlier.clone_from(&self.limits);
+            let decided = self.decide_tasks(form, &relaxation.uses, share);
+            relaxation.work += 4 * form.len() as u64 * form.effort();
+            if !self.find_urgent(form, root) {
+                return decided;
+            }
+            self.limits.clone_from(&self.earlier);
+        }
+    }
+
+    /// Looks for jobs that are left too little room for their copies; whether there are new ones.
+    fn find_urgent(&mut self, form: &Form, root: &Limits) -> bool {
+        let Self { limits, before, urgent, .. } = self;
+        before.clone_from(limits);
+        before.high.clone_from(&root.high);
+        if !before.propagate(form) {
+            return false;
+        }
+        before.sum_groups(form);
+        let mut is_new = false;
+        for (l, job) in form.jobs.numbered() {
+            if job.is_gang() && !urgent[l] && !before.can_run(form, l, before.fewest[l]) {
+                urgent[l] = true;
+                is_new = true;
+            }
+        }
+        is_new
+    }
+
+    /// Decides tasks; how many. Where jobs are urgent, all of theirs, and no others.
     fn decide_tasks(&mut self, form: &Form, uses: &ByChannel<f64>, share: f64) -> u64 {
-        let Self { limits, channels, .. } = self;
+        let Self { limits, channels, urgent, .. } = self;
         channels.clear();
         for e in form.all_channels() {
             let more = uses[e] - f64::from(limits.low[e]);
@@ -139,6 +193,10 @@ impl Dive {
                 channels.push((more, e));
             }
         }
+        let is_urgent = |&(_, e): &(f64, ChannelNo)| urgent[form.job[e]];
+        let has_urgent = channels.iter().any(is_urgent);
+        channels.retain(|channel| !has_urgent || is_urgent(channel));
+        let share = if has_urgent { 1.0 } else { share };
         channels.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let unsure: f64 = channels.iter().map(|(more, _)| more - libm::floor(more + SURE)).sum();
         let mut left = (share * unsure).max(1.0) as u64;

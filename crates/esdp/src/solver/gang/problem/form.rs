@@ -13,6 +13,7 @@ use crate::solver::gang::problem::number::{
     ByChannel, ByGroup, ByJob, ChannelNo, GroupNo, JobNo, Number, Numbers, ServerNo,
 };
 use crate::solver::gang::tuning::form::FEW_AMOUNTS;
+use crate::solver::gang::tuning::relaxed::FEW_TASKS;
 use std::ops::Range;
 
 /// The channels, servers, groups and jobs that matter, in buffers reused from slot to slot.
@@ -168,6 +169,12 @@ impl Form {
             |most: u64, (a, room): (Amount, Amount)| room.checked_div(a).map_or(most, |uses| most.min(uses));
         let on_server = request.iter().copied().zip(server.iter().copied()).fold(at_most, fits);
         self.rows.iter().map(|row| request[row.device]).zip(rows.iter().copied()).fold(on_server, fits)
+    }
+
+    /// Whether a server holds so few tasks that the relaxation says little of it.
+    pub fn has_small_servers(&self) -> bool {
+        let held = |e: ChannelNo| self.fits(e, &self.room, &[], u64::from(u32::MAX)) as f64;
+        self.all_channels().map(held).sum::<f64>() <= FEW_TASKS * self.len() as f64
     }
 
     /// A channel's request.

@@ -101,14 +101,7 @@ impl Limits {
 
     /// Group sums bound the copies, and copies are bounded by what can run.
     fn jobs(&mut self, form: &Form) -> bool {
-        self.group_low.reset(form.groups.len(), 0);
-        self.group_high.clone_from(&self.group_low);
-        for e in form.all_channels() {
-            if let Some(g) = form.group[e] {
-                self.group_low[g] += u64::from(self.low[e]);
-                self.group_high[g] += u64::from(self.high[e]);
-            }
-        }
+        self.sum_groups(form);
         for (l, job) in form.jobs.numbered() {
             let over =
                 |g: GroupNo| self.group_low[g] > u64::from(form.groups[g].count) * u64::from(self.most[l]);
@@ -125,13 +118,7 @@ impl Limits {
             }
             // The largest number of copies for which enough tasks can run. What can run is concave in
             // the copies and 0 at none, so the numbers that are possible are the small ones.
-            let possible = |copies: u32| {
-                let run =
-                    |g: GroupNo| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
-                let reaches = |g: GroupNo| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
-                form.groups_of_job(l).map(run).sum::<u64>() >= u64::from(job.minimum) * u64::from(copies)
-                    && form.groups_of_job(l).all(reaches)
-            };
+            let possible = |copies: u32| self.can_run(form, l, copies);
             if !possible(self.most[l]) {
                 let (mut yes, mut no) = (0, self.most[l]);
                 while no - yes > 1 {
@@ -147,6 +134,27 @@ impl Limits {
         }
         self.sum_high(form);
         true
+    }
+
+    /// Adds up the bounds of each group's channels.
+    pub fn sum_groups(&mut self, form: &Form) {
+        self.group_low.reset(form.groups.len(), 0);
+        self.group_high.clone_from(&self.group_low);
+        for e in form.all_channels() {
+            if let Some(g) = form.group[e] {
+                self.group_low[g] += u64::from(self.low[e]);
+                self.group_high[g] += u64::from(self.high[e]);
+            }
+        }
+    }
+
+    /// Whether the groups' upper bounds leave so many copies of a job their tasks.
+    pub fn can_run(&self, form: &Form, l: JobNo, copies: u32) -> bool {
+        let run = |g: GroupNo| self.group_high[g].min(u64::from(form.groups[g].count) * u64::from(copies));
+        let reaches = |g: GroupNo| run(g) >= u64::from(form.groups[g].minimum) * u64::from(copies);
+        let groups = form.groups_of_job(l);
+        groups.clone().map(run).sum::<u64>() >= u64::from(form.jobs[l].minimum) * u64::from(copies)
+            && groups.into_iter().all(reaches)
     }
 
     /// What can run of each job.

@@ -10,20 +10,25 @@ use crate::solver::gang::relax::Multipliers;
 use crate::solver::gang::tuning::region;
 use crate::solver::gang::tuning::relax::LEAST_GAIN;
 use crate::solver::gang::tuning::relaxed::{
-    DESCENT_PART, FEW_TASKS, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_TIMES_REAL, RUIN_FROM,
-    RUIN_PER_GAP, RUIN_SHARE, RUIN_TURNS, TREE_TENTHS, WANTED, WORTH_ALL,
+    DESCENT_PART, JOBS_PER_NODE, LEAST_NODES, MOST_TIMES, MOST_TIMES_REAL, RUIN_FROM, RUIN_PER_GAP,
+    RUIN_SHARE, RUIN_TURNS, TREE_TENTHS, WANTED, WORTH_ALL,
 };
 use crate::solver::gang::tuning::search::{CLOSE, RELAXED_TENTHS, STEPS, WEAK, WORK_PER_VISIT};
 
+/// What the linear relaxation and decisions from it show.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::solver::gang) struct Relaxed {
+    /// The bound of the relaxation alone, and the best one.
+    pub relaxed: f64,
+    pub bound: f64,
+    /// Whether a tree on the servers' knapsacks is worth it.
+    pub has_dual_tree: bool,
+}
+
 impl Decomposition {
-    /// The linear relaxation, and decisions from it; a bound. Of the budget, a tree on the servers' knapsacks
-    /// is left a part if it may follow; whether it is worth it.
-    pub(in crate::solver::gang) fn search_relaxed(
-        &mut self,
-        budget: u64,
-        has_tree: bool,
-        most: u64,
-    ) -> (f64, bool) {
+    /// The linear relaxation, and decisions from it. Of the budget, a tree on the servers' knapsacks is left a
+    /// part if it may follow.
+    pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64, has_tree: bool) -> Relaxed {
         self.relaxation.is_generous = self.is_default;
         let without_tree = budget / 10 * RELAXED_TENTHS;
         let relaxed = self.relax(if has_tree { without_tree } else { budget } / 3 * 2);
@@ -57,12 +62,7 @@ impl Decomposition {
         if gap(self, bound) > CLOSE && (!has_tree || self.form.jobs.len() > region::JOBS) {
             self.improve_regions(bound, left(self));
         }
-        // A tree that follows needs its work, and does better.
-        if !has_dual_tree && self.goes_on(bound) {
-            let times = if self.has_small_servers() { MOST_TIMES } else { MOST_TIMES_REAL };
-            bound = self.go_on((relaxed, bound), budget.saturating_mul(times).min(most));
-        }
-        (bound, has_dual_tree)
+        Relaxed { relaxed, bound, has_dual_tree }
     }
 
     /// The share of so much work that is worth it at a bound: the less there is to gain, the less.
@@ -79,16 +79,16 @@ impl Decomposition {
         self.pricing.work += (self.pricing.work - before) * (WORK_PER_VISIT - 1);
     }
 
-    /// Whether a server holds so few tasks that the relaxation says little of it.
-    pub(in crate::solver::gang) fn has_small_servers(&self) -> bool {
-        let Self { form, limits, .. } = self;
-        let held = |e: ChannelNo| form.fits(e, &form.room, &limits.cluster, u64::from(u32::MAX)) as f64;
-        form.all_channels().map(held).sum::<f64>() <= FEW_TASKS * form.len() as f64
-    }
-
-    /// Goes on beyond the budget by default, up to so much work in all, as long as the gap is wide: a tree
+    /// Goes on beyond the budget, by default and as long as the gap is wide, up to so much work in all: a tree
     /// for the bound, where it is affordable, then regions; the bound.
-    fn go_on(&mut self, (relaxed, mut bound): (f64, f64), end: u64) -> f64 {
+    pub(in crate::solver::gang) fn go_on(
+        &mut self,
+        relaxed: f64,
+        mut bound: f64,
+        (budget, most): (u64, u64),
+    ) -> f64 {
+        let times = if self.form.has_small_servers() { MOST_TIMES } else { MOST_TIMES_REAL };
+        let end = budget.saturating_mul(times).min(most);
         let left = |gang: &Self| end.saturating_sub(gang.pricing.work);
         let tree = left(self) / 10 * TREE_TENTHS;
         if self.affords_tree(tree) {

@@ -82,7 +82,7 @@ impl Decomposition {
                 let open = tree.path.iter().filter(|node| node.other.is_some()).map(|node| node.bound);
                 let bound = open.fold(bound, f64::max);
                 let whole = (self.pricing.work - begin) as f64 / tree.done;
-                let is_hopeful = whole <= HOPEFUL as f64 * budget as f64 && self.has_small_servers();
+                let is_hopeful = whole <= HOPEFUL as f64 * budget as f64 && self.form.has_small_servers();
                 if end > budget || !self.goes_on(bound) || !is_hopeful {
                     return bound;
                 }
