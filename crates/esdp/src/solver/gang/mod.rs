@@ -105,6 +105,9 @@ pub(super) struct Decomposition {
     best_value: f64,
     best_copies: ByJob<u32>,
     root_copies: ByJob<f64>,
+    /// What the relaxation of the whole problem runs of each job, as a share: of its copies, or of its tasks
+    /// where these may run alone.
+    root_share: ByJob<f64>,
     /// Whether servers' knapsacks bound the problem better than the relaxation does.
     sharper_by_servers: bool,
     /// Nodes of the tree so far.

@@ -12,6 +12,8 @@ use crate::solver::gang::tuning::search::CLOSE;
 pub(in crate::solver::gang) struct Region {
     jobs: Vec<JobNo>,
     free: ByJob<bool>,
+    /// Jobs by what the relaxation of the whole problem runs of them.
+    ranked: Vec<JobNo>,
     sequence: Sequence,
 }
 
@@ -32,6 +34,7 @@ impl Decomposition {
         let begin = self.pricing.work;
         let end = begin.saturating_add(work);
         self.take_up_best();
+        self.rank_jobs();
         let mut idle = 0;
         while idle < PATIENCE && self.pricing.work < begin.saturating_add(self.worth_it(work, bound)) {
             let before = self.best_value;
@@ -43,19 +46,28 @@ impl Decomposition {
         }
     }
 
+    /// Ranks jobs by what the relaxation of the whole problem runs of them.
+    fn rank_jobs(&mut self) {
+        let Self { form, region: Region { ranked, .. }, root_share, .. } = self;
+        ranked.clear();
+        ranked.extend(form.jobs.numbers());
+        ranked.sort_by(|&a, &b| root_share[b].total_cmp(&root_share[a]).then(a.cmp(&b)));
+    }
+
     /// Chooses jobs: one, those that share its servers, and some that wait.
     fn choose_region(&mut self, more: usize) -> bool {
-        let Self { form, region, best, builder, root_copies, pricing, .. } = self;
+        let Self { form, region, best, builder, root_share, pricing, .. } = self;
         let jobs = form.jobs.len();
         if jobs == 0 {
             return false;
         }
         region.free.reset(jobs, false);
         // Jobs that run in the relaxation, if only in part, come first; most of the time only they count.
-        let share = |l: JobNo| root_copies[l] / f64::from(form.jobs[l].copies.max(1));
-        let likely = (builder.jobs.partition_point(|&l| share(l) > LIKELY) + WAITING + more).min(jobs);
+        let likely = region.ranked.partition_point(|&l| root_share[l] > LIKELY);
+        let likely = (likely + WAITING + more).min(jobs);
         let among = if region.next(4) == 0 { jobs } else { likely };
-        let seed = builder.jobs[region.next(among)];
+        let place = region.next(among);
+        let seed = region.ranked[place];
         region.free[seed] = true;
         let channels = builder.ranked(form, seed);
         let mut running = 0;
@@ -76,9 +88,8 @@ impl Decomposition {
         let offset = region.next(among);
         let mut waiting = 0;
         for place in 0..jobs {
-            let l = builder.jobs[(offset + place) % jobs];
-            let share = root_copies[l];
-            if !region.free[l] && share < 0.999 * f64::from(form.jobs[l].copies) && form.jobs[l].is_gang() {
+            let l = region.ranked[(offset + place) % jobs];
+            if !region.free[l] && root_share[l] < 0.999 {
                 region.free[l] = true;
                 waiting += 1;
                 if waiting >= WAITING + more {

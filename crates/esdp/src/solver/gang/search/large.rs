@@ -17,7 +17,7 @@ impl Decomposition {
         let Self { form, limits, relaxation, .. } = self;
         let bound = relaxation.approach(form, limits, budget / RELAXED_PART);
         self.pricing.work += std::mem::take(&mut self.relaxation.work);
-        self.root_copies.clone_from(&self.relaxation.copies);
+        self.note_root();
         self.build_relaxed();
         let left = |gang: &Self| budget.saturating_sub(gang.pricing.work);
         let gap = |gang: &Self| (bound - gang.best_value) / bound.abs().max(f64::MIN_POSITIVE);

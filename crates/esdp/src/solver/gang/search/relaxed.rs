@@ -42,7 +42,7 @@ impl Decomposition {
             bound = bound.min(self.descend(budget / DESCENT_PART));
         }
         self.build_relaxed();
-        self.root_copies.clone_from(&self.relaxation.copies);
+        self.note_root();
         let left = |gang: &Self| budget.saturating_sub(gang.pricing.work);
         let gap = |gang: &Self, bound: f64| (bound - gang.best_value) / bound.abs().max(f64::MIN_POSITIVE);
         if gap(self, bound) > CLOSE {
@@ -63,6 +63,22 @@ impl Decomposition {
             self.improve_regions(bound, left(self));
         }
         Relaxed { relaxed, bound, has_dual_tree }
+    }
+
+    /// Takes down what the relaxation of the whole problem runs.
+    pub(in crate::solver::gang) fn note_root(&mut self) {
+        let Self { form, relaxation, root_copies, root_share, .. } = self;
+        root_copies.clone_from(&relaxation.copies);
+        root_share.clear();
+        root_share.extend(form.jobs.numbered().map(|(l, job)| {
+            let copies = f64::from(job.copies.max(1));
+            if job.is_gang() {
+                return root_copies[l] / copies;
+            }
+            let tasks: f64 = form.groups_of_job(l).map(|g| f64::from(form.groups[g].count)).sum();
+            let uses: f64 = form.channels_of_job(l).iter().map(|&e| relaxation.uses[e]).sum();
+            uses / (copies * tasks.max(1.0))
+        }));
     }
 
     /// The share of so much work that is worth it at a bound: the less there is to gain, the less.
