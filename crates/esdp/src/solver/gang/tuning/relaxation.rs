@@ -35,7 +35,7 @@ pub mod choose {
     /// ... but where its value changed by less than this share, more channels are of no use.
     pub const SETTLED: f64 = 2e-3;
     /// The rounds of a large problem that are not charged take at most this part of its relaxation's work.
-    pub const LARGE_PART: u64 = 4;
+    pub const LARGE_PART: u64 = 2;
     /// The gap at which the first solution of a large problem is good enough to choose by.
     pub const COARSE: f64 = 4e-3;
     /// Channels that a solution uses less than this are not kept for its sake.
