@@ -259,37 +259,84 @@ fn gangs_on_small_servers_of_two_devices() {
     check(&draw.instance(), &Asked { best: 295.683_701, short: 0.006, gap: 0.018 });
 }
 
-/// All tasks or none, worth by size and by kind of server: jobs that were a task or two short were cut, and
-/// gaps were 4 to 8 %.
-#[test]
-fn gangs_worth_by_their_size() {
+/// 20 jobs of 2 to 16 tasks, all or none, worth by size and by kind of server, on 20 servers of five kinds.
+/// Where `bent`, jobs differ in what they gain from a faster server.
+fn worth_by_size(seed: u64, requests: &[[Amount; 3]], bent: bool) -> Instance {
     let kinds = [[128, 1024, 8], [96, 768, 8], [64, 512, 4], [48, 384, 0], [32, 256, 4]];
     let speeds = [1.0, 0.7, 0.5, 0.35, 0.25];
-    let requests = [[4, 32, 1], [8, 64, 1], [16, 100, 2], [32, 200, 4], [12, 96, 0], [64, 480, 8]];
-    for seed in [5, 10, 19] {
-        let mut state = seed;
-        let mut number = |limit: u64| {
-            state = u64::wrapping_add(u64::wrapping_mul(state, 6_364_136_223_846_793_005), 1);
-            ((state >> 33) % limit) as usize
-        };
-        let servers: Vec<usize> = (0..20).map(|_| number(5)).collect();
-        let mut instance = Instance::new(vec![Amount::MAX; 3]);
-        instance.server_capacity = servers.iter().flat_map(|&kind| kinds[kind]).collect();
-        for job in 0..20 {
-            let tasks = 2 + number(15) as u32;
-            let request = requests[number(6)];
-            instance.jobs.push(Gang { minimum: tasks, copies: 1 });
-            instance.groups.push(Group { job, count: tasks, minimum: 0 });
-            for (server, &kind) in (0..).zip(&servers) {
-                if request.iter().zip(kinds[kind]).all(|(&asked, has)| asked <= has) {
-                    let size = request[2] as f64 + request[0] as f64 / 32.0;
-                    instance.push(&request, size * speeds[kind], 0.0);
-                    instance.server.push(server);
-                    instance.group.push(job);
-                }
+    let mut state = seed;
+    let mut number = |limit: usize| {
+        state = u64::wrapping_add(u64::wrapping_mul(state, 6_364_136_223_846_793_005), 1);
+        (state >> 33) as usize % limit
+    };
+    let servers: Vec<usize> = (0..20).map(|_| number(5)).collect();
+    let mut instance = Instance::new(vec![Amount::MAX; 3]);
+    instance.server_capacity = servers.iter().flat_map(|&kind| kinds[kind]).collect();
+    for job in 0..20 {
+        let tasks = 2 + number(15) as u32;
+        let request = requests[number(requests.len())];
+        let power = if bent { number(100) as f64 / 50.0 } else { 1.0 };
+        instance.jobs.push(Gang { minimum: tasks, copies: 1 });
+        instance.groups.push(Group { job, count: tasks, minimum: 0 });
+        for (server, &kind) in (0..).zip(&servers) {
+            if request.iter().zip(kinds[kind]).all(|(&asked, has)| asked <= has) {
+                let size = request[2] as f64 + request[0] as f64 / 32.0;
+                instance.push(&request, size * f64::powf(speeds[kind], power), 0.0);
+                instance.server.push(server);
+                instance.group.push(job);
             }
         }
+    }
+    instance
+}
+
+const SIZES: [[Amount; 3]; 9] = [
+    [4, 32, 1],
+    [8, 64, 1],
+    [16, 100, 2],
+    [32, 200, 4],
+    [12, 96, 0],
+    [64, 480, 8],
+    [24, 60, 1],
+    [10, 50, 1],
+    [6, 24, 0],
+];
+
+/// Jobs that were a task or two short were cut, and gaps were 4 to 8 %.
+#[test]
+fn gangs_worth_by_their_size() {
+    for seed in [5, 10, 19] {
+        let instance = worth_by_size(seed, &SIZES[..6], false);
         let solution = Exact::default().solve(&instance.problem().unwrap()).unwrap();
         assert!(solution.gap() <= 0.03, "{seed}: {} {}", solution.value, solution.bound);
     }
+}
+
+/// The relaxation puts halves of tasks that fill a server beside small ones. These were decided first, so the
+/// large ones had no room, and gaps were 3.4 to 4.3 %.
+#[test]
+fn gangs_whose_tasks_fill_a_server() {
+    for seed in [23, 26, 33] {
+        let instance = worth_by_size(seed, &SIZES, true);
+        let solution = Exact::default().solve(&instance.problem().unwrap()).unwrap();
+        assert!(solution.gap() <= 0.028, "{seed}: {} {}", solution.value, solution.bound);
+    }
+}
+
+/// Hardly any of the jobs run; regions around those that do offered none of those that wait, and the value
+/// was 4.3 % below the optimum.
+#[test]
+fn one_task_jobs_of_which_few_run() {
+    let (size, index) = (Dimensions(120, 18), IndexKind::Linear);
+    let draw = Draw { family: Family::OneTask, size, index, seed: 810, number: 85 };
+    check(&draw.instance(), &Asked { best: 35.786_469, short: 0.015, gap: 0.03 });
+}
+
+/// Memory in MB, and servers in part in use: the relaxation had a tenth of the channels, and the round that
+/// brings in those that it missed was not affordable. The value was 2 % below the optimum, the gap 4.9 %.
+#[test]
+fn gangs_on_400_nodes_in_part_in_use() {
+    let (size, index) = (Dimensions(400, 200), IndexKind::Linear);
+    let draw = Draw { family: Family::RealNodes, size, index, seed: 99, number: 19 };
+    check(&draw.instance(), &Asked { best: 575.407_366, short: 0.005, gap: 0.01 });
 }
