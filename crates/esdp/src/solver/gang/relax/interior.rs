@@ -109,8 +109,8 @@ impl Interior {
         }
     }
 
-    /// Finds the next step: towards `s z = 0`, from there towards the middle, and a few corrections while they
-    /// make it longer. Whether there is one.
+    /// Finds the next step: towards `s z = 0`, from there towards the middle, and a few corrections while
+    /// they make it longer. Whether there is one.
     fn find_step(&mut self, open: &Open, linear: bool, is_centred: bool) -> bool {
         let (mu, count) = (self.mu(), self.count());
         let mut step = std::mem::take(&mut self.step);

@@ -26,8 +26,8 @@ pub(in crate::solver::gang) struct Relaxed {
 }
 
 impl Decomposition {
-    /// The linear relaxation, and decisions from it. Of the budget, a tree on the servers' knapsacks is left a
-    /// part if it may follow.
+    /// The linear relaxation, and decisions from it. Of the budget, a tree on the servers' knapsacks is left
+    /// a part if it may follow.
     pub(in crate::solver::gang) fn search_relaxed(&mut self, budget: u64, has_tree: bool) -> Relaxed {
         self.relaxation.is_generous = self.is_default;
         let without_tree = budget / 10 * RELAXED_TENTHS;
@@ -95,8 +95,8 @@ impl Decomposition {
         self.pricing.work += (self.pricing.work - before) * (WORK_PER_VISIT - 1);
     }
 
-    /// Goes on beyond the budget, by default and as long as the gap is wide, up to so much work in all: a tree
-    /// for the bound, where it is affordable, then regions; the bound.
+    /// Goes on beyond the budget, by default and as long as the gap is wide, up to so much work in all: a
+    /// tree for the bound, where it is affordable, then regions; the bound.
     pub(in crate::solver::gang) fn go_on(
         &mut self,
         relaxed: f64,
