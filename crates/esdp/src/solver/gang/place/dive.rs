@@ -108,7 +108,7 @@ impl Dive {
                 (true, _) => 0,
                 // All tasks are large where a server holds a few: none of them is in the way of larger ones.
                 (_, true) => self.decide_tasks(form, &relaxation.uses, share),
-                _ => self.decide_with_room(form, root, relaxation, share),
+                _ => self.decide_with_room(form, root, relaxation, (share, end)),
             };
             if !self.tighten(form, root, (&mut relaxation.work, end))
                 || (!jobs_open && decided == 0)
@@ -145,19 +145,20 @@ impl Dive {
         !jobs.is_empty()
     }
 
-    /// Decides tasks of the linear relaxation such that jobs keep room for theirs; how many.
+    /// Decides tasks of the linear relaxation such that jobs keep room for theirs, while the work is below
+    /// its end; how many.
     fn decide_with_room(
         &mut self,
         form: &Form,
         root: &Limits,
         relaxation: &mut Relaxation,
-        share: f64,
+        (share, end): (f64, u64),
     ) -> u64 {
         loop {
             self.earlier.clone_from(&self.limits);
             let decided = self.decide_tasks(form, &relaxation.uses, share);
             relaxation.work += 4 * form.len() as u64 * form.effort();
-            if !self.find_urgent(form, root) {
+            if relaxation.work > end || !self.find_urgent(form, root) {
                 return decided;
             }
             self.limits.clone_from(&self.earlier);
