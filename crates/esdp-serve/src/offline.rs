@@ -1,11 +1,12 @@
 //! A journal without its service: show, verify, export.
 
-use crate::engine::{Core, JournalReplayError, replay};
+use crate::engine::{Core, JournalReplayError, answered_starts, replay};
 use crate::storage::{Frame, Sqlite, Storage, StorageError};
 use crate::{noted_policy, policy_maker};
-use esdp::live::{EVENT_VERSION, Entry};
+use esdp::live::{Decided, DecidedStart, Entry, Event};
 use esdp::policy::PolicySpec;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 use thiserror::Error;
 
@@ -21,6 +22,12 @@ pub enum OfflineError {
     /// The policy is not noted, or not known to this program.
     #[error("the journal's policy cannot be used: {0}")]
     Policy(String),
+    /// An answer is not what was decided.
+    #[error("the answer of slot {0} is not what the journal says was decided")]
+    Answer(u64),
+    /// The newest snapshot is damaged; the service would start from an older one, with a warning.
+    #[error("the snapshot at event {0} is damaged: {1}")]
+    FaultySnapshot(u64, String),
     /// A snapshot is not what its events give.
     #[error("the snapshot at event {0} is not the state that the events before it give")]
     Snapshot(u64),
@@ -41,6 +48,8 @@ pub struct Verified {
     pub snapshots: u64,
     /// The last slot.
     pub slot: u64,
+    /// Answers that were compared with what was decided.
+    pub answers: u64,
 }
 
 /// The policy with which the data was learned.
@@ -67,7 +76,14 @@ fn state(storage: &mut dyn Storage, at_most: u64) -> Result<Core, OfflineError> 
 pub fn verify(directory: &Path) -> Result<Verified, OfflineError> {
     let mut storage = Sqlite::open_read_only(directory)?;
     let mut found = Verified::default();
+    storage.check()?;
+    let mut decided: HashMap<u64, Vec<DecidedStart>> = HashMap::new();
     storage.frames(0, &mut |frame| {
+        for event in &frame.events {
+            if let Event::Decided(Decided { slot, starts, .. }) = event {
+                decided.insert(slot.0, starts.clone());
+            }
+        }
         found.frames += 1;
         found.events += frame.events.len() as u64;
         found.first = if found.first == 0 { frame.sequence } else { found.first };
@@ -75,7 +91,20 @@ pub fn verify(directory: &Path) -> Result<Verified, OfflineError> {
     })?;
     found.last = storage.last_sequence()?;
     let core = state(&mut storage, u64::MAX)?;
+    if let Some((sequence, error)) = core.faulty_snapshot() {
+        return Err(OfflineError::FaultySnapshot(*sequence, error.to_string()));
+    }
     found.slot = core.slot();
+    for row in storage.last_slots(u32::MAX)? {
+        let answered = answered_starts(&row.answer).map_err(|_| OfflineError::Answer(row.slot))?;
+        // Those of slots whose events were compacted have nothing to be compared with.
+        let Some(mut starts) = decided.remove(&row.slot) else { continue };
+        starts.iter_mut().flat_map(|start| &mut start.tasks).for_each(|tasks| tasks.exploration = false);
+        if answered != starts {
+            return Err(OfflineError::Answer(row.slot));
+        }
+        found.answers += 1;
+    }
     let mut at_most = u64::MAX;
     while let Some(snapshot) = storage.snapshot(at_most)? {
         let before = storage.snapshot(snapshot.sequence.saturating_sub(1))?;
@@ -108,7 +137,7 @@ pub fn entries(
         for (index, event) in frame.events.iter().enumerate() {
             let sequence = frame.sequence + index as u64;
             if sequence >= from {
-                let entry = Entry { version: EVENT_VERSION, sequence, event: event.clone() };
+                let entry = Entry { version: frame.version, sequence, event: event.clone() };
                 sink(&frame, entry).map_err(|error| StorageError::Failed(error.to_string()))?;
             }
         }
@@ -140,6 +169,10 @@ impl Storage for Without<'_> {
         sink: &mut dyn FnMut(Frame) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
         self.0.frames(from, sink)
+    }
+
+    fn check(&mut self) -> Result<(), StorageError> {
+        self.0.check()
     }
 
     fn note(&mut self, name: &str) -> Result<Option<String>, StorageError> {

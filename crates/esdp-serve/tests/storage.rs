@@ -14,8 +14,13 @@ fn sqlite_passes_the_kit() {
 fn a_clock_may_go_back() {
     let data = tempfile::tempdir().unwrap();
     let mut storage = Sqlite::open(data.path()).unwrap();
-    let frame =
-        |sequence, at| Frame { sequence, at, events: vec![Event::Ended { job: sequence.to_string() }] };
+    let frame = |sequence, at| Frame {
+        sequence,
+        at,
+        version: 2,
+        digest: 0,
+        events: vec![Event::Ended { job: sequence.to_string() }],
+    };
     for (sequence, at) in [(1, 5000), (2, 9000), (3, 10), (4, 0)] {
         storage.commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![] }).unwrap();
     }
@@ -32,7 +37,10 @@ fn a_clock_may_go_back() {
 fn damage_is_noticed() {
     let data = tempfile::tempdir().unwrap();
     let event = Event::Ended { job: "a-name-to-be-found".into() };
-    let batch = Batch { frames: vec![Frame { sequence: 1, at: 0, events: vec![event] }], slots: vec![] };
+    let batch = Batch {
+        frames: vec![Frame { sequence: 1, at: 0, version: 2, digest: 0, events: vec![event] }],
+        slots: vec![],
+    };
     Sqlite::open(data.path()).unwrap().commit(&batch).unwrap();
     let path = data.path().join("esdp.db");
     let mut bytes = std::fs::read(&path).unwrap();

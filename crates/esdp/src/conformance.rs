@@ -60,6 +60,7 @@ impl<'a> Suite<'a> {
             self.decisions_are_feasible_and_deterministic(&cluster);
             self.nothing_comes_of_nothing(&cluster);
             self.a_checkpoint_continues_with_identical_decisions(&cluster);
+            self.a_decision_that_is_dropped_leaves_no_trace(&cluster);
         }
         self.a_changing_cluster_is_followed();
     }
@@ -109,6 +110,23 @@ impl<'a> Suite<'a> {
         }
         let decision = scheduler.decide(&Arrivals::everywhere(PORTS), None).expect("a decision");
         assert!(!decision.channels().is_empty(), "nothing was chosen of a free cluster");
+    }
+
+    fn a_decision_that_is_dropped_leaves_no_trace(&self, cluster: &Arc<Cluster>) {
+        let mut life = Life::new(self.scheduler(cluster));
+        let none = shrunk(cluster.capacity(), 0.0);
+        for _ in 0..40 {
+            life.step();
+            let mut copy = self.scheduler(cluster);
+            copy.restore(life.scheduler.checkpoint()).expect("a state of its own");
+            copy.begin(copy.slot().next()).expect("a later slot");
+            let before = copy.checkpoint();
+            for (jobs, free) in [(0, None), (1, None), (3, Some(&none)), (2, None)] {
+                let arrivals = Arrivals::new(vec![jobs; PORTS]);
+                copy.choose(&SlotInput { free, ..SlotInput::new(&arrivals) }).expect("a decision");
+                assert_eq!(copy.checkpoint(), before, "to decide has changed the state");
+            }
+        }
     }
 
     fn a_checkpoint_continues_with_identical_decisions(&self, cluster: &Arc<Cluster>) {

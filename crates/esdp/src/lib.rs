@@ -28,7 +28,7 @@
 //! for slot in 1..=100 {
 //!     live.apply(&Event::Submitted { job: format!("job-{slot}"), port: "train".into(), weight: 1.0 });
 //!     let due = Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work: None };
-//!     for effect in live.apply(&due) {
+//!     for effect in live.step(&due) {
 //!         let Effect::Started(start) = effect else { continue };
 //!         live.apply(&Event::Accepted { ticket: start.ticket }); // your cluster runs it ...
 //!         for place in &start.placements {

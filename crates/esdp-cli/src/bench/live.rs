@@ -94,7 +94,7 @@ impl LivePlan {
     fn policy(&self, policy: &'static str) -> anyhow::Result<PolicyFigures> {
         let build = builder(policy, self.seed)?;
         let mut live = Live::new(self.described(), &build)?;
-        live.apply(&due(1));
+        live.step(&due(1));
         for channel in 0..self.ports * self.servers {
             let (port, server) = (port_name(channel % self.ports), server_name(channel / self.ports));
             let report = SpeedReport::Rate(50.0 + (channel * 7919 % 1000) as f64 / 30.0);
@@ -141,7 +141,7 @@ impl LivePlan {
             let (job, port) = (format!("j{slot}-{port}"), port_name(port));
             live.apply(&Event::Submitted { job, port, weight: 1.0 });
         }
-        let started = live.apply(&due(slot)).into_iter().filter_map(|effect| match effect {
+        let started = live.step(&due(slot)).into_iter().filter_map(|effect| match effect {
             Effect::Started(start) => Some(start),
             _ => None,
         });

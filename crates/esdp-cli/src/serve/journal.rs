@@ -96,8 +96,8 @@ fn verify(data: &Data, format: OutputFormat) -> anyhow::Result<()> {
     output::print(&match format {
         OutputFormat::Json => serde_json::to_string(&found)? + "\n",
         _ => format!(
-            "{} events in {} frames, {} to {}; slot {}; {} snapshots compared: all is well\n",
-            found.events, found.frames, found.first, found.last, found.slot, found.snapshots
+            "{} events in {} frames, {} to {}; slot {}; {} answers and {} snapshots compared: all is well\n",
+            found.events, found.frames, found.first, found.last, found.slot, found.answers, found.snapshots
         ),
     })
 }

@@ -36,7 +36,7 @@ fn a_job_is_placed_observed_and_ended() {
     assert!(placements.iter().filter(|p| p["job"] == "j1").all(|p| p["group"] == "worker"));
     assert!(placements.iter().any(|p| p["job"] == "j2" && p["group"] == "ps"));
     assert_eq!(
-        slot(&mut client, "2026-01-01T00:00:05Z", &[("other", "train")]),
+        slot(&mut client, "2026-01-01T00:00:05Z", &[("j1", "train"), ("j2", "serve")]),
         first,
         "the same key, the same answer"
     );

@@ -49,7 +49,7 @@ struct Worker {
     /// Sent, and not answered.
     open: Option<Request>,
     next: Vec<Request>,
-    /// Answers by key, in order.
+    /// Requests for slots and their answers, in order.
     slots: Vec<(String, String)>,
     /// Reports that were answered.
     reports: Vec<String>,
@@ -112,9 +112,7 @@ impl Worker {
             self.reports.push(request.body.clone());
         }
         if request.path == "/v1/slots" {
-            let key =
-                serde_json::from_str::<Value>(&request.body).unwrap()["key"].as_str().unwrap().to_owned();
-            self.slots.push((key, body.to_owned()));
+            self.slots.push((request.body.clone(), body.to_owned()));
             let mut jobs = HashSet::new();
             for placement in answer["placements"].as_array().unwrap() {
                 jobs.insert(placement["job"].as_str().unwrap().to_owned());
@@ -229,9 +227,9 @@ fn nothing_that_was_answered_is_lost_or_doubled() {
 fn check_answers(client: &mut Client, workers: &[Worker]) {
     let mut started: HashMap<String, String> = HashMap::new();
     for worker in workers {
-        for (key, answer) in worker.slots.iter().rev().take(LAST_KEYS) {
-            let again = client.send("POST", "/v1/slots", &json!({"key": key}).to_string());
-            assert_eq!(again.body, *answer, "{key}");
+        for (request, answer) in worker.slots.iter().rev().take(LAST_KEYS) {
+            let again = client.send("POST", "/v1/slots", request);
+            assert_eq!(again.body, *answer, "{request}");
         }
         for (key, answer) in &worker.slots {
             let answer: Value = serde_json::from_str(answer).unwrap();
@@ -266,7 +264,7 @@ fn check_next(data: &Path, twin: &mut Live) {
         let slot = twin.scheduler().slot().next();
         assert_eq!(Slot(answer["slot"].as_u64().unwrap()), slot);
         let mut expected = Vec::new();
-        for effect in twin.apply(&Event::SlotDue { slot, free: [].into(), closed: vec![], work: None }) {
+        for effect in twin.step(&Event::SlotDue { slot, free: [].into(), closed: vec![], work: None }) {
             let start = match effect {
                 Effect::Started(start) => start,
                 Effect::Decided { .. } => continue,

@@ -21,7 +21,12 @@ fn a_list_of_slots_is_decided_in_order_or_not_at_all() {
     let data = tempfile::tempdir().unwrap();
     let (_service, mut client) = started(data.path());
     let list = json!([{"key": "a", "jobs": [job("j1")]}, {"key": "b", "jobs": [job("j2")], "ended": ["j1"]},
-                      {"key": "a", "jobs": [job("other")]}]);
+                      {"key": "a", "jobs": [job("j1")]}]);
+    let mut reused = list.clone();
+    reused[2]["jobs"][0] = job("other");
+    let refused = client.send("POST", "/v1/slots", &reused.to_string()).json();
+    assert_eq!((&refused["code"], &refused["field"]), (&json!("key_reused"), &json!("[2].key")));
+    assert_eq!(client.get("/v1/status")["slot"], 0, "nothing of it was decided");
     let answer = client.post("/v1/slots", &list);
     let slots = answer["slots"].as_array().unwrap();
     assert_eq!(

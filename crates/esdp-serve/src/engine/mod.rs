@@ -8,7 +8,8 @@
 //!
 //! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the
 //! state is rebuilt from the journal, callers are told to try again, and no further batch is applied until a
-//! probe can be written.
+//! probe can be written. If a *sync* fails, nobody knows what has happened: callers are told so, and the service
+//! ends, to find out at its next start.
 
 mod client;
 mod command;
@@ -22,7 +23,7 @@ mod why;
 
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
-pub use core::{Core, JournalReplayError, PolicyMaker, replay};
+pub use core::{Core, JournalReplayError, PolicyMaker, answered_starts, replay};
 pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
 
 use crate::feed::{Feed, News};
@@ -93,6 +94,9 @@ impl Engine {
         feed: Arc<Feed>,
     ) -> Result<(Handle, std::thread::JoinHandle<Result<(), StorageError>>), JournalReplayError> {
         let core = replay(&mut *storage, policy, u64::MAX)?;
+        if let Some((sequence, error)) = core.faulty_snapshot() {
+            tracing::warn!(sequence, %error, "the newest snapshot is damaged; an older one was used instead");
+        }
         let snapshot_at = storage.snapshot(u64::MAX)?.map_or(0, |snapshot| snapshot.sequence);
         let mut engine = Self {
             core,
@@ -113,6 +117,7 @@ impl Engine {
         };
         engine.feed.begin(engine.core.sequence());
         engine.direct()?;
+        engine.note_build()?;
         engine.publish();
         let (sender, receiver) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new().name("engine".to_owned());
@@ -120,6 +125,19 @@ impl Engine {
             .spawn(move || engine.run(receiver))
             .map_err(|error| StorageError::Failed(error.to_string()))?;
         Ok((Handle::new(sender), thread))
+    }
+
+    /// Says which build uses the data from now on. Frames of the first version are made superfluous before that:
+    /// their slots are rebuilt from answers, which are not kept for ever.
+    fn note_build(&mut self) -> Result<(), JournalReplayError> {
+        let noted = self.storage.note(core::BUILD_NOTE)?;
+        if noted.is_none() {
+            self.save_snapshot()?;
+        }
+        if noted.as_deref() != Some(esdp::BUILD) {
+            self.storage.save_note(core::BUILD_NOTE, esdp::BUILD)?;
+        }
+        Ok(())
     }
 
     /// Says who decides, if that has changed since the last start.
@@ -140,7 +158,7 @@ impl Engine {
             let many = receiver.recv_many(&mut commands, LARGEST_BATCH);
             match runtime.block_on(async { tokio::time::timeout(wait, many).await }) {
                 Ok(0) => break,
-                Ok(_) => self.take(&mut commands),
+                Ok(_) => self.take(&mut commands)?,
                 Err(_) => {}
             }
             self.metrics.queue.store(receiver.len() as u64, Relaxed);
@@ -154,7 +172,11 @@ impl Engine {
     }
 
     /// Applies a batch, makes it durable, and answers.
-    fn take(&mut self, commands: &mut Vec<Waiting>) {
+    ///
+    /// # Errors
+    /// When nobody knows whether the batch was kept: what is in memory may be wrong then, and so may be what is
+    /// read back, so the service ends and finds out at its next start.
+    fn take(&mut self, commands: &mut Vec<Waiting>) -> Result<(), StorageError> {
         let oldest = commands.iter().map(|waiting| waiting.since).min();
         self.check_degraded(commands);
         let mut answers = Vec::with_capacity(commands.len());
@@ -173,7 +195,19 @@ impl Engine {
                 }
             }
         }
-        if let Err(error) = self.commit() {
+        let committed = self.commit();
+        if let Err(StorageError::Unsynced(cause)) = &committed {
+            tracing::error!(cause, "it is not known whether the batch was kept; stopping");
+            for (reply, answer, wrote) in answers {
+                let _ = reply.send(match answer {
+                    Err(error) if !wrote => Err(error),
+                    _ => Err(unknown(cause)),
+                });
+            }
+            readers.into_iter().for_each(|reply| drop(reply.send(Err(unknown(cause)))));
+            return committed;
+        }
+        if let Err(error) = committed {
             tracing::error!(%error, "the journal cannot be written; the batch is taken back");
             self.rebuild(&error);
             for (_, answer, wrote) in &mut answers {
@@ -194,6 +228,7 @@ impl Engine {
         if let Some(oldest) = oldest {
             self.metrics.lag.observe(oldest.elapsed().as_secs_f64());
         }
+        Ok(())
     }
 
     fn carry_out(&mut self, command: Command) -> Reply {
@@ -320,13 +355,16 @@ impl Engine {
         self.published = Instant::now();
     }
 
-    /// An answer that is kept or will be with this batch.
-    fn kept_answer(&mut self, key: &str) -> Result<Option<String>, ApiError> {
-        if let Some(&place) = self.batch_keys.get(key) {
-            return Ok(Some(self.batch.slots[place].answer.clone()));
+    /// The answer to the same request, if one is kept or will be with this batch.
+    fn kept_answer(&mut self, key: &str, request: u64) -> Result<Option<String>, ApiError> {
+        let kept = match self.batch_keys.get(key) {
+            Some(&place) => Some(self.batch.slots[place].clone()),
+            None => self.storage.slot_by_key(key).map_err(|error| unreadable(&error))?,
+        };
+        match kept {
+            Some(row) if ![0, request].contains(&row.request) => Err(key_reused(key)),
+            kept => Ok(kept.map(|row| row.answer)),
         }
-        let kept = self.storage.slot_by_key(key).map_err(|error| unavailable(&error.to_string()))?;
-        Ok(kept.map(|row| row.answer))
     }
 }
 
@@ -337,6 +375,27 @@ fn rejected(why: &str, cause: Rejection) -> ApiError {
         Rejection::Conflict => Code::Conflict,
     };
     ApiError::new(code, why)
+}
+
+/// What is kept cannot be read: trying again will not help, but for a disk that comes back.
+fn unreadable(error: &StorageError) -> ApiError {
+    match error.is_retryable() {
+        true => unavailable(&error.to_string()),
+        false => ApiError::new(Code::Internal, error.to_string()),
+    }
+}
+
+fn key_reused(key: &str) -> ApiError {
+    ApiError {
+        field: Some("key".to_owned()),
+        accepted: Some("a key of its own for every request".to_owned()),
+        ..ApiError::new(Code::KeyReused, format!("key `{key}` was used for another request"))
+    }
+}
+
+fn unknown(cause: &str) -> ApiError {
+    let message = format!("{cause}; whether it was kept is not known, sending the same again is safe");
+    ApiError::new(Code::Unavailable, message)
 }
 
 fn unavailable(cause: &str) -> ApiError {

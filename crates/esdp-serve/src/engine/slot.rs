@@ -9,9 +9,9 @@ use crate::wire::{
     TicketName,
 };
 use esdp::live::{Effect, Event, HeldJob, Live, Mode, Start};
-use esdp::model::Slot;
+use esdp::model::{Fnv, Slot};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are
@@ -25,8 +25,13 @@ impl Engine {
     pub(super) fn decide(&mut self, requests: &OneOrMany<SlotWire>) -> Reply {
         // All are looked at before the first is decided, so that a list is not carried out by half.
         let mut known = Vec::with_capacity(requests.list.len());
+        let mut keys = HashMap::new();
         for (index, request) in requests.list.iter().enumerate() {
-            let kept = self.kept_answer(&request.key)?;
+            let hash = hash(request);
+            if *keys.entry(&request.key).or_insert(hash) != hash {
+                return Err(requests.at(index, super::key_reused(&request.key)));
+            }
+            let kept = self.kept_answer(&request.key, hash).map_err(|error| requests.at(index, error))?;
             if kept.is_none() {
                 self.check_slot(request).map_err(|error| requests.at(index, error))?;
             }
@@ -34,6 +39,7 @@ impl Engine {
         }
         let mut texts = Vec::with_capacity(requests.list.len());
         for (request, known) in requests.list.iter().zip(known) {
+            // The same request may have come earlier in the same list.
             let again =
                 || self.batch_keys.get(&request.key).map(|&place| self.batch.slots[place].answer.clone());
             match known.or_else(again) {
@@ -63,7 +69,8 @@ impl Engine {
             work: request.work,
         };
         let started = Instant::now();
-        let effects = self.core.apply(event)?;
+        let mut effects = self.core.apply(event.clone())?;
+        effects.extend(self.core.decide(&event, &request.key)?);
         self.tally.decision_seconds.push(started.elapsed().as_secs_f64());
         let mut starts = Vec::new();
         for effect in effects {
@@ -93,15 +100,15 @@ impl Engine {
                 self.core.apply(Event::Accepted { ticket: start.ticket })?;
             }
         }
-        self.keep(slot, &request.key, &text, why);
+        self.keep(slot, request, &text, why);
         Ok(text)
     }
 
-    fn keep(&mut self, slot: u64, key: &str, answer: &str, why: String) {
+    fn keep(&mut self, slot: u64, request: &SlotWire, answer: &str, why: String) {
         self.news.push(News::new("slot", self.core.sequence(), answer));
-        self.batch_keys.insert(key.to_owned(), self.batch.slots.len());
-        let (key, answer, at) = (key.to_owned(), answer.to_owned(), crate::clock::now());
-        self.batch.slots.push(SlotRow { slot, key, at, answer, why });
+        self.batch_keys.insert(request.key.clone(), self.batch.slots.len());
+        let (key, answer, at) = (request.key.clone(), answer.to_owned(), crate::clock::now());
+        self.batch.slots.push(SlotRow { slot, key, at, request: hash(request), answer, why });
     }
 
     /// What the core would refuse is found before anything changes.
@@ -172,17 +179,22 @@ impl Engine {
 
     /// `GET /v1/slots/{n}`.
     pub(super) fn slot_row(&mut self, slot: u64) -> Reply {
-        let row = self.storage.slot(slot).map_err(|error| super::unavailable(&error.to_string()))?;
+        let row = self.storage.slot(slot).map_err(|error| super::unreadable(&error))?;
         let row = row.ok_or_else(|| ApiError::missing("slot", &slot.to_string()))?;
         Ok(Body { status: 200, text: shown(&row).to_string() })
     }
 
     /// `GET /v1/slots`.
     pub(super) fn last_slots(&mut self, limit: u32) -> Reply {
-        let rows = self.storage.last_slots(limit).map_err(|error| super::unavailable(&error.to_string()))?;
+        let rows = self.storage.last_slots(limit).map_err(|error| super::unreadable(&error))?;
         let rows: Vec<Value> = rows.iter().map(shown).collect();
         Ok(Body { status: 200, text: json!({ "slots": rows }).to_string() })
     }
+}
+
+/// A hash of a request, never 0: the same key may come again with the same request only.
+fn hash(request: &SlotWire) -> u64 {
+    Fnv::of(format!("{request:?}").as_bytes()) | 1
 }
 
 fn shown(row: &SlotRow) -> Value {

@@ -350,7 +350,9 @@ fn links(id: &str) -> Option<Value> {
 fn described(code: Code) -> &'static str {
     match code {
         Code::InvalidJson => "The body is not JSON.",
-        Code::InvalidValue => "A value is missing, unknown or out of range; `field` says where.",
+        Code::InvalidValue | Code::KeyReused => {
+            "A value is missing, unknown or out of range, or a key was used for another request; `field` says where."
+        }
         Code::NotFound => "There is no such thing.",
         Code::MethodNotAllowed => "Not with this method.",
         Code::Conflict => "It contradicts the state, for example because no cluster is described yet.",
@@ -359,7 +361,7 @@ fn described(code: Code) -> &'static str {
         Code::Timeout => "The request did not arrive in time.",
         Code::Unauthorized => "A valid token is needed.",
         Code::Forbidden => "The token's role does not allow it.",
-        Code::Overloaded | Code::Unavailable => "Nothing was changed; try again.",
+        Code::Overloaded | Code::Unavailable => "The message says whether anything was changed; try again.",
         Code::Internal => "A bug.",
     }
 }

@@ -1,16 +1,24 @@
 //! What every [`Storage`] must keep: run [`check`] on your own.
 
 use super::{Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
-use esdp::live::Event;
+use esdp::live::{EVENT_VERSION, Event};
 
 fn frame(sequence: u64, events: u64) -> Frame {
     let event = |number: u64| Event::Ended { job: format!("j{number} \"é\u{1}\n") };
-    Frame { sequence, at: 7 * sequence, events: (sequence..sequence + events).map(event).collect() }
+    let events = (sequence..sequence + events).map(event).collect();
+    Frame { sequence, at: 7 * sequence, version: EVENT_VERSION, digest: u64::MAX - sequence, events }
 }
 
 fn slot(slot: u64) -> SlotRow {
     let key = format!("k{slot}");
-    SlotRow { slot, key, at: slot, answer: format!("{{\"slot\":{slot}}}"), why: "{}".to_owned() }
+    SlotRow {
+        slot,
+        key,
+        at: slot,
+        request: u64::MAX - slot,
+        answer: format!("{{\"slot\":{slot}}}"),
+        why: "{}".to_owned(),
+    }
 }
 
 fn all(storage: &mut dyn Storage, from: u64) -> Vec<Frame> {
@@ -41,6 +49,7 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     assert_eq!(all(&mut *storage, 4), batch.frames[1..], "from an event on");
     assert_eq!(all(&mut *storage, 3), batch.frames, "with the frame that holds it");
     assert_eq!(storage.last_sequence().unwrap(), 4);
+    storage.check().expect("what it wrote is sound");
     assert_eq!(storage.slot_by_key("k1").unwrap(), Some(slot(1)));
     assert_eq!((storage.slot(1).unwrap(), storage.slot(2).unwrap()), (Some(slot(1)), None));
 

@@ -27,6 +27,10 @@ pub struct Frame {
     pub sequence: u64,
     /// When it was written, in milliseconds since 1970 by the writer's clock; for people only.
     pub at: u64,
+    /// The version of the events, see [`EVENT_VERSION`](esdp::live::EVENT_VERSION).
+    pub version: u32,
+    /// A digest of the state after the frame, so that a reader notices if it reaches another one; 0 if none.
+    pub digest: u64,
     /// The events.
     pub events: Vec<Event>,
 }
@@ -40,6 +44,8 @@ pub struct SlotRow {
     pub key: String,
     /// When it was decided, in milliseconds since 1970.
     pub at: u64,
+    /// A hash of the request, so that the key is not taken for another one; 0 if none is known.
+    pub request: u64,
     /// The answer, as JSON.
     pub answer: String,
     /// Why it is so, as JSON.
@@ -70,6 +76,10 @@ pub enum StorageError {
     /// No space is left, or writing is not allowed right now. Retryable: nothing of the batch was kept.
     #[error("the journal cannot be written: {0}")]
     Unavailable(String),
+    /// The system could not say whether what was written is on the disk. Fatal: whether the batch was kept is
+    /// known after the next start.
+    #[error("the journal could not be synced: {0}")]
+    Unsynced(String),
     /// Another process uses the data. Fatal.
     #[error("another process uses the data in {0}; stop it first, or give another --data directory")]
     Locked(String),
@@ -101,7 +111,8 @@ pub trait Storage: Send {
     /// Keeps a batch for good.
     ///
     /// # Errors
-    /// When it cannot; nothing of it was kept then.
+    /// When it cannot; nothing of it was kept then, except that nobody knows after
+    /// [`StorageError::Unsynced`].
     fn commit(&mut self, batch: &Batch) -> Result<(), StorageError>;
 
     /// Whether a commit would work, as far as can be told without one that counts.
@@ -125,6 +136,9 @@ pub trait Storage: Send {
         from: u64,
         sink: &mut dyn FnMut(Frame) -> Result<(), StorageError>,
     ) -> Result<(), StorageError>;
+
+    /// Looks for damage below the level of frames, slots and snapshots.
+    fn check(&mut self) -> Result<(), StorageError>;
 
     /// An answer by its key.
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError>;

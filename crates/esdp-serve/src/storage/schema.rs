@@ -5,7 +5,8 @@ use super::StorageError;
 use rusqlite::Connection;
 
 /// Step `n` leads from version `n` to version `n + 1`.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE journal (
         sequence INTEGER PRIMARY KEY,  -- of the first event of the frame
         count    INTEGER NOT NULL,     -- of its events
@@ -27,7 +28,16 @@ const STEPS: &[&str] = &["
         why    TEXT NOT NULL
     );
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-"];
+",
+    "
+    ALTER TABLE journal ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;     -- who leads; 0 while there is one
+    ALTER TABLE journal ADD COLUMN chain INTEGER NOT NULL DEFAULT 0;     -- of all frames up to this one
+    ALTER TABLE journal ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;    -- of the state after it; 0: none
+    ALTER TABLE slots ADD COLUMN request INTEGER NOT NULL DEFAULT 0;     -- a hash of the request; 0: none
+    ALTER TABLE slots ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;    -- of the row; 0: none
+    ALTER TABLE snapshots ADD COLUMN build TEXT NOT NULL DEFAULT '';     -- that wrote it
+",
+];
 
 /// The version that this program writes. It reads this one and all before.
 pub const SCHEMA_VERSION: u32 = STEPS.len() as u32;

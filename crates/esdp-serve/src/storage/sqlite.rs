@@ -8,6 +8,7 @@ use super::schema::{self, SCHEMA_VERSION};
 use super::{Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
 use esdp::live::EVENT_VERSION;
 use esdp::model::Fnv;
+use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,8 @@ const SNAPSHOTS: u32 = 2;
 pub struct Sqlite {
     connection: Connection,
     path: PathBuf,
+    /// The chain of the last frame; none before anybody asked for it.
+    chain: Option<u64>,
 }
 
 /// What SQLite says, in our terms.
@@ -33,6 +36,11 @@ pub(super) fn told(error: &rusqlite::Error) -> StorageError {
         ReadOnly, SystemIoFailure,
     };
     let text = error.to_string();
+    if let rusqlite::Error::SqliteFailure(failure, _) = error
+        && matches!(failure.extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC)
+    {
+        return StorageError::Unsynced(text);
+    }
     match error.sqlite_error_code() {
         Some(
             DiskFull | SystemIoFailure | ReadOnly | PermissionDenied | DatabaseBusy | DatabaseLocked
@@ -45,6 +53,22 @@ pub(super) fn told(error: &rusqlite::Error) -> StorageError {
 
 fn checksum(text: &str) -> i64 {
     Fnv::of(text.as_bytes()).cast_signed()
+}
+
+/// The chain of a frame: a hash over the checksums of all frames up to it.
+fn chained(before: u64, sequence: u64, digest: u64, checksum: i64) -> u64 {
+    let mut bytes = Vec::with_capacity(32);
+    [before, sequence, digest, checksum.cast_unsigned()]
+        .iter()
+        .for_each(|part| bytes.extend_from_slice(&part.to_le_bytes()));
+    Fnv::of(&bytes)
+}
+
+/// The checksum of an answer; never 0, which stands for none.
+fn slot_checksum(row: &SlotRow) -> i64 {
+    let SlotRow { slot, key, at, request, answer, why } = row;
+    let text = serde_json::json!([slot, key, at, request, answer, why]).to_string();
+    checksum(&text) | 1
 }
 
 impl Sqlite {
@@ -79,7 +103,7 @@ impl Sqlite {
             fault => return Err(StorageError::Damaged(fault.to_owned())),
         }
         schema::migrate(&connection)?;
-        Ok(Self { connection, path })
+        Ok(Self { connection, path, chain: None })
     }
 
     /// Opens the database of a data directory to look at it; a service may be running.
@@ -94,47 +118,91 @@ impl Sqlite {
         match schema::version(&connection)? {
             0 => Err(StorageError::Failed(format!("{}: not a journal of esdp", path.display()))),
             found if found > SCHEMA_VERSION => Err(StorageError::Version { found, latest: SCHEMA_VERSION }),
-            _ => Ok(Self { connection, path }),
+            found if found < SCHEMA_VERSION => {
+                // It is brought to the present version in memory: the files are left as they are.
+                let mut copy = Connection::open_in_memory().map_err(failed)?;
+                let all = rusqlite::backup::Backup::new(&connection, &mut copy).map_err(failed)?;
+                all.step(-1).map_err(|error| told(&error))?;
+                drop(all);
+                schema::migrate(&copy)?;
+                Ok(Self { connection: copy, path, chain: None })
+            }
+            _ => Ok(Self { connection, path, chain: None }),
         }
     }
 
-    fn slot_row(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
-        let (slot, key) = (row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?);
-        Ok(SlotRow {
-            slot,
-            key,
-            at: row.get::<_, i64>(2)?.cast_unsigned(),
+    /// A slot's row, and whether its checksum fits.
+    fn slot_row(row: &Row<'_>) -> rusqlite::Result<(SlotRow, bool)> {
+        let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+        let found = SlotRow {
+            slot: number(0)?,
+            key: row.get(1)?,
+            at: number(2)?,
             answer: row.get(3)?,
             why: row.get(4)?,
-        })
+            request: number(5)?,
+        };
+        let sum: i64 = row.get(6)?;
+        let sound = sum == 0 || sum == slot_checksum(&found);
+        Ok((found, sound))
+    }
+
+    /// The chain of the last frame that is kept.
+    fn last_chain(&mut self) -> rusqlite::Result<u64> {
+        if let Some(chain) = self.chain {
+            return Ok(chain);
+        }
+        let last = "SELECT chain FROM journal ORDER BY sequence DESC LIMIT 1";
+        let last: Option<i64> = self.connection.query_row(last, [], |row| row.get(0)).optional()?;
+        Ok(last.map_or(0, i64::cast_unsigned))
     }
 
     fn write(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+        // Known again when all of it was kept.
+        let mut chain = self.last_chain()?;
+        self.chain = None;
         let transaction =
             self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         {
-            let mut frames = transaction.prepare_cached("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)")?;
+            let insert = "INSERT INTO journal (sequence, count, version, at, checksum, events, chain, digest)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+            let mut frames = transaction.prepare_cached(insert)?;
             for frame in &batch.frames {
                 let events = serde_json::to_string(&frame.events)
                     .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
                 let (sequence, count) = (frame.sequence.cast_signed(), frame.events.len() as i64);
                 let sum = checksum(&events);
+                chain = chained(chain, frame.sequence, frame.digest, sum);
                 frames.execute(params![
                     sequence,
                     count,
-                    EVENT_VERSION,
+                    frame.version,
                     frame.at.cast_signed(),
                     sum,
-                    events
+                    events,
+                    chain.cast_signed(),
+                    frame.digest.cast_signed()
                 ])?;
             }
-            let mut slots = transaction.prepare_cached("INSERT INTO slots VALUES (?, ?, ?, ?, ?)")?;
+            let insert = "INSERT INTO slots (slot, key, at, answer, why, request, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?)";
+            let mut slots = transaction.prepare_cached(insert)?;
             for row in &batch.slots {
-                let SlotRow { slot, key, at, answer, why } = row;
-                slots.execute(params![slot.cast_signed(), key, at.cast_signed(), answer, why])?;
+                let SlotRow { slot, key, at, request, answer, why } = row;
+                slots.execute(params![
+                    slot.cast_signed(),
+                    key,
+                    at.cast_signed(),
+                    answer,
+                    why,
+                    request.cast_signed(),
+                    slot_checksum(row)
+                ])?;
             }
         }
-        transaction.commit()
+        transaction.commit()?;
+        self.chain = Some(chain);
+        Ok(())
     }
 
     fn drop_old(&mut self, keep_from: u64, most: u32) -> rusqlite::Result<bool> {
@@ -198,8 +266,8 @@ impl Storage for Sqlite {
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             let SnapshotRow { sequence, state } = snapshot;
             let at = crate::clock::now().cast_signed();
-            let insert = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)";
-            transaction.execute(insert, params![sequence.cast_signed(), at, state])?;
+            let insert = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)";
+            transaction.execute(insert, params![sequence.cast_signed(), at, state, esdp::BUILD])?;
             let old = "DELETE FROM snapshots WHERE sequence NOT IN
                 (SELECT sequence FROM snapshots ORDER BY sequence DESC LIMIT ?)";
             transaction.execute(old, [SNAPSHOTS])?;
@@ -213,20 +281,27 @@ impl Storage for Sqlite {
         from: u64,
         sink: &mut dyn FnMut(Frame) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
-        let query = "SELECT sequence, count, version, at, checksum, events FROM journal
+        let query = "SELECT sequence, count, version, at, checksum, events, digest, chain FROM journal
             WHERE sequence + count > ? ORDER BY sequence";
         let mut statement = self.connection.prepare(query).map_err(|error| told(&error))?;
         let mut rows = statement.query([from.cast_signed()]).map_err(|error| told(&error))?;
+        let mut before = None;
         while let Some(row) = rows.next().map_err(|error| told(&error))? {
-            let (frame, count, version, sum, text) = read_frame(row).map_err(|error| told(&error))?;
-            let sequence = frame.sequence;
+            let (frame, count, sum, text, chain) = read_frame(row).map_err(|error| told(&error))?;
+            let Frame { sequence, version, digest, .. } = frame;
             let damaged =
                 |why: String| StorageError::Damaged(format!("the frame at event {sequence}: {why}"));
             if checksum(&text) != sum {
                 return Err(damaged("its checksum does not fit".to_owned()));
             }
-            if version > EVENT_VERSION {
-                return Err(StorageError::Version { found: version, latest: EVENT_VERSION });
+            if before.is_some_and(|before| version > 1 && chained(before, sequence, digest, sum) != chain) {
+                return Err(damaged("it does not follow the frame before it".to_owned()));
+            }
+            before = Some(chain);
+            if !(1..=EVENT_VERSION).contains(&version) {
+                return Err(damaged(format!(
+                    "its events have version {version}, this program reads versions 1 to {EVENT_VERSION}"
+                )));
             }
             let events = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
             let frame = Frame { events, ..frame };
@@ -238,30 +313,41 @@ impl Storage for Sqlite {
         Ok(())
     }
 
+    fn check(&mut self) -> Result<(), StorageError> {
+        let check = "PRAGMA integrity_check(1)";
+        let found = self.connection.query_row(check, [], |row| row.get::<_, String>(0));
+        match found.map_err(|error| told(&error))?.as_str() {
+            "ok" => Ok(()),
+            fault => Err(StorageError::Damaged(fault.to_owned())),
+        }
+    }
+
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError> {
-        let query = "SELECT slot, key, at, answer, why FROM slots WHERE key = ?";
+        let query = "SELECT slot, key, at, answer, why, request, checksum FROM slots WHERE key = ?";
         let found = self
             .connection
             .prepare_cached(query)
             .and_then(|mut statement| statement.query_row([key], Self::slot_row).optional());
-        found.map_err(|error| told(&error))
+        found.map_err(|error| told(&error))?.map(sound).transpose()
     }
 
     fn slot(&mut self, slot: u64) -> Result<Option<SlotRow>, StorageError> {
         let Ok(slot) = i64::try_from(slot) else { return Ok(None) };
-        let query = "SELECT slot, key, at, answer, why FROM slots WHERE slot = ?";
-        self.connection.query_row(query, [slot], Self::slot_row).optional().map_err(|error| told(&error))
+        let query = "SELECT slot, key, at, answer, why, request, checksum FROM slots WHERE slot = ?";
+        let found = self.connection.query_row(query, [slot], Self::slot_row).optional();
+        found.map_err(|error| told(&error))?.map(sound).transpose()
     }
 
     fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError> {
-        let query = "SELECT slot, key, at, answer, why FROM slots ORDER BY slot DESC LIMIT ?";
+        let query =
+            "SELECT slot, key, at, answer, why, request, checksum FROM slots ORDER BY slot DESC LIMIT ?";
         let read = |connection: &Connection| {
             connection
                 .prepare_cached(query)?
                 .query_map([limit], Self::slot_row)?
                 .collect::<rusqlite::Result<Vec<_>>>()
         };
-        read(&self.connection).map_err(|error| told(&error))
+        read(&self.connection).map_err(|error| told(&error))?.into_iter().map(sound).collect()
     }
 
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError> {
@@ -286,10 +372,21 @@ impl Storage for Sqlite {
     }
 }
 
-type FrameRow = (Frame, u64, u32, i64, String);
+/// A slot's row, unless it is damaged.
+fn sound((row, sound): (SlotRow, bool)) -> Result<SlotRow, StorageError> {
+    match sound {
+        true => Ok(row),
+        false => {
+            Err(StorageError::Damaged(format!("the answer of slot {}: its checksum does not fit", row.slot)))
+        }
+    }
+}
+
+type FrameRow = (Frame, u64, i64, String, u64);
 
 fn read_frame(row: &Row<'_>) -> rusqlite::Result<FrameRow> {
-    let (sequence, at) = (row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(3)?.cast_unsigned());
-    let count = row.get::<_, i64>(1)?.cast_unsigned();
-    Ok((Frame { sequence, at, events: Vec::new() }, count, row.get(2)?, row.get(4)?, row.get(5)?))
+    let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    let (sequence, version, at, digest) = (number(0)?, row.get(2)?, number(3)?, number(6)?);
+    let frame = Frame { sequence, at, version, digest, events: Vec::new() };
+    Ok((frame, number(1)?, row.get(4)?, row.get(5)?, number(7)?))
 }

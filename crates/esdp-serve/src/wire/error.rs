@@ -28,9 +28,12 @@ pub enum Code {
     Unauthorized,
     /// The token's role does not allow it.
     Forbidden,
+    /// The key was used before, for another request.
+    KeyReused,
     /// Too many requests wait; try again.
     Overloaded,
-    /// The journal cannot be written right now; nothing was changed; try again.
+    /// The journal cannot be written right now. The message says whether nothing was changed, or nobody knows;
+    /// either way the same request may be sent again.
     Unavailable,
     /// A bug in esdp.
     Internal,
@@ -38,7 +41,7 @@ pub enum Code {
 
 impl Code {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::InvalidJson,
         Self::InvalidValue,
         Self::NotFound,
@@ -49,6 +52,7 @@ impl Code {
         Self::Timeout,
         Self::Unauthorized,
         Self::Forbidden,
+        Self::KeyReused,
         Self::Overloaded,
         Self::Unavailable,
         Self::Internal,
@@ -66,7 +70,7 @@ impl Code {
             Self::Conflict => 409,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
-            Self::InvalidValue => 422,
+            Self::InvalidValue | Self::KeyReused => 422,
             Self::Internal => 500,
             Self::Overloaded | Self::Unavailable => 503,
         }

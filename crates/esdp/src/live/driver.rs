@@ -2,6 +2,7 @@
 
 use super::{Effect, Event, Live, Start};
 use crate::model::{Amounts, Slot, Ticket};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -116,14 +117,24 @@ pub fn turn(
 ) -> Result<TurnReport, TurnError> {
     let mut report = TurnReport::default();
     let mut apply = |report: &mut TurnReport, event: &Event| -> Result<(), TurnError> {
-        journal.append(event)?;
-        for effect in live.apply(event) {
-            match effect {
-                Effect::Started(start) => report.starts.push(start),
-                other => report.effects.push(other),
+        let mut event = Cow::Borrowed(event);
+        loop {
+            journal.append(&event)?;
+            for effect in live.apply(&event) {
+                match effect {
+                    Effect::Started(start) => report.starts.push(start),
+                    other => report.effects.push(other),
+                }
+            }
+            match live.decide(&event) {
+                Ok(Some(decided)) => event = Cow::Owned(Event::Decided(decided)),
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    report.effects.push(Effect::Rejected { why: error.to_string(), cause: error.cause() });
+                    return Ok(());
+                }
             }
         }
-        Ok(())
     };
     for event in driver.poll()? {
         apply(&mut report, &event)?;

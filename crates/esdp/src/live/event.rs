@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The version of [`Event`] that this library writes into [`Entry`]. It reads this one and all before.
-pub const EVENT_VERSION: u32 = 1;
+///
+/// Version 1 had no [`Event::Decided`]: its `SlotDue` meant that a reader decides again. Who reads it has to bring
+/// the decision; see [`Live::apply_version_1`](super::Live::apply_version_1).
+pub const EVENT_VERSION: u32 = 2;
 
 /// Something that happened, or that is due: the only way into a [`Live`](super::Live).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +38,7 @@ pub enum Event {
         /// The job.
         job: String,
     },
-    /// A slot is due.
+    /// Time comes to a slot. What is decided in it, if anything, is said by the next event.
     SlotDue {
         /// The slot, later than all before, on the driver's own clock.
         slot: Slot,
@@ -51,6 +54,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         work: Option<u64>,
     },
+    /// What was decided in the slot that was due last: a fact, booked as it is.
+    Decided(Decided),
     /// The cluster runs what was started.
     Accepted {
         /// The start.
@@ -157,6 +162,51 @@ pub enum Event {
         /// How much a foreign outcome counts against one of our own, above 0, at most 1.
         share: f64,
     },
+}
+
+/// What was decided in a slot. [`Live::decide`](super::Live::decide) makes it and changes nothing;
+/// [`Live::apply`](super::Live::apply) books it and decides nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The slot, the last one that was due.
+    pub slot: Slot,
+    /// What the caller knows the decision by; empty if nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// The jobs that start, in the order of their tickets.
+    pub starts: Vec<DecidedStart>,
+    /// What is proved of the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+    /// The build that decided, [`BUILD`](crate::BUILD); for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub build: String,
+}
+
+/// A job that starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedStart {
+    /// The id of the start.
+    pub ticket: Ticket,
+    /// The job.
+    pub job: String,
+    /// Its tasks, in order.
+    pub tasks: Vec<DecidedTasks>,
+}
+
+/// Tasks of a group on a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedTasks {
+    /// The group; empty if jobs of the port are not gangs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The server.
+    pub server: String,
+    /// How many.
+    pub count: u32,
+    /// Whether they were put there in order to learn more of the server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exploration: bool,
 }
 
 /// Who decides what runs where.
@@ -338,6 +388,14 @@ pub enum EventError {
     /// The slot was not decided.
     #[error("{0}")]
     Schedule(String),
+    /// A decision that does not fit the state: it was made on another one.
+    #[error("the decision of {slot} does not fit: {why}")]
+    Decided {
+        /// Its slot.
+        slot: Slot,
+        /// What does not fit, for people.
+        why: String,
+    },
     /// The state was not merged.
     #[error(transparent)]
     State(#[from] RestoreError),

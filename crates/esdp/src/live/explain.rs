@@ -172,10 +172,10 @@ impl Live {
     /// The device of which the least is missing to use a channel once more: its position, what is free, what
     /// is needed.
     fn short_of(&self, cluster: &Cluster, channel: ChannelId) -> Option<(usize, Amount, Amount)> {
-        let server = self.left.server(cluster.channel(channel).server);
+        let server = self.last.left.server(cluster.channel(channel).server);
         let free = |device: usize| {
             let at = |amounts: Option<&[Amount]>| amounts.map_or(Amount::MAX, |amounts| amounts[device]);
-            at(server).min(at(self.left.cluster()))
+            at(server).min(at(self.last.left.cluster()))
         };
         let short = |(device, &needed): (usize, &Amount)| {
             let free = free(device);
@@ -254,12 +254,12 @@ impl Live {
         let open: Vec<ChannelId> = channels
             .iter()
             .copied()
-            .filter(|&id| !self.closed.contains(&cluster.channel(id).server))
+            .filter(|&id| !self.last.closed.contains(&cluster.channel(id).server))
             .collect();
         if open.is_empty() {
             return (HeldReason::Closed, "all servers that allow this port are closed".to_owned());
         }
-        let place = |server: ServerId| match self.left.server(server) {
+        let place = |server: ServerId| match self.last.left.server(server) {
             Some(_) => format!("on {}", cluster.servers()[server.index()]),
             None => "in the cluster".to_owned(),
         };
@@ -285,7 +285,7 @@ impl Live {
             _ => format!("no room for {needed} tasks at once, or other jobs were worth more"),
         };
         // A decision that is proved has looked at everything; this one has not.
-        let certificate = self.scheduler.decision().certificate();
+        let certificate = self.last.certificate;
         if let Some(certificate) = certificate.filter(|certificate| certificate.stopped == Stopped::Budget) {
             let gap = 100.0 * certificate.gap();
             why.push_str(&format!(

@@ -45,10 +45,10 @@ impl Explored {
 }
 
 impl Live {
-    /// How many of these uses go to channels that are little known.
-    pub(super) fn unsure(&self, channels: &[ChannelId]) -> u32 {
-        let Some(learned) = self.scheduler.policy().learned() else { return 0 };
+    /// Whether a channel is little known.
+    pub(super) fn is_unsure(&self, channel: ChannelId) -> bool {
         let rate = (self.scheduler.slot().0 as f64).ln_1p();
-        channels.iter().filter(|&&channel| (rate * learned.variance(channel)).sqrt() > UNSURE).count() as u32
+        let learned = self.scheduler.policy().learned();
+        learned.is_some_and(|learned| (rate * learned.variance(channel)).sqrt() > UNSURE)
     }
 }

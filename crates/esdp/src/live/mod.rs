@@ -6,10 +6,11 @@
 //!                 +----------------------------------------------------------------+
 //! ```
 //!
-//! [`Live::apply`] is a pure function of the state and an [`Event`], and the only way to change it. So a
-//! journal of events is all the storage there is: applied again from the start, or from a
-//! [snapshot](Live::snapshot) on, it gives the same state and the same decisions, bit for bit. An event that
-//! does not fit changes nothing and says why; one that was said before is recognised, counted, and changes
+//! [`Live::apply`] is a pure function of the state and an [`Event`], and the only way to change it. It books and
+//! never decides: [`Live::decide`] reads the state and changes nothing, and what it decided is an event like any
+//! other. So a journal of events is all the storage there is: applied again from the start, or from a
+//! [snapshot](Live::snapshot) on, it gives the same state, bit for bit, whatever build reads it and whatever that
+//! build would decide. An event that does not fit changes nothing and says why; one that was said before is recognised, counted, and changes
 //! nothing either. Events may come late, twice and in any order: what a driver says of a start it was given
 //! implies that it has accepted it.
 //!
@@ -21,7 +22,7 @@
 //! | `mod.rs` | the state, and which event goes where |
 //! | `jobs.rs` | what becomes of a job |
 //! | `ended.rs` | jobs that have ended while outcomes were open |
-//! | `slots.rs` | a slot that is due |
+//! | `slots.rs` | a slot that is due, its decision, and the booking of that |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
 //! | `speeds.rs` | speeds in any unit |
 //! | `advice.rs` | what the cluster did, beside what it was advised to do |
@@ -51,8 +52,8 @@ mod speeds;
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
 pub use event::{
-    EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement, Rejection, SpeedReport, Start,
-    WhichTasks,
+    Decided, DecidedStart, DecidedTasks, EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement,
+    Rejection, SpeedReport, Start, WhichTasks,
 };
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
@@ -61,8 +62,10 @@ pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
 
-use crate::model::{Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId};
-use crate::policy::Policy;
+use crate::model::{
+    Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Slot,
+};
+use crate::policy::{Certificate, Policy};
 use crate::scheduler::{Book, Scheduler, TicketError};
 use advice::Advice;
 use ended::Ended;
@@ -101,9 +104,27 @@ pub struct Live {
     advice: Advice,
     /// Jobs that have ended while outcomes were open.
     ended: Ended,
-    /// What was free in the last slot, less what it has started.
+    last: LastSlot,
+}
+
+/// The slot that was due last, for the reasons of those who wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct LastSlot {
+    /// What was free, less what was started.
     left: Capacity,
+    /// Servers that took nothing new, ascending.
     closed: Vec<ServerId>,
+    /// What is proved of its decision.
+    certificate: Option<Certificate>,
+    /// The last slot of which a decision was booked.
+    decided: Slot,
+}
+
+impl LastSlot {
+    /// Nothing was started or is known of the last slot.
+    fn new(free: &Capacity, decided: Slot) -> Self {
+        Self { left: free.clone(), closed: Vec::new(), certificate: None, decided }
+    }
 }
 
 /// A job by name.
@@ -145,7 +166,7 @@ impl Live {
         let mut live = Self {
             names: Names::of(&cluster),
             book: Book::new(&cluster),
-            left: cluster.capacity().clone(),
+            last: LastSlot::new(cluster.capacity(), Slot(0)),
             scheduler: Scheduler::new(cluster, policy),
             described,
             jobs: BTreeMap::new(),
@@ -161,7 +182,6 @@ impl Live {
             explored: Explored::default(),
             advice: Advice::default(),
             ended: Ended::default(),
-            closed: Vec::new(),
         };
         live.scale_ports();
         Ok(live)
@@ -192,7 +212,8 @@ impl Live {
             Event::Described { cluster } => self.change(cluster, effects),
             Event::Submitted { job, port, weight } => self.submit(job, port, *weight, effects),
             Event::Cancelled { job } => self.cancel(job, effects),
-            Event::SlotDue { slot, free, closed, work } => self.decide(*slot, (free, closed, *work), effects),
+            Event::SlotDue { slot, free, closed, work: _ } => self.begin_slot(*slot, free, closed),
+            Event::Decided(decided) => self.book_decision(decided, effects),
             Event::Accepted { ticket } => self.accept(*ticket),
             Event::Refused { ticket, why } => self.refuse(*ticket, why, effects),
             Event::Reported { ticket, tasks, report } => self.report(*ticket, tasks, *report, effects),
@@ -269,8 +290,7 @@ impl Live {
         }
         self.scheduler.change(Arc::clone(&cluster));
         self.names = Names::of(&cluster);
-        self.left = self.book.free().clone();
-        self.closed.clear();
+        self.last = LastSlot::new(self.book.free(), self.last.decided);
         self.described = next.clone();
         self.scale_ports();
         Ok(())

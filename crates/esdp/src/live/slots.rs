@@ -1,55 +1,168 @@
-//! A slot that is due: what is free, what counts how much, and the starts that come of it.
+//! A slot that is due: what is free, what counts how much, what is decided, and the booking of it.
 
-use super::Live;
-use super::event::{Effect, EventError, Mode, Placement, Start};
-use crate::model::{Amounts, Arrivals, Capacity, Cluster, PortId, ServerId, Slot, Ticket};
-use crate::scheduler::{SlotInput, Started};
-use std::collections::BTreeMap;
+use super::event::{Decided, DecidedStart, DecidedTasks, Effect, Event, EventError, Mode, Placement, Start};
+use super::{LastSlot, Live};
+use crate::model::{
+    Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PortId, ServerId, Slot, Ticket,
+};
+use crate::scheduler::{PlacedJob, SlotInput, Started};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 impl Live {
-    pub(super) fn decide(
+    /// Time comes to a slot: what is free in it, and which servers are closed.
+    pub(super) fn begin_slot(
         &mut self,
         slot: Slot,
-        (free, closed, work): (&BTreeMap<String, Amounts>, &[String], Option<u64>),
-        effects: &mut Vec<Effect>,
+        free: &BTreeMap<String, Amounts>,
+        closed: &[String],
     ) -> Result<(), EventError> {
-        if self.mode == Mode::Observe {
-            return self.scheduler.pass(slot).map_err(|error| EventError::Schedule(error.to_string()));
-        }
-        let cluster = Arc::clone(self.scheduler.cluster());
-        let mut arrivals = Arrivals::new(vec![0; cluster.ports().len()]);
-        self.book.present(&mut arrivals);
         let free = self.free(free)?;
+        self.scheduler.begin(slot).map_err(|error| EventError::Schedule(error.to_string()))?;
         let shut = closed.iter().chain(&self.drained).filter_map(|name| self.names.server(name).ok());
         let mut shut: Vec<ServerId> = shut.collect();
         shut.sort_unstable();
         shut.dedup();
+        self.last = LastSlot { left: free, closed: shut, certificate: None, decided: self.last.decided };
+        Ok(())
+    }
+
+    /// Decides the slot that is due, after its event was applied: the only place that solves. No state is
+    /// changed, only buffers; the answer takes effect when it is [applied](Live::apply) as
+    /// [`Event::Decided`]. None if the event is not [`Event::SlotDue`], was rejected, or others decide.
+    ///
+    /// # Errors
+    /// When the policy fails or chooses what may not run. The slot then passes without a decision.
+    pub fn decide(&mut self, due: &Event) -> Result<Option<Decided>, EventError> {
+        let &Event::SlotDue { slot, work, .. } = due else { return Ok(None) };
+        if slot != self.scheduler.slot() || slot <= self.last.decided || self.mode == Mode::Observe {
+            return Ok(None);
+        }
+        let cluster = Arc::clone(self.scheduler.cluster());
+        let mut arrivals = Arrivals::new(vec![0; cluster.ports().len()]);
+        self.book.present(&mut arrivals);
         let weights = self.weights(&cluster);
-        let input =
-            SlotInput { arrivals: &arrivals, free: Some(&free), closed: &shut, weights: &weights, work };
         let exploit = self.explored.reaches(self.most_exploration);
         self.scheduler.limit_exploration(exploit);
-        let decision = self.scheduler.decide_at(slot, &input);
+        let LastSlot { left, closed, .. } = &self.last;
+        let input = SlotInput { arrivals: &arrivals, free: Some(left), closed, weights: &weights, work };
+        let decision = self.scheduler.choose(&input);
         let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
+        let mut starts = Vec::new();
+        let mut taken = vec![0; cluster.ports().len()];
+        for placed in decision.jobs(&cluster) {
+            let place = &mut taken[placed.port.index()];
+            let job = self.book.waiting(placed.port).nth(*place).expect("no more jobs start than wait");
+            *place += 1;
+            let ticket = Ticket(self.book.next_ticket().0 + starts.len() as u64);
+            let job = self.jobs.get(&job.job).map_or_else(String::new, |job| job.name.clone());
+            let tasks = self.tasks_of(&cluster, &placed.channels, exploit);
+            starts.push(DecidedStart { ticket, job, tasks });
+        }
+        // What is not a number cannot be written as JSON.
+        let certificate = decision.certificate().copied();
+        let certificate = certificate.filter(|proved| proved.value.is_finite() && proved.bound.is_finite());
+        let (key, build) = (String::new(), crate::BUILD.to_owned());
+        Ok(Some(Decided { slot, key, starts, certificate, build }))
+    }
+
+    /// Comes to a slot, decides it and books the decision, for those who keep no journal; what follows from
+    /// both events.
+    pub fn step(&mut self, due: &Event) -> Vec<Effect> {
+        let mut effects = self.apply(due);
+        match self.decide(due) {
+            Ok(Some(decided)) => effects.extend(self.apply(&Event::Decided(decided))),
+            Ok(None) => {}
+            Err(error) => effects.push(Effect::Rejected { why: error.to_string(), cause: error.cause() }),
+        }
+        effects
+    }
+
+    /// Applies an event of version 1 of the journal, with what was answered in its slot. There, `SlotDue` stood
+    /// for the decision too, and both together count as one event. Where no answer is known, a slot in which
+    /// somebody waited is refused: deciding it again could give another cluster than the one that runs.
+    ///
+    /// # Errors
+    /// When a decision is missing, or does not fit the state.
+    pub fn apply_version_1(
+        &mut self,
+        event: &Event,
+        answered: Option<Vec<DecidedStart>>,
+    ) -> Result<Vec<Effect>, EventError> {
+        let mut effects = self.apply(event);
+        let &Event::SlotDue { slot, .. } = event else { return Ok(effects) };
+        let rejected = effects.iter().any(|effect| matches!(effect, Effect::Rejected { .. }));
+        if rejected || self.mode == Mode::Observe {
+            return Ok(effects);
+        }
+        let waits = || self.jobs.keys().any(|&id| self.book.ticket_of(id).is_none());
+        let mut starts = match answered {
+            Some(starts) => starts,
+            None if !waits() => Vec::new(),
+            None => return Err(EventError::Decided { slot, why: "its answer is not kept".to_owned() }),
+        };
+        let exploit = self.explored.reaches(self.most_exploration);
+        for start in &mut starts {
+            let port = self.port_of(&start.job).unwrap_or_default().to_owned();
+            for tasks in &mut start.tasks {
+                let channel = self.channel_of(self.scheduler.cluster(), &key(&port, tasks));
+                tasks.exploration = !exploit && channel.is_some_and(|channel| self.is_unsure(channel));
+            }
+        }
+        let (key, certificate, build) = (String::new(), None, String::new());
+        self.book_decision(&Decided { slot, key, starts, certificate, build }, &mut effects)?;
+        Ok(effects)
+    }
+
+    /// Tasks by name, as long as they are alike and follow each other.
+    fn tasks_of(&self, cluster: &Cluster, channels: &[ChannelId], exploit: bool) -> Vec<DecidedTasks> {
+        let same = channels.chunk_by(|a, b| a == b);
+        let tasks = same.map(|same| DecidedTasks {
+            group: cluster.group_name(cluster.task_group(same[0])).to_owned(),
+            server: cluster.servers()[cluster.channel(same[0]).server.index()].clone(),
+            count: same.len() as u32,
+            exploration: !exploit && self.is_unsure(same[0]),
+        });
+        tasks.collect()
+    }
+
+    /// Books a decision: its jobs start and hold their devices. Everything is checked before anything changes.
+    pub(super) fn book_decision(
+        &mut self,
+        decided: &Decided,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), EventError> {
+        let &Decided { slot, certificate, .. } = decided;
+        let wrong = |why: String| EventError::Decided { slot, why };
+        if slot != self.scheduler.slot() {
+            return Err(wrong(format!("the slot that is due is {}", self.scheduler.slot())));
+        }
+        if slot <= self.last.decided {
+            return Err(wrong("it was decided before".to_owned()));
+        }
+        let cluster = Arc::clone(self.scheduler.cluster());
+        let placed = self.placed(&cluster, decided).map_err(wrong)?;
         if self.directed {
-            let exploring = if exploit { 0 } else { self.unsure(decision.channels()) };
-            self.explored.add(exploring, decision.channels().len() as u32);
+            let tasks = || decided.starts.iter().flat_map(|start| &start.tasks);
+            let exploring = tasks().filter(|tasks| tasks.exploration).map(|tasks| tasks.count).sum();
+            self.explored.add(exploring, tasks().map(|tasks| tasks.count).sum());
         }
-        effects.push(Effect::Decided { slot, certificate: decision.certificate().copied() });
-        self.left = free;
-        self.closed = shut;
-        for &channel in decision.channels() {
-            let server = cluster.channel(channel).server;
-            let used = cluster.request(channel);
-            if let Some(left) = self.left.cluster_mut() {
-                left.iter_mut().zip(used).for_each(|(left, &amount)| *left -= amount);
+        let mut arrivals = Arrivals::new(vec![0; cluster.ports().len()]);
+        self.book.present(&mut arrivals);
+        self.scheduler.settle(&arrivals);
+        self.last.decided = slot;
+        self.last.certificate = certificate;
+        effects.push(Effect::Decided { slot, certificate });
+        for (job, placed) in placed {
+            for &channel in &placed.channels {
+                let (server, used) = (cluster.channel(channel).server, cluster.request(channel));
+                let less = |left: &mut [u64]| {
+                    left.iter_mut().zip(used).for_each(|(left, &used)| *left = left.saturating_sub(used));
+                };
+                self.last.left.cluster_mut().map(less);
+                self.last.left.server_mut(server).map(less);
             }
-            if let Some(left) = self.left.server_mut(server) {
-                left.iter_mut().zip(used).for_each(|(left, &amount)| *left -= amount);
-            }
-        }
-        for ticket in self.book.start(&cluster, &decision).map(Ticket) {
+            let ticket = self.book.start_job(&cluster, slot, job, &placed).expect("it was seen to wait");
             self.counts.starts += 1;
             let start = self.start_of(ticket, self.book.started(ticket)?);
             if self.mode == Mode::Advise {
@@ -60,6 +173,39 @@ impl Live {
             effects.push(Effect::Started(start));
         }
         Ok(())
+    }
+
+    /// The jobs of a decision with their channels, if all of them wait and there is room for them.
+    fn placed(&self, cluster: &Cluster, decided: &Decided) -> Result<Vec<(JobId, PlacedJob)>, String> {
+        let mut room = (!decided.starts.is_empty()).then(|| self.book.free().clone());
+        let (mut placed, mut seen) = (Vec::with_capacity(decided.starts.len()), HashSet::new());
+        for (index, start) in decided.starts.iter().enumerate() {
+            let DecidedStart { ticket, job, tasks } = start;
+            let expected = Ticket(self.book.next_ticket().0 + index as u64);
+            if *ticket != expected {
+                return Err(format!("job `{job}` has {ticket}, expected {expected}"));
+            }
+            let waits = self.by_name.get(job).filter(|&&id| self.book.ticket_of(id).is_none());
+            let id = waits.filter(|&&id| seen.insert(id));
+            let &id = id.ok_or_else(|| format!("job `{job}` does not wait"))?;
+            let port = &self.jobs[&id].port;
+            let mut channels = Vec::new();
+            for tasks in tasks {
+                let channel = self.channel_of(cluster, &key(port, tasks)).ok_or_else(|| {
+                    format!("port `{port}` has no tasks `{}` on server `{}`", tasks.group, tasks.server)
+                })?;
+                if !room.as_mut().is_some_and(|room| take(cluster, room, channel, tasks.count)) {
+                    return Err(format!("server `{}` has no room for job `{job}`", tasks.server));
+                }
+                channels.extend(std::iter::repeat_n(channel, tasks.count as usize));
+            }
+            if channels.is_empty() {
+                return Err(format!("job `{job}` has no tasks"));
+            }
+            let port = self.names.port(port).map_err(|error| error.to_string())?;
+            placed.push((id, PlacedJob { port, channels }));
+        }
+        Ok(placed)
     }
 
     /// The devices that no job holds, and that nobody else uses.
@@ -115,4 +261,20 @@ impl Live {
             placements,
         }
     }
+}
+
+fn key(port: &str, tasks: &DecidedTasks) -> ChannelKey {
+    ChannelKey { port: port.to_owned(), group: tasks.group.clone(), server: tasks.server.clone() }
+}
+
+/// Takes the devices of some uses of a channel; whether there were enough.
+fn take(cluster: &Cluster, room: &mut Capacity, channel: ChannelId, count: u32) -> bool {
+    let used = cluster.request(channel);
+    let less = |left: &mut [u64]| {
+        left.iter_mut().zip(used).all(|(left, &used)| {
+            let rest = used.checked_mul(u64::from(count)).and_then(|used| left.checked_sub(used));
+            rest.map(|rest| *left = rest).is_some()
+        })
+    };
+    room.cluster_mut().is_none_or(less) && room.server_mut(cluster.channel(channel).server).is_none_or(less)
 }

@@ -5,7 +5,7 @@ use super::ended::Ended;
 use super::exploration::Explored;
 use super::memory::Memory;
 use super::names::Names;
-use super::{EventCounts, Job, Live, Mode, SpeedScale};
+use super::{EventCounts, Job, LastSlot, Live, Mode, SpeedScale};
 use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// The version of a snapshot that this library writes. It reads this one and all before.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 
 /// What the first line of a snapshot says it is.
 const FORMAT: &str = "esdp-live";
@@ -45,6 +45,9 @@ struct Snapshot<'a> {
     advice: Cow<'a, Advice>,
     #[serde(default, skip_serializing_if = "is_default")]
     ended: Cow<'a, Ended>,
+    /// None in version 1, in which every slot that was due was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<Cow<'a, LastSlot>>,
     scheduler: Checkpoint,
 }
 
@@ -89,6 +92,7 @@ impl Live {
             explored: self.explored.clone(),
             advice: Cow::Borrowed(&self.advice),
             ended: Cow::Borrowed(&self.ended),
+            last: Some(Cow::Borrowed(&self.last)),
             scheduler: self.scheduler.checkpoint(),
         };
         // Every channel takes some numbers of up to 20 digits; what is too much is given back.
@@ -112,7 +116,10 @@ impl Live {
         let by_name = jobs.iter().map(|(&id, job)| (job.name.clone(), id)).collect();
         Ok(Self {
             names: Names::of(&cluster),
-            left: book.free().clone(),
+            last: match saved.last {
+                Some(last) => last.into_owned(),
+                None => LastSlot::new(book.free(), scheduler.slot()),
+            },
             described: saved.cluster.into_owned(),
             scheduler,
             book,
@@ -129,7 +136,6 @@ impl Live {
             explored: saved.explored,
             advice: saved.advice.into_owned(),
             ended: saved.ended.into_owned(),
-            closed: Vec::new(),
         })
     }
 }

@@ -5,9 +5,9 @@
 //! time, longest first, and take their channels in turn while they fit. The paper has it
 //! keep estimates, which its ranking never uses; so it keeps none.
 
-use super::kit::{Order, present};
+use super::kit::Order;
 use super::{Choice, Policy, PolicyError, PolicyState};
-use crate::model::{ChannelId, Cluster, ClusterChange, PortId, Slot, SlotView};
+use crate::model::{Arrivals, ChannelId, Cluster, ClusterChange, PortId, Slot, SlotView};
 use crate::stats::StateError;
 use serde::{Deserialize, Serialize};
 
@@ -46,12 +46,17 @@ impl Policy for Lwtf {
 
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let Self { order, waiting } = self;
-        for port in present(view) {
-            waiting[port.index()].get_or_insert(view.slot);
-        }
         // The earliest start is the longest wait. Exact up to 2^53 slots.
         order.by_port(view, choice, |port| waiting[port.index()].unwrap_or(view.slot).0 as f64);
         Ok(())
+    }
+
+    fn settle(&mut self, slot: Slot, arrivals: &Arrivals) {
+        for (index, since) in self.waiting.iter_mut().enumerate() {
+            if arrivals.jobs(PortId::at(index)) > 0 {
+                since.get_or_insert(slot);
+            }
+        }
     }
 
     fn commit(&mut self, cluster: &Cluster, _slot: Slot, channels: &[ChannelId]) {
@@ -89,7 +94,7 @@ impl Policy for Lwtf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Arrivals, Capacity};
+    use crate::model::Capacity;
     use crate::policy::testing::{tiny, view};
 
     #[test]
@@ -99,6 +104,7 @@ mod tests {
         let mut policy = LwtfSpec::default().policy(&cluster);
         let mut decide = |slot, arrivals: &Arrivals| {
             policy.decide(&view(&cluster, slot, arrivals, &free), &mut choice).unwrap();
+            policy.settle(Slot(slot), arrivals);
             policy.commit(&cluster, Slot(slot), &choice.channels);
             choice.channels.clone()
         };

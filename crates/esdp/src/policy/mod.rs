@@ -49,7 +49,7 @@ pub use random::Random;
 pub use spec::{PolicySpec, SpecError};
 pub use state::{POLICY_STATE_VERSION, PolicyState};
 
-use crate::model::{ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
+use crate::model::{Arrivals, ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
 use crate::solver::{Guarantee, ProblemError, SolveError, Stopped};
 use crate::stats::{StateError, Statistics};
 use serde::{Deserialize, Serialize};
@@ -120,11 +120,17 @@ pub trait Policy: Send {
     /// knowing it better. A policy that explores nothing, or whose choice is random, leaves it as it is.
     fn limit_exploration(&mut self, _exploit: bool) {}
 
-    /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet.
+    /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet, and nothing that
+    /// [`Policy::state`] shows may change: a decision that is never carried out leaves no trace. Before it the
+    /// scheduler has brought [`Policy::learned`] to the slot.
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
+
+    /// Takes note of a slot that was decided, and of who had a job in it. A policy that counts neither slots nor
+    /// arrivals leaves it as it is.
+    fn settle(&mut self, _slot: Slot, _arrivals: &Arrivals) {}
 
     /// Takes note of uses that were sealed, accepted and will run: their outcomes are open. They are of a
     /// decision of `slot`, in any order and possibly in several calls. A use that came to nothing after all

@@ -185,6 +185,11 @@ impl Book {
         self.running.get(&job).copied()
     }
 
+    /// The ticket of the next start.
+    pub fn next_ticket(&self) -> Ticket {
+        self.next_ticket
+    }
+
     /// How many jobs of each port can start; at most 4,096 of each are offered.
     pub fn present(&self, present: &mut Arrivals) {
         for (index, waiting) in self.waiting.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The crank: arrivals in, a sealed [`Decision`] out, observations back.
+//! The decision loop: arrivals in, a sealed [`Decision`] out, observations back.
 //!
 //! A [`Scheduler`] owns a cluster and a policy and counts slots. It does no IO and reads no
 //! clock; a simulation, a service and a cluster driver all turn it the same way:
@@ -247,12 +247,40 @@ impl Scheduler {
     /// When the slot is not later, the input does not fit the cluster, the policy fails, or what it chose may
     /// not run.
     pub fn decide_at(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<&Decision, ScheduleError> {
-        let &SlotInput { arrivals, free, closed, weights, work } = input;
-        if slot <= self.slot {
-            return Err(ScheduleError::NotLater { slot, last: self.slot });
+        self.check_later(slot)?;
+        self.check(input)?;
+        self.advance(slot);
+        self.choose_for(slot, input)?;
+        self.slot = slot;
+        self.policy.settle(slot, input.arrivals);
+        Ok(&self.decision)
+    }
+
+    /// Decides the slot that [began](Scheduler::begin) last, and changes nothing but buffers: the decision may
+    /// be forgotten, or [settled](Scheduler::settle).
+    ///
+    /// # Errors
+    /// When the input does not fit the cluster, the policy fails, or what it chose may not run.
+    pub fn choose(&mut self, input: &SlotInput<'_>) -> Result<&Decision, ScheduleError> {
+        self.check(input)?;
+        self.choose_for(self.slot, input)?;
+        Ok(&self.decision)
+    }
+
+    /// The slot that began last was decided, and these jobs were there. Nothing is pending until the caller
+    /// [commits](Scheduler::commit) what was accepted.
+    pub fn settle(&mut self, arrivals: &Arrivals) {
+        self.policy.settle(self.slot, arrivals);
+    }
+
+    /// Whether an input fits the cluster.
+    fn check(&self, input: &SlotInput<'_>) -> Result<(), ScheduleError> {
+        let &SlotInput { arrivals, free, closed, weights, work: _ } = input;
+        let cluster = &*self.cluster;
+        let servers = cluster.servers().len();
+        if let Some(&server) = closed.iter().find(|server| server.index() >= servers) {
+            return Err(ScheduleError::UnknownServer { server, servers });
         }
-        self.close(closed)?;
-        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
         let (found, expected) = (arrivals.ports(), cluster.ports().len());
         if found != expected {
             return Err(ScheduleError::Arrivals { found, expected });
@@ -262,8 +290,19 @@ impl Scheduler {
             return Err(ScheduleError::Weights { found: weights.to_vec(), expected });
         }
         if let Some(free) = free {
-            free.check(cluster.devices().len(), cluster.servers().len())?;
+            free.check(cluster.devices().len(), servers)?;
         }
+        Ok(())
+    }
+
+    fn choose_for(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<(), ScheduleError> {
+        let &SlotInput { arrivals, free, closed, weights, work } = input;
+        self.closed.clear();
+        if !closed.is_empty() {
+            self.closed.resize(self.cluster.servers().len(), false);
+            closed.iter().for_each(|server| self.closed[server.index()] = true);
+        }
+        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
         let free = free.unwrap_or(cluster.capacity());
         let view = SlotView { cluster, slot, arrivals, free, closed, weights };
         policy.limit_work(work);
@@ -273,21 +312,16 @@ impl Scheduler {
         if let Err(cause) = sealer.seal(&view, choice, decision) {
             return Err(ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause });
         }
-        self.slot = slot;
-        Ok(&self.decision)
+        Ok(())
     }
 
-    /// Lets a slot pass without a decision: others decide.
+    /// Time comes to a slot of the caller's own clock, later than all before, of which nothing is decided yet.
     ///
     /// # Errors
     /// When the slot is not later.
-    pub fn pass(&mut self, slot: Slot) -> Result<(), ScheduleError> {
-        if slot <= self.slot {
-            return Err(ScheduleError::NotLater { slot, last: self.slot });
-        }
-        if let Some(learned) = self.policy.learned_mut() {
-            learned.advance(slot);
-        }
+    pub fn begin(&mut self, slot: Slot) -> Result<(), ScheduleError> {
+        self.check_later(slot)?;
+        self.advance(slot);
         self.decision.clear();
         self.slot = slot;
         Ok(())
@@ -298,21 +332,18 @@ impl Scheduler {
         self.policy.limit_exploration(exploit);
     }
 
-    /// Marks the closed servers of a slot.
-    fn close(&mut self, closed: &[ServerId]) -> Result<(), ScheduleError> {
-        self.closed.clear();
-        if closed.is_empty() {
-            return Ok(());
+    fn check_later(&self, slot: Slot) -> Result<(), ScheduleError> {
+        match slot > self.slot {
+            true => Ok(()),
+            false => Err(ScheduleError::NotLater { slot, last: self.slot }),
         }
-        let servers = self.cluster.servers().len();
-        self.closed.resize(servers, false);
-        for &server in closed {
-            match self.closed.get_mut(server.index()) {
-                Some(closed) => *closed = true,
-                None => return Err(ScheduleError::UnknownServer { server, servers }),
-            }
+    }
+
+    /// Brings what was learned to a slot.
+    fn advance(&mut self, slot: Slot) {
+        if let Some(learned) = self.policy.learned_mut() {
+            learned.advance(slot);
         }
-        Ok(())
     }
 
     /// Counts uses of a decision of `slot` as pending: they were accepted and will run. One that comes to

@@ -231,7 +231,7 @@ impl<'a> Simulation<'a> {
         let started = self.clock.map(|clock| clock());
         match &self.rule {
             None => self.decide(slot)?,
-            Some(_) => self.scheduler.pass(slot)?,
+            Some(_) => self.scheduler.begin(slot)?,
         }
         let nanos = started.zip(self.clock).map(|(started, clock)| clock().saturating_sub(started));
 

@@ -1,10 +1,10 @@
 //! Files of the live core that were written before: snapshots and journals of every version are read.
 //!
-//! `tests/fixtures/live-v1` holds the journal of a short life and the snapshot in its middle. A new version
+//! `tests/fixtures/live-vN` holds the journal of a short life and the snapshot in its middle. A new version
 //! adds a directory of its own, written by `cargo test -p esdp --test scheduler live_files:: -- --ignored`,
 //! and never changes an old one.
 
-use esdp::live::{EVENT_VERSION, Entry, Event, Live, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
+use esdp::live::{EVENT_VERSION, Effect, Entry, Event, Live, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
 use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, TaskGroupSpec, Ticket};
 use esdp::policy::{Policy, PolicySpec};
 use std::path::PathBuf;
@@ -110,22 +110,36 @@ fn directory(version: &str) -> PathBuf {
 /// After how many events the snapshot was taken.
 const MIDDLE: usize = 120;
 
+/// Applies an event and books the decision that it asks for; both are journalled.
+fn live_on(live: &mut Live, event: Event, journal: &mut Vec<Event>) {
+    live.apply(&event);
+    let decided = live.decide(&event).unwrap();
+    journal.push(event);
+    if let Some(decided) = decided {
+        live.apply(&Event::Decided(decided.clone()));
+        journal.push(Event::Decided(decided));
+    }
+}
+
 #[test]
 #[ignore = "writes the files of this version"]
 fn write() {
     let directory = directory(&format!("live-v{SNAPSHOT_VERSION}"));
     std::fs::create_dir_all(&directory).unwrap();
-    let mut live = Live::new(described(), policy).unwrap();
-    let mut journal = String::new();
+    let (mut live, mut events) = (Live::new(described(), policy).unwrap(), Vec::new());
     for (index, event) in life().into_iter().enumerate() {
         if index == MIDDLE {
             std::fs::write(directory.join("snapshot.txt"), live.snapshot().unwrap()).unwrap();
         }
-        live.apply(&event);
-        let entry = Entry { version: EVENT_VERSION, sequence: index as u64 + 1, event };
-        journal += &(serde_json::to_string(&entry).unwrap() + "\n");
+        live_on(&mut live, event, &mut events);
     }
+    let line = |(index, event): (usize, Event)| {
+        let entry = Entry { version: EVENT_VERSION, sequence: index as u64 + 1, event };
+        serde_json::to_string(&entry).unwrap() + "\n"
+    };
+    let journal: String = events.into_iter().enumerate().map(line).collect();
     std::fs::write(directory.join("journal.jsonl"), journal).unwrap();
+    std::fs::write(directory.join("end.txt"), live.snapshot().unwrap()).unwrap();
 }
 
 fn journal(version: &str) -> Vec<Event> {
@@ -134,25 +148,121 @@ fn journal(version: &str) -> Vec<Event> {
     entries.map(|entry| entry.event).collect()
 }
 
+fn file(version: &str, name: &str) -> String {
+    std::fs::read_to_string(directory(version).join(name)).unwrap()
+}
+
+/// Decisions of version 2 are facts: whatever policy reads the journal, jobs run where they were started.
+#[test]
+fn version_2_is_read() {
+    let (events, saved) = (journal("live-v2"), file("live-v2", "snapshot.txt"));
+    let restored = Live::restore(&saved, policy).unwrap();
+    let middle = restored.counts().events as usize;
+    assert!(events[..middle].iter().any(|event| matches!(event, Event::Decided(_))));
+    assert!((MIDDLE..events.len()).contains(&middle));
+    let first_fit =
+        |cluster: &Cluster| "first-fit".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
+    let mut restored = Live::restore(&file("live-v2", "snapshot.txt"), policy).unwrap();
+    let mut replayed = Live::new(described(), policy).unwrap();
+    let mut other = Live::new(described(), first_fit).unwrap();
+    for (index, event) in events.iter().enumerate() {
+        let effects = replayed.apply(event);
+        let other = other.apply(event);
+        let starts = |effects: &[Effect]| {
+            effects.iter().filter(|effect| matches!(effect, Effect::Started(_))).cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(starts(&effects), starts(&other), "{event:?}");
+        match index.cmp(&middle) {
+            std::cmp::Ordering::Less => {}
+            _ => assert_eq!(effects, restored.apply(event), "{event:?}"),
+        }
+    }
+    assert_eq!(other.book(), replayed.book(), "the same jobs run in the same places");
+    assert_eq!(replayed.counts().rejected, other.counts().rejected);
+    for live in [&replayed, &restored] {
+        assert_eq!(live.snapshot().unwrap(), file("live-v2", "end.txt"));
+    }
+}
+
+/// Applies an event of version 1 with the decision that this library would make, as a service finds it among
+/// the answers that it has kept.
+fn answer(live: &mut Live, event: &Event) -> Vec<Effect> {
+    let mut probe = Live::restore(&live.snapshot().unwrap(), policy).unwrap();
+    probe.apply(event);
+    let answered = probe.decide(event).unwrap().map(|decided| decided.starts);
+    live.apply_version_1(event, answered).unwrap()
+}
+
 #[test]
 fn version_1_is_read() {
     let events = journal("live-v1");
     assert_eq!(events, life(), "every event of version 1 means what it meant");
-    let saved = std::fs::read_to_string(directory("live-v1").join("snapshot.txt")).unwrap();
+    let saved = file("live-v1", "snapshot.txt");
     let mut restored = Live::restore(&saved, policy).unwrap();
     assert_eq!(restored.counts().events, MIDDLE as u64);
     let mut replayed = Live::new(described(), policy).unwrap();
-    events[..MIDDLE].iter().for_each(|event| drop(replayed.apply(event)));
-    assert_eq!(replayed.snapshot().unwrap(), restored.snapshot().unwrap());
+    events[..MIDDLE].iter().for_each(|event| drop(answer(&mut replayed, event)));
+    assert_eq!(replayed.counts(), restored.counts());
+    assert_eq!(replayed.book(), restored.book());
+    assert_eq!(replayed.scheduler().checkpoint(), restored.scheduler().checkpoint());
     let today = |cluster: &Cluster| "esdp".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
     let refused = Live::restore(&saved, today).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("policy `esdp-index`, then called `esdp`, expected `esdp`"), "{refused}");
     for event in &events[MIDDLE..] {
-        assert_eq!(replayed.apply(event), restored.apply(event), "{event:?}");
+        assert_eq!(answer(&mut replayed, event), answer(&mut restored, event), "{event:?}");
     }
     assert_eq!(replayed.snapshot().unwrap(), restored.snapshot().unwrap());
     let counts = restored.counts();
+    assert_eq!(counts.events as usize, events.len(), "a slot and its answer count as one event, as they did");
     assert!(counts.starts > 20 && counts.learned > 15 && counts.duplicates > 0, "{counts:?}");
+}
+
+/// Without an answer, a slot of version 1 is not decided again.
+#[test]
+fn a_slot_of_version_1_without_its_answer_is_refused() {
+    let mut live = Live::new(described(), policy).unwrap();
+    let due = |slot| Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work: None };
+    assert!(live.apply_version_1(&due(1), None).is_ok(), "nobody waits, so nothing was started");
+    live.apply(&Event::Submitted { job: "j".into(), port: "train".into(), weight: 1.0 });
+    let refused = live.apply_version_1(&due(2), None).unwrap_err().to_string();
+    assert_eq!(refused, "the decision of slot 2 does not fit: its answer is not kept");
+}
+
+/// A decision that was made on another state is refused, and nothing of it is booked.
+#[test]
+fn a_decision_that_does_not_fit_is_refused() {
+    let first_fit =
+        |cluster: &Cluster| "first-fit".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
+    let mut live = Live::new(described(), first_fit).unwrap();
+    for job in ["a", "b"] {
+        live.apply(&Event::Submitted { job: job.into(), port: "train".into(), weight: 1.0 });
+    }
+    let due = Event::SlotDue { slot: Slot(1), free: [].into(), closed: vec![], work: None };
+    live.apply(&due);
+    let decided = live.decide(&due).unwrap().unwrap();
+    assert_eq!(decided.starts.len(), 2, "{decided:?}");
+    let before = live.book().clone();
+    let mut refused = |change: &dyn Fn(&mut esdp::live::Decided), expected: &str| {
+        let mut wrong = decided.clone();
+        change(&mut wrong);
+        match &live.apply(&Event::Decided(wrong))[..] {
+            [Effect::Rejected { why, .. }] => assert!(why.contains(expected), "{why}"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(*live.book(), before);
+    };
+    refused(&|wrong| wrong.slot = Slot(2), "the slot that is due is slot 1");
+    refused(&|wrong| wrong.starts[1].ticket = Ticket(7), "expected");
+    refused(&|wrong| wrong.starts[1].job = "a".into(), "job `a` does not wait");
+    refused(&|wrong| wrong.starts[1].job = "z".into(), "job `z` does not wait");
+    refused(&|wrong| wrong.starts[0].tasks[0].server = "n9".into(), "on server `n9`");
+    refused(&|wrong| wrong.starts[0].tasks[0].count = 99, "has no room");
+    refused(&|wrong| wrong.starts[0].tasks[0].count = u32::MAX, "has no room");
+    refused(&|wrong| wrong.starts[0].tasks.clear(), "has no tasks");
+    assert!(matches!(live.apply(&Event::Decided(decided.clone()))[..], [Effect::Decided { .. }, _, _]));
+    assert!(
+        matches!(&live.apply(&Event::Decided(decided))[..], [Effect::Rejected { why, .. }] if why.contains("before"))
+    );
 }
 
 #[test]
@@ -161,7 +271,7 @@ fn what_is_damaged_or_foreign_is_refused() {
     let refused = |text: &str| Live::restore(text, policy).map(|_| ()).unwrap_err().to_string();
     assert!(refused(&saved.replacen("\"n1\"", "\"n7\"", 1)).contains("checksum"));
     assert!(refused(&saved[..saved.len() / 2]).contains("checksum"));
-    assert!(refused(&saved.replacen("\"version\":1", "\"version\":2", 1)).contains("version 2"));
+    assert!(refused(&saved.replacen("\"version\":1", "\"version\":3", 1)).contains("version 3"));
     assert!(refused("").contains("first line") && refused("{}\n{}").contains("first line"));
     let other = |cluster: &Cluster| "cts".parse::<PolicySpec>().unwrap().build(cluster, 1, None).unwrap();
     let refused = Live::restore(&saved, other).map(|_| ()).unwrap_err().to_string();

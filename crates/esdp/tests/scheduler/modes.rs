@@ -30,7 +30,7 @@ fn submit(live: &mut Live, job: &str) {
 
 fn slot(live: &mut Live) -> Vec<Start> {
     let slot = live.scheduler().slot().next();
-    let effects = live.apply(&Event::SlotDue { slot, free: [].into(), closed: vec![], work: None });
+    let effects = live.step(&Event::SlotDue { slot, free: [].into(), closed: vec![], work: None });
     let start = |effect| match effect {
         Effect::Started(start) => Some(start),
         Effect::Decided { .. } => None,

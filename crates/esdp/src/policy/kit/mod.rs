@@ -48,7 +48,6 @@ mod whole;
 pub use learner::Learner;
 pub use learning::{Index, Learning, Rule};
 pub use order::Order;
-pub(super) use order::present;
 pub use problem::{Scope, Score, SlotProblem};
 pub use whole::WholeJobs;
 

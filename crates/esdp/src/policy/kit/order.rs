@@ -110,7 +110,7 @@ impl Order {
 }
 
 /// The ports that have a job.
-pub(in crate::policy) fn present<'a>(view: &SlotView<'a>) -> impl Iterator<Item = PortId> + use<'a> {
+fn present<'a>(view: &SlotView<'a>) -> impl Iterator<Item = PortId> + use<'a> {
     let arrivals = view.arrivals;
     (0..view.cluster.ports().len()).map(PortId::at).filter(move |&port| arrivals.jobs(port) > 0)
 }

@@ -40,7 +40,7 @@ fn a_decision_takes_a_work_budget() {
         let mut live = Live::new(described(), build).unwrap();
         for (at, work) in [Some(7), None, Some(9)].into_iter().enumerate() {
             submit(&mut live, &format!("j{at}"));
-            live.apply(&Event::SlotDue { slot: Slot(at as u64 + 1), free: [].into(), closed: vec![], work });
+            live.step(&Event::SlotDue { slot: Slot(at as u64 + 1), free: [].into(), closed: vec![], work });
             assert_eq!(limit.load(Ordering::Relaxed), work.unwrap_or(0), "{name}");
             assert!(live.scheduler().decision().certificate().is_some_and(|proved| proved.gap() >= 0.0));
         }
@@ -67,7 +67,7 @@ fn crowded() -> ClusterDescription {
 #[test]
 fn a_decision_says_why_it_stopped() {
     let certificate = |live: &mut Live, slot: u64, work| {
-        let effects = live.apply(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work });
+        let effects = live.step(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work });
         match effects[0] {
             Effect::Decided { slot: decided, certificate } if decided == Slot(slot) => certificate,
             ref other => panic!("{other:?}"),

@@ -37,7 +37,7 @@ pub fn submit(live: &mut Live, job: &str) -> Vec<Effect> {
 
 pub fn slot(live: &mut Live, slot: u64) -> Vec<Start> {
     let effects =
-        live.apply(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work: None });
+        live.step(&Event::SlotDue { slot: Slot(slot), free: [].into(), closed: vec![], work: None });
     let start = |effect| match effect {
         Effect::Decided { slot: decided, .. } => {
             assert_eq!(decided, Slot(slot));

@@ -36,7 +36,7 @@ fn what_the_driver_says_is_free_is_the_most_that_is_used() {
         work: None,
     };
     let starts = |live: &mut Live, slot, amount| {
-        live.apply(&due(slot, amount)).iter().filter(|effect| matches!(effect, Effect::Started(_))).count()
+        live.step(&due(slot, amount)).iter().filter(|effect| matches!(effect, Effect::Started(_))).count()
     };
     assert_eq!(starts(&mut live, 1, 1), 0);
     let held: Vec<_> = live.held().collect();
@@ -59,7 +59,7 @@ fn what_the_driver_says_is_free_is_the_most_that_is_used() {
         work: None,
     };
     assert!(matches!(&live.apply(&unknown)[..], [Effect::Rejected { .. }]));
-    assert!(matches!(&live.apply(&due(5, 9))[..], [Effect::Rejected { .. }]), "the clock does not go back");
+    assert!(matches!(&live.step(&due(5, 9))[..], [Effect::Rejected { .. }]), "the clock does not go back");
 }
 
 #[test]
