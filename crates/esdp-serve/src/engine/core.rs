@@ -44,9 +44,9 @@ pub enum JournalReplayError {
     NoCluster(String),
     /// A slot of the first version, whose answer is not kept.
     #[error(
-        "the data was written by a build that kept no decisions, and was not stopped cleanly: {0}. Deciding \
-         again could give another cluster than the one that runs. Start it once with the build that wrote it, \
-         stop it (SIGTERM), then start this one"
+        "the data was written by a build that kept no decisions, and was not stopped cleanly: {0}. To decide \
+         again could give another cluster than the one that runs. Start it once with the build that wrote \
+         it, stop it (SIGTERM), then start this one"
     )]
     Undecided(EventError),
     /// The events give another state than when they were written.

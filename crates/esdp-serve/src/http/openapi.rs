@@ -351,7 +351,7 @@ fn described(code: Code) -> &'static str {
     match code {
         Code::InvalidJson => "The body is not JSON.",
         Code::InvalidValue | Code::KeyReused => {
-            "A value is missing, unknown or out of range, or a key was used for another request; `field` says where."
+            "A value is missing, unknown or out of range, or a key was used before; `field` says where."
         }
         Code::NotFound => "There is no such thing.",
         Code::MethodNotAllowed => "Not with this method.",

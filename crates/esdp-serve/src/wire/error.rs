@@ -32,7 +32,8 @@ pub enum Code {
     KeyReused,
     /// Too many requests wait; try again.
     Overloaded,
-    /// The journal cannot be written right now. The message says whether nothing was changed, or nobody knows;
+    /// The journal cannot be written right now. The message says whether nothing was changed, or nobody
+    /// knows;
     /// either way the same request may be sent again.
     Unavailable,
     /// A bug in esdp.

@@ -9,7 +9,8 @@ use thiserror::Error;
 
 /// The version of [`Event`] that this library writes into [`Entry`]. It reads this one and all before.
 ///
-/// Version 1 had no [`Event::Decided`]: its `SlotDue` meant that a reader decides again. Who reads it has to bring
+/// Version 1 had no [`Event::Decided`]: its `SlotDue` meant that a reader decides again. Who reads it has to
+/// bring
 /// the decision; see [`Live::apply_version_1`](super::Live::apply_version_1).
 pub const EVENT_VERSION: u32 = 2;
 

@@ -78,7 +78,8 @@ impl Live {
         effects
     }
 
-    /// Applies an event of version 1 of the journal, with what was answered in its slot. There, `SlotDue` stood
+    /// Applies an event of version 1 of the journal, with what was answered in its slot. There, `SlotDue`
+    /// stood
     /// for the decision too, and both together count as one event. Where no answer is known, a slot in which
     /// somebody waited is refused: deciding it again could give another cluster than the one that runs.
     ///
@@ -126,7 +127,8 @@ impl Live {
         tasks.collect()
     }
 
-    /// Books a decision: its jobs start and hold their devices. Everything is checked before anything changes.
+    /// Books a decision: its jobs start and hold their devices. Everything is checked before anything
+    /// changes.
     pub(super) fn book_decision(
         &mut self,
         decided: &Decided,

@@ -121,14 +121,16 @@ pub trait Policy: Send {
     fn limit_exploration(&mut self, _exploit: bool) {}
 
     /// Chooses channels for a slot, overwriting `choice`. Nothing is pending yet, and nothing that
-    /// [`Policy::state`] shows may change: a decision that is never carried out leaves no trace. Before it the
+    /// [`Policy::state`] shows may change: a decision that is never carried out leaves no trace. Before it
+    /// the
     /// scheduler has brought [`Policy::learned`] to the slot.
     ///
     /// # Errors
     /// When the slot's problem cannot be solved.
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError>;
 
-    /// Takes note of a slot that was decided, and of who had a job in it. A policy that counts neither slots nor
+    /// Takes note of a slot that was decided, and of who had a job in it. A policy that counts neither slots
+    /// nor
     /// arrivals leaves it as it is.
     fn settle(&mut self, _slot: Slot, _arrivals: &Arrivals) {}
 

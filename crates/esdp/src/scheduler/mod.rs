@@ -256,7 +256,8 @@ impl Scheduler {
         Ok(&self.decision)
     }
 
-    /// Decides the slot that [began](Scheduler::begin) last, and changes nothing but buffers: the decision may
+    /// Decides the slot that [began](Scheduler::begin) last, and changes nothing but buffers: the decision
+    /// may
     /// be forgotten, or [settled](Scheduler::settle).
     ///
     /// # Errors
@@ -315,7 +316,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Time comes to a slot of the caller's own clock, later than all before, of which nothing is decided yet.
+    /// Time comes to a slot of the caller's own clock, later than all before, of which nothing is decided
+    /// yet.
     ///
     /// # Errors
     /// When the slot is not later.

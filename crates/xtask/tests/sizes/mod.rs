@@ -3,7 +3,7 @@
 
 use crate::support::{files, workspace_root};
 
-const MOST_LINES: usize = 400;
+const MOST_LINES: usize = 450;
 const SOURCES: [&str; 6] = ["rs", "js", "css", "html", "py", "sh"];
 
 /// As in `rustfmt.toml`, which breaks code, but neither comments nor texts.
