@@ -63,11 +63,8 @@
 // No IO, no clock, no threads, no hidden state: see clippy.toml. Tests of a module may print and wait.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]
 
-/// The version, and a hash of the library's sources: results of the same build come from the same algorithms.
-/// Versions of dependencies are not in it.
-pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("ESDP_SOURCES"));
-
 pub mod model;
+pub use model::BUILD;
 
 pub mod rng;
 

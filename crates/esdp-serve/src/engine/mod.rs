@@ -9,8 +9,7 @@
 //! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the
 //! state is rebuilt from the journal, callers are told to try again, and no further batch is applied until a
 //! probe can be written. If a *sync* fails, nobody knows what has happened: callers are told so, and the
-//! service
-//! ends, to find out at its next start.
+//! service ends, to find out at its next start.
 
 mod client;
 mod command;
@@ -129,8 +128,7 @@ impl Engine {
     }
 
     /// Says which build uses the data from now on. Frames of the first version are made superfluous before
-    /// that:
-    /// their slots are rebuilt from answers, which are not kept for ever.
+    /// that: their slots are rebuilt from answers, which are not kept for ever.
     fn note_build(&mut self) -> Result<(), JournalReplayError> {
         let noted = self.storage.note(core::BUILD_NOTE)?;
         if noted.is_none() {
@@ -177,8 +175,7 @@ impl Engine {
     ///
     /// # Errors
     /// When nobody knows whether the batch was kept: what is in memory may be wrong then, and so may be what
-    /// is
-    /// read back, so the service ends and finds out at its next start.
+    /// is read back, so the service ends and finds out at its next start.
     fn take(&mut self, commands: &mut Vec<Waiting>) -> Result<(), StorageError> {
         let oldest = commands.iter().map(|waiting| waiting.since).min();
         self.check_degraded(commands);

@@ -10,8 +10,7 @@ use thiserror::Error;
 /// The version of [`Event`] that this library writes into [`Entry`]. It reads this one and all before.
 ///
 /// Version 1 had no [`Event::Decided`]: its `SlotDue` meant that a reader decides again. Who reads it has to
-/// bring
-/// the decision; see [`Live::apply_version_1`](super::Live::apply_version_1).
+/// bring the decision; see [`Live::apply_version_1`](super::Live::apply_version_1).
 pub const EVENT_VERSION: u32 = 2;
 
 /// Something that happened, or that is due: the only way into a [`Live`](super::Live).
@@ -179,7 +178,7 @@ pub struct Decided {
     /// What is proved of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
-    /// The build that decided, [`BUILD`](crate::BUILD); for people.
+    /// The build that decided, [`BUILD`](crate::model::BUILD); for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
 }

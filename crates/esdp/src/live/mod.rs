@@ -7,16 +7,12 @@
 //! ```
 //!
 //! [`Live::apply`] is a pure function of the state and an [`Event`], and the only way to change it. It books
-//! and
-//! never decides: [`Live::decide`] reads the state and changes nothing, and what it decided is an event like
-//! any
-//! other. So a journal of events is all the storage there is: applied again from the start, or from a
-//! [snapshot](Live::snapshot) on, it gives the same state, bit for bit, whatever build reads it and whatever
-//! that
-//! build would decide. An event that does not fit changes nothing and says why; one that was said before is
-//! recognised, counted, and changes
-//! nothing either. Events may come late, twice and in any order: what a driver says of a start it was given
-//! implies that it has accepted it.
+//! and never decides: [`Live::decide`] reads the state and changes nothing, and what it decided is an event
+//! like any other. So a journal of events is all the storage there is: applied again from the start, or from
+//! a [snapshot](Live::snapshot) on, it gives the same state, bit for bit, whatever that build would decide.
+//! An event that does not fit changes nothing and says why; one that was said before is recognised, counted,
+//! and changes nothing either. Events may come late, twice and in any order: what a driver says of a start it
+//! was given implies that it has accepted it.
 //!
 //! A [`Driver`] is what joins it to a cluster, and [`turn`] is one round of both.
 //!

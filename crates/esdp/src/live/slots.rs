@@ -62,7 +62,7 @@ impl Live {
         // What is not a number cannot be written as JSON.
         let certificate = decision.certificate().copied();
         let certificate = certificate.filter(|proved| proved.value.is_finite() && proved.bound.is_finite());
-        let (key, build) = (String::new(), crate::BUILD.to_owned());
+        let (key, build) = (String::new(), crate::model::BUILD.to_owned());
         Ok(Some(Decided { slot, key, starts, certificate, build }))
     }
 
@@ -79,8 +79,7 @@ impl Live {
     }
 
     /// Applies an event of version 1 of the journal, with what was answered in its slot. There, `SlotDue`
-    /// stood
-    /// for the decision too, and both together count as one event. Where no answer is known, a slot in which
+    /// stood for the decision too, and both together count as one event. Where no answer is known, a slot in which
     /// somebody waited is refused: deciding it again could give another cluster than the one that runs.
     ///
     /// # Errors

@@ -28,3 +28,7 @@ pub use ids::{ChannelId, DeviceId, JobId, PortId, ServerId, Slot, Ticket};
 pub use remap::{ClusterChange, Remap};
 pub use room::Room;
 pub use slot::{Arrivals, Observation, Outcome, SlotView};
+
+/// The version, and a hash of the library's sources: results of the same build come from the same algorithms.
+/// Versions of dependencies are not in it.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("ESDP_SOURCES"));
