@@ -8,6 +8,7 @@ mod deploy;
 mod faults;
 mod hostile;
 mod load;
+mod moved;
 mod order;
 mod same;
 mod schema;
