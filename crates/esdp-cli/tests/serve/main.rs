@@ -4,6 +4,7 @@
 mod access;
 mod api;
 mod crash;
+mod damage;
 mod deploy;
 mod faults;
 mod hostile;

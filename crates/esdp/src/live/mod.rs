@@ -32,9 +32,11 @@
 //! | `queries.rs` | what is known: jobs, starts, counts |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
+//! | `digest.rs` | the state as two numbers |
 //! | `driver.rs` | the seam to a cluster |
 
 mod advice;
+mod digest;
 mod driver;
 mod ended;
 mod event;
