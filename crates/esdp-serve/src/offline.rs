@@ -195,6 +195,10 @@ impl Storage for Without<'_> {
         self.0.last_slots(limit)
     }
 
+    fn reader(&self) -> Result<Box<dyn Storage>, StorageError> {
+        self.0.reader()
+    }
+
     fn size(&mut self) -> Result<u64, StorageError> {
         self.0.size()
     }

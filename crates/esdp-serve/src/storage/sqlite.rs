@@ -364,6 +364,11 @@ impl Storage for Sqlite {
         self.connection.execute(insert, [name, value]).map(drop).map_err(|error| told(&error))
     }
 
+    fn reader(&self) -> Result<Box<dyn Storage>, StorageError> {
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        Ok(Box::new(Self::open_read_only(directory)?))
+    }
+
     fn size(&mut self) -> Result<u64, StorageError> {
         let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
         let mut log = self.path.clone().into_os_string();
