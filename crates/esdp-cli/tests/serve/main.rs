@@ -9,6 +9,8 @@ mod faults;
 mod hostile;
 mod load;
 mod order;
+mod preconditions;
+mod readers;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]

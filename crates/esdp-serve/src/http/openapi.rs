@@ -245,6 +245,7 @@ const PATHS: &[Operation] = &[
         parameters: &[("server", "path", "PathName")],
         answer: "Forgotten",
         errors: NAMED,
+        ..WRITE
     },
     Operation {
         path: "/v1/servers/{server}/reset",
