@@ -205,8 +205,19 @@ fn serve(
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
-    let app =
-        http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let (texts, stop_of_app) = (http::LongTexts::default(), stopped.clone());
+    let app = http::App {
+        engine,
+        feed,
+        texts,
+        metrics,
+        tokens,
+        closed,
+        loopback,
+        limits,
+        stop: stop_of_app,
+        started,
+    };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
@@ -255,7 +266,7 @@ fn serve(
             tracing::info!("stopped");
             driven.unwrap_or_else(|_| Err("the driver panicked".to_owned())).map_err(ServeError::Driver)
         }
-        Ok(Ok(Err(error))) => Err(ServeError::Storage(error)),
+        Ok(Ok(Err(error))) => Err(error.into()),
         Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
     }
 }

@@ -11,6 +11,8 @@ mod hostile;
 mod load;
 mod moved;
 mod order;
+mod preconditions;
+mod readers;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]

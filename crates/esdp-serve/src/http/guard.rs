@@ -117,8 +117,16 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_our_own() {
-        let own =
-            ["", "localhost", "LOCALHOST:7070", "127.0.0.1", "127.0.0.1:7070", "127.8.9.1", "[::1]", "[::1]:7"];
+        let own = [
+            "",
+            "localhost",
+            "LOCALHOST:7070",
+            "127.0.0.1",
+            "127.0.0.1:7070",
+            "127.8.9.1",
+            "[::1]",
+            "[::1]:7",
+        ];
         for host in own {
             assert!(is_own(host), "{host}");
         }

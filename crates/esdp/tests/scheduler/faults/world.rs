@@ -234,7 +234,9 @@ impl World {
             0 => WhichTasks::All,
             1 => WhichTasks::One(self.rng.random_range(0..3)),
             // A port that has left has no placements that can be named.
-            _ => start.placements.first().map_or(WhichTasks::All, |place| WhichTasks::On(place.server.clone())),
+            _ => {
+                start.placements.first().map_or(WhichTasks::All, |place| WhichTasks::On(place.server.clone()))
+            }
         };
         self.network.send(&mut self.rng, Event::Moved { ticket: start.ticket, tasks, server }, 0);
     }

@@ -48,13 +48,22 @@ fn what_left_is_kept_within_a_bound() {
         slot(&mut live, day as u64 + 1);
         for server in version(day).servers {
             let (port, group, report) = ("train".into(), "task".into(), SpeedReport::Utility(0.5));
-            live.apply(&Event::Observed { id: server.name.clone(), port, group, server: server.name, report });
+            live.apply(&Event::Observed {
+                id: server.name.clone(),
+                port,
+                group,
+                server: server.name,
+                report,
+            });
         }
     }
     live.apply(&Event::Described { cluster: single() });
     let departed: Vec<&str> = live.scheduler().departed().map(|(key, _)| key.server.as_str()).collect();
     assert_eq!(departed.len(), DEPARTED_CHANNELS);
-    assert!(!departed.contains(&"d0-0") && !departed.contains(&"d2-9"), "those that left first are forgotten");
+    assert!(
+        !departed.contains(&"d0-0") && !departed.contains(&"d2-9"),
+        "those that left first are forgotten"
+    );
     live.apply(&Event::Described { cluster: version(days - 1) });
     assert_eq!(outcomes(&live), at_once as f64, "those that left last come back with their history");
 }
