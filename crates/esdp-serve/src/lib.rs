@@ -4,7 +4,9 @@
 //!            HTTP                  bounded queue              SQLite
 //! clients --> handlers --commands--> engine thread: apply -- one commit (fsync) per batch --> journal
 //!    ^                                  |
-//!    +----------- answers, after that --+--> news (server-sent events), figures, views
+//!    +----------- answers, after that --+--> news (server-sent events), figures
+//!    |                                  | frames
+//!    +----------- reads ----- a second copy of the state, in a thread of its own
 //! ```
 //!
 //! All that is known is in the core, all that changes it goes through [`esdp::live::Live::apply`], and the
@@ -14,7 +16,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`wire`] | requests, answers and errors, as they go over the wire |
-//! | [`engine`] | the one thread that owns the core and the journal |
+//! | [`engine`] | the one thread that owns the core and the journal, and the copy for readers |
 //! | [`storage`] | the seam to what keeps events, and SQLite behind it |
 //! | [`http`] | routes, roles, limits, connections |
 //! | [`metrics`], [`feed`] | figures and news for those who watch |

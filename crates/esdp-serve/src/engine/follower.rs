@@ -23,8 +23,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// How many events may wait before they are applied unasked.
-const MOST_BEHIND: usize = 4096;
+/// How many events may wait before they are applied unasked: so many that the thread is seldom woken, so few
+/// that who asks next is not kept waiting.
+const MOST_BEHIND: usize = 256;
 
 /// What the engine knows beside the state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

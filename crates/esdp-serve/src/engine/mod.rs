@@ -74,6 +74,9 @@ pub struct EngineSettings {
 
 /// The engine's thread.
 pub struct Engine {
+    /// Hands over to those who read. First, so that it goes first: the last one to close the database tidies
+    /// up, and who only reads cannot.
+    lead: Lead,
     core: Core,
     storage: Box<dyn Storage>,
     settings: EngineSettings,
@@ -90,8 +93,6 @@ pub struct Engine {
     /// Where the snapshot comes from that the follower writes.
     snapshot: Option<threads::Receiver<Result<Option<SnapshotRow>, StorageError>>>,
     compacting: bool,
-    /// Hands over to those who read.
-    lead: Lead,
     told: Instant,
     progress: trainer::Progress,
 }

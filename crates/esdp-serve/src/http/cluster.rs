@@ -43,12 +43,15 @@ fn is_dry(uri: &Uri) -> Result<bool, ApiError> {
 pub(super) async fn put_cluster(State(app): Shared, request: Request<Body>) -> Answered {
     let (dry, holds) = (is_dry(request.uri())?, precondition(request.headers())?);
     let bytes = body::read(&app, request, app.limits.large_body).await?;
-    let wire: ClusterWire = body::parse(&bytes).map_err(|error| match error.field.as_deref() {
-        // What a cost is made of is the core's business.
-        Some(field) if field.starts_with("costs") => ApiError { code: Code::Conflict, ..error },
-        _ => error,
-    })?;
-    let described = wire.describe()?;
+    let described = body::understand(bytes, |bytes| {
+        let wire: ClusterWire = body::parse(bytes).map_err(|error| match error.field.as_deref() {
+            // What a cost is made of is the core's business.
+            Some(field) if field.starts_with("costs") => ApiError { code: Code::Conflict, ..error },
+            _ => error,
+        })?;
+        wire.describe()
+    });
+    let described = described.await?;
     match dry {
         true => preview(&app, described, holds).await,
         false => change(&app, described, holds).await,
@@ -105,7 +108,10 @@ pub(super) async fn patch_server(State(app): Shared, server: Name, request: Requ
         if next != present {
             holds.check(Some(&tag))?;
         }
-        let described = next.describe().map_err(|error| in_patch(error, place))?;
+        // A large cluster takes a while to check.
+        let described = tokio::task::spawn_blocking(move || next.describe()).await;
+        let described = described.map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+        let described = described.map_err(|error| in_patch(error, place))?;
         match change(&app, described, Precondition::exactly(&tag)).await {
             // Somebody else was faster: what they did is kept, and the patch goes on top of it.
             Err(error) if error.code == Code::PreconditionFailed && tries < MOST_TRIES => tries += 1,

@@ -19,7 +19,7 @@ const NEUTRAL: i64 = 5;
 /// `POST /v1/prioritize`.
 pub(super) async fn prioritize(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
     let args = match body::read(&app, request, app.limits.large_body).await {
-        Ok(bytes) => body::parse::<ExtenderArgs>(&bytes).unwrap_or_default(),
+        Ok(bytes) => body::understand(bytes, body::parse::<ExtenderArgs>).await.unwrap_or_default(),
         Err(_) => ExtenderArgs::default(),
     };
     let port = args.port().map(ToOwned::to_owned);

@@ -86,22 +86,28 @@ async fn page(kind: &'static str, text: &'static str) -> Response {
 
 async fn decide(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
-    let slots = body::one_or_many::<SlotWire>(&bytes, "slots", MOST_DECISIONS)?;
-    for (index, slot) in slots.list.iter().enumerate() {
-        slot.check().map_err(|error| slots.at(index, error))?;
-    }
+    let slots = body::understand(bytes, |bytes| {
+        let slots = body::one_or_many::<SlotWire>(bytes, "slots", MOST_DECISIONS)?;
+        for (index, slot) in slots.list.iter().enumerate() {
+            slot.check().map_err(|error| slots.at(index, error))?;
+        }
+        Ok(slots)
+    });
+    let slots = slots.await?;
     Ok(reply(app.engine.ask(Command::Slots(slots)).await))
 }
 
 async fn starts(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
-    let starts = body::one_or_many::<StartWire>(&bytes, "starts", MOST_STARTS)?;
+    let starts = |bytes: &[u8]| body::one_or_many::<StartWire>(bytes, "starts", MOST_STARTS);
+    let starts = body::understand(bytes, starts).await?;
     Ok(reply(app.engine.ask(Command::Starts(starts)).await))
 }
 
 async fn observe(State(app): Shared, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
-    let observations = body::one_or_many(&bytes, "observations", MOST_OBSERVATIONS)?;
+    let observations = |bytes: &[u8]| body::one_or_many(bytes, "observations", MOST_OBSERVATIONS);
+    let observations = body::understand(bytes, observations).await?;
     Ok(reply(app.engine.ask(Command::Observe(observations)).await))
 }
 
@@ -138,7 +144,7 @@ async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
     let share = share
         .ok_or_else(|| ApiError::value("share", "the share was rejected", "a number above 0, at most 1"))?;
     let bytes = body::read(&app, request, app.limits.large_body).await?;
-    let state = body::parse(&bytes).map_err(|error| match error.code {
+    let state = body::understand(bytes, body::parse).await.map_err(|error| match error.code {
         // What a state is made of is the core's business and not part of the API.
         Code::InvalidValue => ApiError { code: Code::Conflict, ..error },
         _ => error,

@@ -16,7 +16,7 @@ pub use change::{ClusterNames, ClusterPreview, ServerPatch};
 pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
 pub use error::{ApiError, Code};
 pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
-pub(crate) use object::Object;
+pub(crate) use object::Objects;
 pub use observation::{ObservationWire, ObservedAnswer, RefusedObservation};
 pub use precondition::{Precondition, Tags};
 pub use slot::{
