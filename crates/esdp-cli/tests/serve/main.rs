@@ -3,11 +3,13 @@
 
 mod access;
 mod api;
+mod builds;
 mod crash;
 mod deploy;
 mod faults;
 mod hostile;
 mod load;
+mod model;
 mod order;
 mod same;
 mod schema;
@@ -15,3 +17,4 @@ mod schema;
 mod service;
 mod slots;
 mod soak;
+mod upgrade;
