@@ -144,7 +144,21 @@ fn policy_note(spec: &PolicySpec, seed: u64) -> String {
 /// # Errors
 /// When it cannot start, or the engine stops.
 pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
-    serve(settings, ready, None)
+    let policy = policy_maker(&settings.policy, settings.seed)?;
+    serve(settings, policy, ready, None)
+}
+
+/// Runs a service that decides by a policy of one's own. The data notes it under the name in the settings: a
+/// policy that keeps another state belongs under another name or seed.
+///
+/// # Errors
+/// When it cannot start, or the engine stops.
+pub fn run_policy(
+    settings: &Settings,
+    policy: PolicyMaker,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    serve(settings, policy, ready, None)
 }
 
 /// What drives a service from a thread of its own in the same process; the service stops when it returns.
@@ -159,11 +173,13 @@ pub fn run_with(
     ready: impl FnOnce(SocketAddr),
     driver: impl FnOnce(&engine::Client) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
-    serve(settings, ready, Some(Box::new(driver)))
+    let policy = policy_maker(&settings.policy, settings.seed)?;
+    serve(settings, policy, ready, Some(Box::new(driver)))
 }
 
 fn serve(
     settings: &Settings,
+    policy: PolicyMaker,
     ready: impl FnOnce(SocketAddr),
     driver: Option<Driver>,
 ) -> Result<(), ServeError> {
@@ -198,7 +214,6 @@ fn serve(
         kept_slots: settings.kept_slots,
         accept_divergence: settings.accept_divergence,
     };
-    let policy = policy_maker(&settings.policy, settings.seed)?;
     let started = Instant::now();
     let (engine, thread) =
         Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;

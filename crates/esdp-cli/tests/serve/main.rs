@@ -3,12 +3,14 @@
 
 mod access;
 mod api;
+mod builds;
 mod crash;
 mod damage;
 mod deploy;
 mod faults;
 mod hostile;
 mod load;
+mod model;
 mod moved;
 mod order;
 mod preconditions;
@@ -19,3 +21,4 @@ mod schema;
 mod service;
 mod slots;
 mod soak;
+mod upgrade;
