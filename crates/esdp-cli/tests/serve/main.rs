@@ -9,6 +9,7 @@ mod faults;
 mod hostile;
 mod load;
 mod order;
+mod readme;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]
