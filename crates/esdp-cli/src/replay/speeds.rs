@@ -99,8 +99,9 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
             let missing = played.servers.len()
                 - played.by_node(nodes, &vec![2.0; nodes.nodes.len()]).iter().filter(|s| **s == 2.0).count();
             if missing > 0 {
-                assumed
-                    .push(format!("{missing} servers ran no job that tells: they are taken to be average."));
+                assumed.push(format!(
+                    "{missing} servers ran no job that could be compared: they are taken to be average."
+                ));
             }
             vec![Source::Accounting]
         }
