@@ -115,7 +115,7 @@ fn who_quotes_a_measurement_quotes_what_was_measured() {
             }
         }
     }
-    assert!(compared >= 15, "only {compared} numbers are quoted with a link to where they were measured");
+    assert!(compared >= 20, "only {compared} numbers are quoted with a link to where they were measured");
 }
 
 #[test]
