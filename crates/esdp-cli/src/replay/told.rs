@@ -172,7 +172,7 @@ impl Told {
         }
         match answers.list[0].source {
             Source::Assumed(_) => {
-                sentences.push("The gain depends on speeds that nobody measured.".to_owned())
+                sentences.push("The gain depends on speeds that were not measured.".to_owned())
             }
             Source::Borrowed => sentences.push("The speeds were measured on other jobs.".to_owned()),
             Source::Table | Source::Accounting => {}
