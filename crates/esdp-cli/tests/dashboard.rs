@@ -76,6 +76,8 @@ fn an_operator_sees_a_service_at_work() {
     assert!(text(&mut browser, "#tile-slow").contains("a100-3 0."));
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
     browser.screenshot(&pictures.join("dashboard-light.png"), true);
+    // What a reader of the README sees: `cargo xtask picture` copies it to `docs/figures`.
+    browser.screenshot_top(&pictures.join("dashboard-readme.png"), 1280, 772);
     reads_why(&mut browser);
     filters_and_sorts(&mut browser);
     assert_accessible(&mut browser, &axe, "light");

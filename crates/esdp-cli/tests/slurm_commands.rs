@@ -55,7 +55,7 @@ fn teach(bed: &Bed) {
 fn a_cluster_learns_gets_weights_and_features_and_gets_its_own_back() {
     let bed = Bed::new(2);
     bed.scontrol(&["update", "nodename=n0", "weight=7"]);
-    assert!(slurm(&bed, "watch", &["--once"]).contains("No job has told of its speed yet"));
+    assert!(slurm(&bed, "watch", &["--once"]).contains("No job has reported its speed yet"));
     teach(&bed);
     let seen = slurm(&bed, "watch", &["--once"]);
     let share =

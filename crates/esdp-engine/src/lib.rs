@@ -39,7 +39,7 @@
 //! | [`Difference`], [`leaders`] | when one policy is better than another, seed by seed |
 //! | [`part`] | the results of one scenario and seed as text, to go on from |
 //!
-//! It reads and writes no files, and knows no signals: a caller hands in a [`Cancel`].
+//! It reads and writes no files and handles no signals: the caller passes in a [`Cancel`].
 
 mod contender;
 mod engine;

@@ -1,4 +1,4 @@
-//! What must hold of any bytes whatever: one function per kind of input that others may write.
+//! Contracts that hold for any bytes: one function per kind of input that others may write.
 //!
 //! | module | input |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | [`checkpoint`] | a scheduler's saved state |
 //! | [`mutate`] | new inputs from old ones, by a seeded generator |
 //!
-//! Each `hold` panics where its contract is broken: that is its purpose. Three programs call them:
+//! Each `hold` panics if its contract is broken; that is its purpose. Three programs call them:
 //! `tests/corpus.rs` with the inputs in `corpus/` and some hundreds of mutants of them, wherever the tests
 //! run; `cargo xtask fuzz` with many more mutants; and the targets in `fuzz/`, which libFuzzer guides by
 //! coverage and which need a nightly toolchain.

@@ -1,4 +1,4 @@
-//! Figures, tables and reports, for whoever has numbers to show; nothing here knows schedulers.
+//! Figures, tables and reports, for programs that have numbers to show.
 //!
 //! | module | subject |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | [`table`], [`csv`] | plain text tables for terminals; lines of CSV |
 //! | [`visible`] | text of unknown origin on a terminal |
 //!
-//! It writes no files: what it makes are texts and bytes.
+//! It writes no files: it returns texts and bytes.
 
 pub mod csv;
 pub mod figure;

@@ -1,8 +1,8 @@
 //! Real traces as streams of typed events.
 //!
-//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and tells machines, tasks, instances and speeds
-//! to a [`Sink`] as it meets them. Memory does not grow with the rows. What is wrong with a row is counted by
-//! its [`Reason`] in a [`Ledger`], never fatal unless one asks for it.
+//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and passes machines, tasks, instances and speeds
+//! to a [`Sink`] as it meets them. Memory does not grow with the rows. Problems of a row are counted by
+//! its [`Reason`] in a [`Ledger`], and are fatal only on request.
 //!
 //! ```
 //! use esdp_trace::{Import, Ledger, Reason, Sink, Source, Task};
@@ -26,18 +26,18 @@
 //! | module | subject |
 //! |---|---|
 //! | [`event`] | what a trace says, and in which units |
-//! | [`formats`], [`sniff`] | the formats, and how one is told from another |
-//! | [`ledger`] | what became of every row, and why |
+//! | [`formats`], [`sniff`] | the formats, and how they are recognised |
+//! | [`ledger`] | how every row was treated, and why |
 //! | [`summary`] | what is in a trace, in bounded memory |
 //! | [`plan`] | which part of a trace to take, for both of the following |
 //! | [`scenario`] | a scenario for `esdp run` from a trace |
 //! | [`relative`] | how fast nodes are relative to each other, from accounting alone |
-//! | [`replay`] | a trace played again, as a scenario |
+//! | [`replay`] | a trace replayed as a scenario |
 //! | [`hostlist`] | lists of nodes as Slurm writes them |
 //! | [`generate`] | a synthetic trace, with the statistics of a real one |
 //! | [`hostile`] | what must hold of any bytes: for property tests and fuzzing |
 //!
-//! Nothing here opens a file or reads a clock: inputs are readers, and whoever opened them knows their names.
+//! Nothing here opens a file or reads a clock: inputs are readers, which the caller opens and names.
 
 // No IO, no clock, no threads, no hidden state: see clippy.toml. Tests of a module may print and wait.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]

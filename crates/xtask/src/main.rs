@@ -17,6 +17,8 @@ mod deny;
 mod highspy;
 mod links;
 mod long;
+mod numbers;
+mod picture;
 mod pip;
 mod programs;
 mod real;
@@ -38,6 +40,8 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test        Runs every check the project has
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
+  numbers     Measures what is cheap to measure, and rewrites these parts of docs/numbers.md
+  picture     Takes the picture of the dashboard for the README, in Chromium
   help        Prints this help
 
 Long forms of tests of `esdp serve`, optimised:
@@ -100,6 +104,8 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         }
         Some("test") => test::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
+        Some("numbers") => numbers::main(&args[1..]),
+        Some("picture") => picture::main(&args[1..]),
         Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.

@@ -42,7 +42,7 @@ the learner tries every channel once have nothing to solve and are not counted a
 `paper` is the paper's DP with its rounding kept below 1 %, `milp` is `microlp` with tangent
 cuts, `highs` is HiGHS in the same way. They see a sample of the same problems within a time
 limit; a ratio is their median over `exact`'s on these. A `>` marks a rival of which half were
-stopped by the limit. `paper` refuses gangs; in large ones `milp` finds no placement in time, and
+stopped by the limit. `paper` rejects gangs; in large ones `milp` finds no placement in time, and
 its gap is 100 %. HiGHS needs Python with the package highspy (`python3 -m pip install highspy`;
 the variable ESDP_PYTHON names another Python); without it, its rows say so.
 
@@ -69,7 +69,7 @@ processor (the best of three).
 --agree N compares `exact` and `greedy` with HiGHS on N `real-nodes` from 6x10 to 16x30 and N/10
 of every other family: feasible decisions, no bound below a value that any of them found, equal
 optima. If something is wrong, the instance is written (to --write, or `disagreements`), its name
-is told, and the exit code is 1.
+is printed, and the exit code is 1.
 
 Output of --format json, one JSON document:
   {"version": "0.1.0", "seed": 0,
@@ -101,7 +101,7 @@ A loss is relative, below the best value of all solvers; inside of a rival, of t
 `capacity` is null and `channels` about right for gangs.
 `largest_difference` is how far a finished rival's value is from `exact`'s, relative.
 `peak_memory_bytes` is that of the whole process while `exact` ran, null where the system
-does not tell. `unfinished` counts decisions that the limit stopped, `refused` problems a
+does not report it. `unfinished` counts decisions that the limit stopped, `refused` problems a
 rival would not take, `refusal` says why. Without decisions its figures are null.
 
 Examples:
@@ -118,7 +118,7 @@ Examples:
 /// Measures what a decision costs on this machine.
 ///
 /// Prints the time per decision of the exact solver on learned problems of several sizes,
-/// beside the paper's dynamic program and general MILP solvers. Takes some minutes.
+/// next to those of the paper's dynamic program and general MILP solvers. Takes some minutes.
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS)]
 #[command(after_help = "See `esdp bench --help` for what is measured and examples.")]

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 const DETAILS: &str = "\
 Starts a service with a temporary data directory, which is removed in the end, and behind it a
-simulated cluster of 18 servers. One server runs at half of its speed. Nobody tells the service;
-it finds out from the speeds of the jobs it places, usually within a minute.
+simulated cluster of 18 servers. One server runs at half of its speed. The service does not know
+which; it finds out from the speeds of the jobs it places, usually within a minute.
 
 Examples:
   esdp demo                             on a free port; opens the browser
@@ -81,7 +81,7 @@ fn introduction(url: &str, pace: f64) -> String {
     format!(
         "The dashboard is at {url}\n\n\
          A simulated cluster of 18 servers runs behind it, {pace} slots per second. Look at:\n\
-         - Servers: within a minute or so, {} is found to be slow. Nobody told the service.\n\
+         - Servers: within a minute or so, {} is found to be slow. The service was not told.\n\
          - Learned speeds: every job type on every server, as far as it was tried.\n\
          - Last decisions: press Why to see why a job went where it did.\n\
          - Press on {} to drain it, and watch the jobs go elsewhere.\n\n\

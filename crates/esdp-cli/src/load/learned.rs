@@ -32,7 +32,7 @@ pub(crate) struct Learned {
     channels: usize,
     tried: usize,
     outcomes: f64,
-    /// The mean distance of estimate and truth, weighed by outcomes.
+    /// The mean distance of estimate and truth, weighted by outcomes.
     mean_error: Option<f64>,
     /// The share of intervals that hold the truth.
     held: Option<f64>,

@@ -33,8 +33,8 @@ unless --replace is given: never play against one that is in use. Jobs that are 
 are ended.
 
 A round is the requests of one slot, or of --batch slots that are decided in one request. Its time
-counts from when it was due, so that a service that falls behind the rate is seen to do so. With
---clients, several play at once and share the cluster: one may be told to start what another has
+counts from when it was due, so a service that falls behind the rate shows it. With
+--clients, several play at once and share the cluster: one may be asked to start what another has
 sent and ignores it, so less is learned. Exit code 1 if any request failed.
 
 Examples:
@@ -63,7 +63,7 @@ pub struct LoadArgs {
     /// Clients that play at once, each with a connection and jobs of its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     clients: u16,
-    /// Outcomes per second of jobs that others have placed, beside those of the scenario
+    /// Outcomes per second of jobs that others have placed, in addition to those of the scenario
     #[arg(long, value_name = "N", default_value_t = 0.0)]
     outcomes: f64,
     /// Replace the service's cluster by the simulated one

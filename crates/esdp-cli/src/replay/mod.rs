@@ -32,13 +32,13 @@ use esdp_trace::{Ledger, Reason, Sink, Source};
 use std::path::PathBuf;
 use told::Told;
 
-const DETAILS: &str = r#"FILES are any of, in any order, plain or gzip, told apart by content:
+const DETAILS: &str = r#"FILES are any of these, in any order, plain or gzip, recognised by content:
   jobs      sacct -P, SWF, Batsim, GPU 2023 pods, Alibaba v2018 batch_task or the hour sample
   machines  sinfo, scontrol show node, kubectl get nodes -o json, a CSV of name,cpu,mem,gpu,kind;
             Alibaba machine_meta, GPU 2020 machines, GPU 2023 nodes
   speeds    what `esdp trace speeds` writes, a CSV of job,server,speed, Gavel's throughputs
   noise     Azure VM benchmarks, GPU 2020 mini-batch times
-For Slurm, these two say all that is needed:
+For Slurm, these two have all that is needed:
   sacct -aPX -S now-7days \
     -o JobID,User,JobName,Partition,Submit,Start,Elapsed,State,NodeList,NNodes,ReqTRES,AllocTRES
   sinfo -N -o '%N|%c|%m|%G|%T'
@@ -48,8 +48,9 @@ all, and hold their devices until they are done. A job takes as long as it did o
 on, and longer or shorter on others by their speeds. The run goes on until nothing waits, so every
 policy has finished the same jobs, and these are compared.
 
-Speeds: a speed table where there is one; else what accounting tells (the same user's job of the same
-name and shape on different nodes); else nobody knows, and the answer is a range over assumed spreads.
+Speeds: a speed table if there is one; else an estimate from accounting (the same user's job of the
+same name and shape on different nodes); else they are unknown, and the answer is a range over
+assumed spreads.
 Machines: the whole table; without one, the nodes that accounting names. Without any file the
 generated trace is played on 40 equal servers.
 
@@ -71,7 +72,7 @@ Examples:
   esdp replay jobs.swf.gz --servers 16
   esdp replay week.txt nodes.txt --expect 'esdp.gain>=0'"#;
 
-/// Plays a real trace again: what would other policies have done with these jobs on these machines?
+/// Replays a real trace: what would other policies have done with these jobs on these machines?
 #[derive(Debug, Args)]
 #[command(
     after_long_help = DETAILS,
@@ -102,7 +103,7 @@ pub struct ReplayArgs {
     /// Where to start, after the first arrival
     #[arg(long, value_name = "SECONDS")]
     start: Option<f64>,
-    /// Leave jobs out by coin until the scarcest device is this busy [default: all jobs]
+    /// Drop jobs at random until the scarcest device is this busy [default: all jobs]
     #[arg(long, value_name = "SHARE")]
     load: Option<f64>,
     /// The most tasks of a job [default: 4 where a trace counts instances, none where it counts nodes]

@@ -42,9 +42,7 @@ pub(super) struct Answers {
 pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     let (mut assumed, mut measured) = (Vec::new(), Vec::new());
     if alone {
-        assumed.push(
-            "There are no files: the trace is generated, and nothing here is about your cluster.".to_owned(),
-        );
+        assumed.push("Without files, the trace is generated: nothing here is about your cluster.".to_owned());
     }
     let told = played.nodes.as_ref().filter(|nodes| nodes.tells());
     let sources = match (&played.table, told) {
@@ -99,8 +97,9 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
             let missing = played.servers.len()
                 - played.by_node(nodes, &vec![2.0; nodes.nodes.len()]).iter().filter(|s| **s == 2.0).count();
             if missing > 0 {
-                assumed
-                    .push(format!("{missing} servers ran no job that tells: they are taken to be average."));
+                assumed.push(format!(
+                    "{missing} servers ran no job that could be compared: they are taken to be average."
+                ));
             }
             vec![Source::Accounting]
         }
@@ -128,8 +127,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     };
     let noise = if played.series.is_empty() {
         assumed.push(
-            "Servers keep their speeds, and what varies from run to run is the luck of jobs: nobody measured \
-             how speeds change with time, so nothing is gained by following that."
+            "Servers keep their speeds; the noise of single jobs varies from run to run. How speeds change with \
+             time was not measured, so nothing is gained by following that."
                 .to_owned(),
         );
         match &played.nodes {

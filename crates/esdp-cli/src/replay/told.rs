@@ -136,7 +136,7 @@ impl Told {
         let mut sentences = Vec::new();
         if played.jobs.len() < FEW {
             sentences.push(format!(
-                "ONLY {} JOBS: that tells nothing. A longer trace or another part would: of known length \
+                "ONLY {} JOBS: that shows nothing. A longer trace or another part would: of known length \
                  {}.",
                 played.jobs.len(),
                 played.elsewhere
@@ -165,14 +165,14 @@ impl Told {
                 if self.tried.is_some() { "were tried apart" } else { "this does not try" }
             )),
             None => sentences.push(
-                "How far off the model is cannot be said: the log does not tell when and where jobs \
+                "The error of the model is unknown: the log does not say when and where jobs \
                  ran."
                     .to_owned(),
             ),
         }
         match answers.list[0].source {
             Source::Assumed(_) => {
-                sentences.push("The gain depends on speeds that nobody measured.".to_owned())
+                sentences.push("The gain depends on speeds that were not measured.".to_owned())
             }
             Source::Borrowed => sentences.push("The speeds were measured on other jobs.".to_owned()),
             Source::Table | Source::Accounting => {}

@@ -110,7 +110,7 @@ fn table(claims: &[Judged]) -> Table {
     columns.extend(BASELINES.map(heading).map(Column::text));
     columns.extend(["We measured", "Rule"].map(Column::text));
     let mut table =
-        Table::new("Claims of the evaluation, judged from the data by the rule beside them", columns);
+        Table::new("Claims of the evaluation, judged from the data by the rule in the last column", columns);
     for claim in claims {
         for row in rows(claim) {
             let mut said = claim.claim.claim.to_owned();

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub enum PerSlot {
     /// `slots.csv`
     Csv,
-    /// `slots.jsonl`, one JSON document a line, with the arrivals of every port
+    /// `slots.jsonl`, one JSON document per line, with the arrivals of every port
     Jsonl,
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const DETAILS: &str = r#"Output of --format json, one JSON document:
   {"ok": false, "files": [{"file": "my.toml", "ok": false, "warnings": [], "errors": ["..."]}]}
 Warnings are what is accepted and can hardly be meant, such as an outage after the last slot or
-a job that fits on no server. The exit code is 2 if a file is no scenario."#;
+a job that fits on no server. The exit code is 2 if a file is not a scenario."#;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = DETAILS)]

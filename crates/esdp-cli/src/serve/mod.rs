@@ -17,8 +17,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 const DETAILS: &str = "\
-The service keeps everything in the data directory and may be killed at any time: what it has
-answered, it has kept. Stop it with Ctrl-C or SIGTERM. It listens on the loopback address only;
+The service keeps everything in the data directory and may be killed at any time: every answer is
+on disk before it is sent. Stop it with Ctrl-C or SIGTERM. It listens on the loopback address only;
 any other address needs a token (`esdp token create`) and TLS, or --insecure.
 
 docs/service.md describes the API, docs/operate.md how to run it.

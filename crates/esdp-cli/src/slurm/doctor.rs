@@ -36,7 +36,8 @@ pub(super) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     // The owner of our own process, without another library for it.
     let user = std::fs::metadata("/proc/self").map_or(0, |file| file.uid());
     let findings = Examined::of(&slurm, partition, user)?.findings(partition);
-    let mut text = format!("ok      Slurm {} answers; read and told by {}\n", slurm.version, slurm.ways());
+    let mut text =
+        format!("ok      Slurm {} answers; read and controlled by {}\n", slurm.version, slurm.ways());
     findings.iter().for_each(|finding| text.push_str(&shown(finding)));
     output::print(&text)
 }

@@ -31,7 +31,7 @@ pub(super) struct PreferArgs {
     /// Print job_submit.lua for the rules, and nothing else
     #[arg(long, conflicts_with = "apply")]
     print_lua: bool,
-    /// Take our features off all nodes
+    /// Remove our features from all nodes
     #[arg(long, conflicts_with_all = ["apply", "print_lua"])]
     restore: bool,
 }

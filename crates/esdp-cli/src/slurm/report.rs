@@ -12,7 +12,7 @@ Called by a job's script on each of its nodes, before and after the work:
 
 It appends a line to a file of the job and the node in a directory that all nodes share.";
 
-/// Tells when a job's work begins and ends, and how much it was.
+/// Reports when a job's work begins and ends, and how much it was.
 #[derive(Debug, Args)]
 #[command(after_help = DETAILS)]
 pub struct ReportArgs {

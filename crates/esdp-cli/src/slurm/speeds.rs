@@ -14,7 +14,7 @@ pub(super) fn table(channels: &[ChannelRow]) -> String {
         types.entry(&row.port).or_default().push(row);
     }
     if types.is_empty() {
-        return "No job has told of its speed yet: see `esdp report --help`, or give rules with \
+        return "No job has reported its speed yet: see `esdp report --help`, or give rules with \
                 `reference_seconds`.\n"
             .to_owned();
     }

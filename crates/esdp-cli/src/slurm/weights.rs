@@ -19,7 +19,7 @@ there before are kept in DIR/weights.json; a restart of slurmctld goes back to s
 
 Examples:
   esdp slurm weights                      what would change now
-  esdp slurm weights --apply --every 60s  goes on watching, and moves weights once a minute at most
+  esdp slurm weights --apply --every 60s  keeps watching, and moves weights at most once per minute
   esdp slurm weights --restore            puts back what was there before";
 
 /// Gives nodes weights by learned speed, so that Slurm takes fast ones first.
@@ -37,13 +37,13 @@ pub(super) struct WeightsArgs {
     /// Go on, and do it again after this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     every: Option<Duration>,
-    /// By how much a weight moves at once at most
+    /// The most that a weight moves at once
     #[arg(long, value_name = "N", default_value_t = WeightLimits::default().step)]
     step: u64,
-    /// How far a weight moves from the site's own at most
+    /// The most that a weight differs from the site's own
     #[arg(long, value_name = "N", default_value_t = WeightLimits::default().most)]
     most: u64,
-    /// Put back the weights that were there before
+    /// Restore the weights that were there before
     #[arg(long, conflicts_with_all = ["apply", "every"])]
     restore: bool,
 }

@@ -206,7 +206,7 @@ fn located(json: &[u8], path: &str, error: &serde_json::Error) -> anyhow::Error 
     };
     let what = match what {
         "expected value" | "expected ident" | "invalid number" => {
-            format!("`{}` is no JSON value{accepted}", token(json, line, column))
+            format!("`{}` is not a JSON value{accepted}", token(json, line, column))
         }
         "number out of range" => format!("{} is out of range{accepted}", token(json, line, column)),
         other => shortened(other, 300),

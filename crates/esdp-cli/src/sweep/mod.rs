@@ -155,8 +155,7 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     }
     if interrupted {
         let (all, out) = (mine.len(), out.display());
-        let sentence =
-            format!("{done} of {all} parts are done and kept in {out}; the same command goes on with it");
+        let sentence = format!("{done} of {all} parts are done and kept in {out}; the same command resumes");
         return Err(End::Interrupted(sentence).into());
     }
     Ok(())

@@ -96,7 +96,7 @@ fn read(file: &Path) -> anyhow::Result<Saved> {
     let name = || file.display().to_string();
     let text =
         std::fs::read(file).context("cannot be read, is this the --out of a sweep?").with_context(name)?;
-    serde_json::from_slice(&text).context("is no plan of a sweep").with_context(name)
+    serde_json::from_slice(&text).context("is not the plan of a sweep").with_context(name)
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 const DETAILS: &str = r#"Several files are described together: a machine table and its tasks, or
-speeds alone and speeds beside other jobs. Dirty rows are counted by reason, shown, and skipped or
-repaired by the rule that stands beside them; --strict makes the first one an error.
+speeds of jobs alone and of jobs that share a machine. Dirty rows are counted by reason, shown, and
+skipped or repaired by the rule that is shown with them; --strict makes the first one an error.
 
 Output of --format json, one JSON document:
   {"files": [{"file": "...", "format": "...", "rows": 0, "clean": 0, "repaired": 0, "skipped": 0,
@@ -30,7 +30,7 @@ Examples:
   esdp trace describe isolated.csv colocated.csv --out out/gavel
   esdp trace describe --from hour-tasks --strict tasks.csv"#;
 
-/// Tells what is in a trace: machines, arrivals, requests, durations, speeds.
+/// Describes a trace: machines, arrivals, requests, durations, speeds.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = DETAILS,

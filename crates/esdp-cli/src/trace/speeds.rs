@@ -12,13 +12,13 @@ use serde_json::json;
 use std::path::PathBuf;
 
 const DETAILS: &str = r#"The same user's job of the same name, request and partition, on different
-nodes, tells how fast they are: the logarithm of its duration is a level for the job, less that of
+nodes, shows how fast they are: the logarithm of its duration is a level for the job, less that of
 the node, plus noise. Nodes of which little is known are drawn towards the mean. Each speed is
 relative to the mean of the nodes that jobs join it with, and has a 95 % interval. Jobs on several
 nodes, without a name, that did not complete or took less than 10 s do not count.
 
 The file of -o has the columns job (`*`: all jobs), server, speed, low, high, jobs, keys, and is a
-speed table: `esdp replay` takes it. Where the data cannot tell, low and high are empty. `esdp
+speed table: `esdp replay` takes it. If the data do not suffice, low and high are empty. `esdp
 replay` estimates the same by itself where the accounting is among its files, and then also plays
 the errors of the estimates.
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
     args.input.read(&mut cells)?;
     let Some(speeds) = cells.estimate() else {
         bail!(
-            "{}: no job of the same user, name and request completed on two nodes, so nothing tells their \
+            "{}: no job of the same user, name and request completed on two nodes, so nothing shows their \
              speeds; \
              accounting needs User, JobName and NodeList",
             args.input.names()
@@ -89,18 +89,18 @@ fn sentences(speeds: &NodeSpeeds) -> Vec<String> {
     let apart = speeds.nodes.iter().filter(|node| node.low > 1.0 || node.high < 1.0).count();
     sentences.push(match (speeds.tells(), apart) {
         (false, _) if speeds.is_few() => {
-            "The data cannot tell: with so few jobs nobody knows how much durations vary.".to_owned()
+            "The data do not suffice: with so few jobs it is unknown how much durations vary.".to_owned()
         }
         (false, _) => format!(
-            "The data cannot tell: the median node's speed is known to {} only, against {} by which nodes \
+            "The data do not suffice: the median node's speed is known to {} only, against {} by which nodes \
              seem to differ.",
             percent(speeds.typical_error),
             percent(speeds.spread)
         ),
         (true, 0) => {
-            "No node is told apart from the mean: they are alike, as far as the jobs tell.".to_owned()
+            "No node differs clearly from the mean: as far as the jobs show, they are alike.".to_owned()
         }
-        (true, apart) => format!("{apart} nodes are told apart from the mean of theirs."),
+        (true, apart) => format!("{apart} nodes differ clearly from the mean of their group."),
     });
     if speeds.groups > 1 {
         sentences.push(format!(

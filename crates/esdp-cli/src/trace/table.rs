@@ -187,7 +187,7 @@ fn speeds(out: &mut String, told: &TraceDescription) {
         let over = sharing.over_partners.map_or_else(String::new, short);
         vec![sharing.kind.clone(), short(share.p5), short(share.p50), short(share.p95), over]
     });
-    grid(out, &["share of speed left beside another job", "p5", "p50", "p95", "variation"], rows.collect());
+    grid(out, &["share of speed left next to another job", "p5", "p50", "p95", "variation"], rows.collect());
     let rows = speeds.by_job.iter().take(2 * SHOWN).map(speed_cells);
     grid(
         out,

@@ -193,8 +193,16 @@ impl Browser {
 
     /// A picture of what is seen, or of the whole page.
     pub fn screenshot(&mut self, file: &Path, whole: bool) {
-        let picture =
-            self.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": whole}));
+        self.capture(file, json!({"captureBeyondViewport": whole}));
+    }
+
+    /// A picture of the top of the page, this many pixels wide and high.
+    pub fn screenshot_top(&mut self, file: &Path, width: u32, height: u32) {
+        self.capture(file, json!({"clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}}));
+    }
+
+    fn capture(&mut self, file: &Path, parameters: Value) {
+        let picture = self.call("Page.captureScreenshot", parameters);
         let bytes = data_encoding::BASE64.decode(picture["data"].as_str().expect("a picture").as_bytes());
         std::fs::write(file, bytes.expect("base64")).expect("the picture can be written");
     }

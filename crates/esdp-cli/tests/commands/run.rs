@@ -81,6 +81,14 @@ fn without_arguments_the_default_scenario_runs_and_its_table_is_the_one_of_the_r
     for row in promised {
         assert!(rows.contains(&row), "the README has {row}, not one of {rows:#?}");
     }
+    let numbers = include_str!("../../../../docs/numbers.md");
+    let written = numbers.split("<!-- measured: default-2000 -->").nth(1).expect("the part of this run");
+    let written = written.lines().skip(3).take_while(|line| line.starts_with('|'));
+    let written: Vec<String> = written.map(|line| untimed(&line.replace('|', " "))).collect();
+    assert_eq!(written.len(), policies.len());
+    for row in written {
+        assert!(rows.contains(&row), "docs/numbers.md has {row}, not one of {rows:#?}");
+    }
 }
 
 #[test]

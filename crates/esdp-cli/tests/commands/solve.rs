@@ -84,7 +84,7 @@ fn bad_documents_are_refused_with_the_place() {
         ("{", "EOF while parsing an object (line 1, column 1)"),
         ("[]", "expected an object with `capacity` and `channels`"),
         ("[[1], []]", "expected an object with `capacity` and `channels`"),
-        ("nonsense", "`nonsense` is no JSON value"),
+        ("nonsense", "`nonsense` is not a JSON value"),
         ("{}", "missing field `capacity`"),
         (r#"{"capacity": [1]}"#, "missing field `channels`"),
         (r#"{"capacity": [1], "capacity": [2], "channels": []}"#, "duplicate field `capacity`"),
@@ -121,9 +121,9 @@ fn bad_channels_are_refused_with_the_key() {
         (r#"{"request": [1]}"#, "channels[0]: missing field `mean`"),
         (
             r#"{"request": [1], "mean": NaN}"#,
-            "channels[0].mean: `NaN` is no JSON value, expected a finite number (line 1, column",
+            "channels[0].mean: `NaN` is not a JSON value, expected a finite number (line 1, column",
         ),
-        (r#"{"request": [1], "mean": -Infinity}"#, "channels[0].mean: `-Infinity` is no JSON value"),
+        (r#"{"request": [1], "mean": -Infinity}"#, "channels[0].mean: `-Infinity` is not a JSON value"),
         (
             r#"{"request": [1], "mean": 1e400}"#,
             "channels[0].mean: 1e400 is out of range, expected a finite number",

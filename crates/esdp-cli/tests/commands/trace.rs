@@ -158,7 +158,7 @@ fn where_the_data_cannot_tell_there_are_no_intervals() {
     let two = format!("JobID|User|JobName|Submit|Elapsed|NodeList|State|ReqTRES\n{rows}");
     std::fs::write(path("two.txt"), two).expect("written");
     let told = esdp(&["trace", "speeds", &path("two.txt"), "-o", &path("speeds.csv")], b"").fine();
-    assert!(told.contains("The data cannot tell") && !told.contains(" to 1."), "{told}");
+    assert!(told.contains("The data do not suffice") && !told.contains(" to 1."), "{told}");
     let table = std::fs::read_to_string(path("speeds.csv")).expect("a speed table");
     assert!(table.lines().skip(1).count() == 2 && table.lines().skip(1).all(|line| line.ends_with(",,,1,1")));
     let json = esdp(&["trace", "speeds", "--format", "json", &path("two.txt")], b"").fine();

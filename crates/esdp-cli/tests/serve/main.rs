@@ -15,6 +15,7 @@ mod moved;
 mod order;
 mod preconditions;
 mod readers;
+mod readme;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]

@@ -11,7 +11,7 @@ const MOST_PORTS: usize = 5;
 const LONGEST_PORT: usize = 12;
 const LONGEST_SERVER: usize = 12;
 
-const AGED: &str = "of servers tried enough to tell; no \u{b1} covers a change that few uses saw";
+const AGED: &str = "servers with enough outcomes; no \u{b1} covers a change that few uses saw";
 
 /// A port with its fastest and its slowest server.
 struct Line {

@@ -13,11 +13,11 @@ use esdp_report::report::{Cell, Column, Section, Table};
 use esdp_report::table::NONE;
 use std::sync::Arc;
 
-const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Across, its true \
-                     mean net utility in the last slot; up, what the policy learned of it. Dots \
-                     on the line are known; the larger and stronger a dot, the more often the \
-                     channel was used. A policy need not know what it does not use: the dots that \
-                     matter are the large ones. An estimate is as old as the channel's last uses: a \
+const TERMS: &str = "Every dot is a channel: a port on a server, under one seed. Horizontal: its true mean \
+                     net utility in the last slot; vertical: what the policy learned. A dot on the line is \
+                     an exact estimate; the larger and stronger a dot, the more often the channel was used. \
+                     A policy need not know what it does not use: the large dots matter. An estimate is as \
+                     old as the channel's last uses: a \
                      change that few of them have seen is in neither the dot nor its interval.";
 
 /// How many of the fastest and of the slowest servers are shown, of all ports together and of one.
@@ -199,7 +199,7 @@ fn by_port(policy: &PolicyOutcome, seed: u64, cluster: &Cluster) -> Table {
     let mut columns = columns();
     columns.insert(0, Column::text("Port"));
     let caption = format!(
-        "The fastest and the slowest servers for each job type, of those that {} tried enough to tell, seed \
+        "The fastest and the slowest servers for each job type, of those with enough outcomes under {}, seed \
          {seed}",
         policy.label
     );
@@ -219,7 +219,7 @@ fn table(policy: &PolicyOutcome, seed: u64, servers: &[LearnedServer]) -> Table 
         false => format!("{shown} servers"),
     };
     let caption = format!(
-        "The {which} that {} tried enough to tell, all job types together, seed {seed}",
+        "The {which} with enough outcomes under {}, all job types together, seed {seed}",
         policy.label
     );
     let mut table = Table::new(caption, columns());
@@ -233,12 +233,11 @@ fn columns() -> Vec<Column> {
         Column::text("Labels"),
         Column::number("Learned").about(
             "The learned speed as a multiple of what is usual: the median over the servers that were tried, \
-             port by port (and by task group, where jobs are gangs), weighed by outcomes.",
+             port by port (and by task group, where jobs are gangs), weighted by outcomes.",
         ),
         Column::number("95 % interval").about(
             "From the scatter of the server's own outcomes, as many as still count. It does not cover a \
-             change that few outcomes have seen: of that nobody can know. last_used in estimates.csv tells \
-             how old an estimate is.",
+             change that few outcomes have seen. last_used in estimates.csv shows how old an estimate is.",
         ),
         Column::number("True").about(
             "The true speed in the last slot as a multiple of the same medians, with the same weights.",

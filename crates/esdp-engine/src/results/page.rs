@@ -10,8 +10,8 @@ use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Report, Section};
 
 const TERMS: &str = "Every policy meets the same arrivals and speeds under the same seed, so \
-                     policies are compared seed by seed. The oracle knows the true speeds; it is \
-                     the yardstick and no rival.";
+                     policies are compared seed by seed. The oracle knows the true speeds; it is the \
+                     yardstick, not a rival.";
 
 /// The page.
 pub(super) fn report(

@@ -9,7 +9,8 @@ use esdp_report::report::{Cell, Column, Section, Table};
 use esdp_report::table::{NONE, duration, percent};
 
 const AOU: &str = "Accumulated overall utility: the sum over the slots of the expected net \
-                   utility (speed less supply cost) of what was chosen. No luck is in it.";
+                   utility (speed less supply cost) of what was chosen. The noise of single jobs is not in \
+                   it.";
 const PAIRED: &str = " Its ± is the standard error of the difference to the oracle under the same seed; that \
                       between clusters is in summary.csv.";
 
@@ -63,7 +64,7 @@ pub(super) fn results(outcome: &RunOutcome, rows: &[Row]) -> Table {
         ),
         Column::number("AOU").about(aou),
         Column::number("Regret")
-            .about("The oracle's AOU less the policy's: what not knowing the speeds cost."),
+            .about("The oracle's AOU minus the policy's: the price of not knowing the speeds."),
         Column::number("Decision p50")
             .about("The median time of a decision, on this machine; differs from run to run."),
         Column::number("p99").about("The time within which 99 % of the decisions were taken."),

@@ -86,7 +86,7 @@ pub(super) fn report(results: &SweepResults) -> Report {
         .meta("Points", plan.points.len().to_string())
         .meta("Seeds", seeds_in_words(base.seeds()));
     if !results.is_complete() {
-        let text = "The sweep is not complete: only what is done is shown. The same command goes on with it.";
+        let text = "The sweep is not complete: only finished parts are shown. The same command resumes it.";
         report = report.section(Section::new("Incomplete").text(text));
     }
     report = report.sections(heat::section(results));

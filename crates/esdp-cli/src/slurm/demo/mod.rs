@@ -36,16 +36,16 @@ const DETAILS: &str = "\
 Starts real Slurm clusters of 8 nodes on this machine, each with its own slurmctld, 8 slurmd and
 munged, and runs the same jobs on each: under Slurm alone, with the node weights of `esdp slurm
 weights`, and placed by `esdp slurm run`. Jobs have 2, 3 or 4 nodes and sleep for as long as their
-work takes at the hidden speed of each node, from 0.3 to 1.0 by job type. `esdp` begins knowing
-nothing and learns while the jobs run.
+work takes at the hidden speed of each node, from 0.3 to 1.0 by job type. `esdp` starts without
+knowledge and learns while the jobs run.
 
 The load is the share of CPUs that would be busy if nodes were chosen at random. Clusters run at
 the same time, so all arms see the same machine; with --one-by-one they run one after the other,
 in an order that rotates from repetition to repetition.
 
 Needs root, and Slurm and munge, which it installs with apt if they are missing. All processes
-run at nice -10, so that other work on the machine disturbs little. Everything is ended and
-removed afterwards, also by Ctrl-C.
+run at nice -10, so that other work on the machine disturbs little. Everything is stopped and
+removed afterwards, even after Ctrl-C.
 
 Examples:
   esdp slurm demo                                    about two and a half minutes

@@ -72,7 +72,7 @@ pub(super) fn read(
         let ended = own.values().map(|times| times.1).fold(0.0, f64::max) - epoch;
         jobs.push(JobRecord { id, planned, nodes: nodes.into_iter().collect(), started, ended });
     }
-    ensure!(accounts.is_empty() && tasks.is_empty(), "there are records of jobs that nobody submitted");
+    ensure!(accounts.is_empty() && tasks.is_empty(), "there are records of jobs that were not submitted");
     Ok(jobs)
 }
 
@@ -162,7 +162,7 @@ mod tests {
             (&LINE.replace("COMPLETED", "FAILED"), &both[..], "ended as FAILED"),
             (LINE, &both[..1], "but Slurm's record says"),
             (LINE, &[("7.n0", "1 2\n3 4\n"), both[1]][..], "expected one line"),
-            (LINE, &[both[0], both[1], ("8.n1", "1 2\n")][..], "nobody submitted"),
+            (LINE, &[both[0], both[1], ("8.n1", "1 2\n")][..], "not submitted"),
         ] {
             let error = outcome(accounting, files).unwrap_err();
             assert!(error.contains(said), "{error}");

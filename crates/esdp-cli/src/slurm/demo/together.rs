@@ -60,7 +60,7 @@ pub(super) fn run(plan: Plan<'_>, cancel: &Cancel) -> anyhow::Result<Vec<Outcome
         match once(plan, cancel) {
             Err(error) => match error.downcast_ref() {
                 Some(LocalClusterError::Ended { program, status, .. }) => output::note(&format!(
-                    "{} has ended: {status}; that is no fault of what is compared, so {} is run again",
+                    "{} has ended: {status}; the comparison did not cause this; {} is run again",
                     program.display(),
                     plan.title
                 )),
