@@ -19,6 +19,7 @@
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
 //! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |
 //! | `output`, `progress` | standard output, progress on terminals |
+//! | `provenance` | which build made a result |
 //!
 //! Simulations and their results are in `esdp-engine`, figures and reports in `esdp-report`. This is a
 //! library so that tests can reach the commands' cores in-process; nothing here is meant for other programs.
@@ -34,6 +35,7 @@ pub mod load;
 mod output;
 mod parts;
 mod progress;
+mod provenance;
 pub mod replay;
 pub mod reproduce;
 pub mod run;
@@ -77,7 +79,8 @@ with one sentence on standard error; 130 interrupted, what is done is kept.";
 ///
 /// Without a command: `esdp run`, several policies on the paper's default scenario.
 #[derive(Debug, Parser)]
-#[command(name = "esdp", version, after_help = EXAMPLES)]
+#[command(name = "esdp", after_help = EXAMPLES)]
+#[command(version = provenance::VERSION, long_version = provenance::LONG_VERSION.as_str())]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

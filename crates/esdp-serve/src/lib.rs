@@ -200,8 +200,19 @@ fn serve(
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
-    let app =
-        http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let version = settings.version.clone();
+    let app = http::App {
+        engine,
+        feed,
+        metrics,
+        tokens,
+        closed,
+        loopback,
+        limits,
+        stop: stopped.clone(),
+        started,
+        version,
+    };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;

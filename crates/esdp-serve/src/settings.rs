@@ -89,6 +89,8 @@ pub struct Settings {
     pub limits: Limits,
     /// SQLite's `synchronous`.
     pub synchronous: String,
+    /// The version with its commit, for `GET /v1/status` and the dashboard.
+    pub version: String,
 }
 
 /// Where data is kept if nothing else is said.
@@ -180,6 +182,7 @@ impl SettingsFile {
             kept_slots: self.kept_slots.unwrap_or(20_000),
             limits,
             synchronous,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         })
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn report(
     result = remarks.iter().fold(result, |result, remark| result.text(remark.clone()));
     let behaviour = tables::explained(Section::new("Behaviour"), tables::behaviour(outcome, rows));
     Report::new("esdp run", subtitle)
+        .made_by(concat!("esdp ", env!("CARGO_PKG_VERSION")))
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Slots", outcome.slots.to_string())
         .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds })
