@@ -12,7 +12,7 @@
 //! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
 //! | [`slurm`] | `esdp slurm`, `esdp report`: learned speeds on a Slurm cluster |
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
-//! | [`shell`] | `esdp completions`, `esdp man` |
+//! | [`shell`], `cite` | `esdp completions`, `esdp man`; `esdp cite` |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; to resume from; figures |
 //! | [`scenario`] | `esdp scenario`, `esdp presets`, `esdp policies`: what a scenario may say |
@@ -25,6 +25,7 @@
 //! library so that tests can reach the commands' cores in-process; nothing here is meant for other programs.
 
 pub mod bench;
+mod cite;
 pub mod demo;
 mod exit;
 pub mod expect;
@@ -107,6 +108,7 @@ enum Command {
     Load(load::LoadArgs),
     Journal(serve::JournalArgs),
     Token(serve::TokenArgs),
+    Cite(cite::CiteArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -138,6 +140,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Load(args)) => load::run(&args),
             Some(Command::Journal(args)) => serve::run_journal(&args),
             Some(Command::Token(args)) => serve::run_token(&args),
+            Some(Command::Cite(args)) => cite::run(&args),
             Some(Command::Completions(args)) => shell::run_completions(&args, Cli::command()),
             Some(Command::Man(args)) => shell::run_man(&args, Cli::command()),
         }

@@ -1,4 +1,4 @@
-//! Which build made a result: `esdp --version`, and what results say of it.
+//! Which build made a result: `esdp --version`, what results say of it, and `esdp cite`.
 
 use crate::run::{SMALL, read, run};
 use crate::util::esdp;
@@ -39,4 +39,33 @@ fn results_and_pages_name_the_build() {
     }
     let foot = format!("<footer>Made by esdp {}, ", version());
     assert!(read(dir.path(), "report.html").contains(&foot));
+}
+
+#[test]
+fn the_citation_file_and_the_command_agree() {
+    let file = include_str!("../../../../CITATION.cff");
+    let of = |key: &str| {
+        let line = file.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "));
+        line.unwrap_or_else(|| panic!("no `{key}`")).trim_matches('"')
+    };
+    let bibtex = esdp(&["cite"], b"").fine();
+    let text = esdp(&["cite", "--format", "text"], b"").fine();
+    assert_eq!(of("version"), env!("CARGO_PKG_VERSION"));
+    let workspace = include_str!("../../../../Cargo.toml");
+    let about = workspace.split("\ndescription = \"").nth(1).and_then(|rest| rest.split('"').next());
+    assert_eq!(of("title"), format!("esdp: {}", about.expect("a description").replacen('A', "a", 1)));
+    let paper = file.split("references:").nth(1).expect("the paper");
+    let title = paper.lines().find_map(|line| line.trim().strip_prefix("title: ")).unwrap().trim_matches('"');
+    for cited in [of("title"), of("repository-code"), of("doi"), "2204.04371", title, &version()] {
+        let cited = cited.to_owned();
+        let has = |text: &str| text.replace('\n', " ").contains(&cited);
+        assert!(has(&bibtex) && has(&text), "{cited} is not in\n{bibtex}\n{text}");
+    }
+    for author in paper.split("family-names: ").skip(1) {
+        let name = author.split([',', ' ']).next().unwrap();
+        assert!(bibtex.contains(&format!("{name}, ")) && text.contains(name), "{name}");
+    }
+    // Every brace that opens closes, or LaTeX reads neither entry.
+    let count = |brace: char| bibtex.chars().filter(|&letter| letter == brace).count();
+    assert_eq!(count('{'), count('}'));
 }
