@@ -1,8 +1,8 @@
 //! Notes which commit, compiler and target the binary is made of, for `esdp --version` and for results.
 //!
 //! The commit comes from the variable `ESDP_COMMIT` (`HASH` or `HASH DATE`, for builds of an archive without
-//! git), from the note that cargo puts into a published package, or from git. Without all three it is unknown,
-//! and `esdp --version` says so. Nothing else depends on it, so that a commit rebuilds this crate alone.
+//! git), from the note that cargo puts into a published package, or from git. Without all three it is
+//! unknown, and `esdp --version` says so. Nothing else depends on it, so a commit rebuilds this crate alone.
 
 #![allow(clippy::print_stdout, reason = "cargo listens there")]
 

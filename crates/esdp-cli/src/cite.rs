@@ -60,10 +60,15 @@ fn bibtex() -> String {
 fn text() -> String {
     let year = provenance::BUILD.year().map(|year| format!(" ({year})")).unwrap_or_default();
     format!(
-        "The esdp authors{year}. {TITLE}. Version {}. {}\n\nH. Zhao, S. Deng, F. Chen, J. Yin, S. Dustdar, \
-         A. Y. Zomaya (2023). Learning to Schedule Multi-Server Jobs With\nFluctuated Processing Speeds. IEEE \
-         Transactions on Parallel and Distributed Systems.\nhttps://doi.org/10.1109/TPDS.2022.3215947, \
-         arXiv:2204.04371\n",
+        "\
+The esdp authors{year}. {TITLE}.
+Version {}. {}
+
+H. Zhao, S. Deng, F. Chen, J. Yin, S. Dustdar, A. Y. Zomaya (2023).
+Learning to Schedule Multi-Server Jobs With Fluctuated Processing Speeds.
+IEEE Transactions on Parallel and Distributed Systems.
+https://doi.org/10.1109/TPDS.2022.3215947, arXiv:2204.04371
+",
         provenance::VERSION,
         env!("CARGO_PKG_REPOSITORY"),
     )

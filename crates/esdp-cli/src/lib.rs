@@ -13,6 +13,7 @@
 //! | [`slurm`] | `esdp slurm`, `esdp report`: learned speeds on a Slurm cluster |
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
 //! | [`shell`], `cite` | `esdp completions`, `esdp man`; `esdp cite` |
+//! | `healthcheck` | `esdp healthcheck`: whether a service can decide |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; to resume from; figures |
 //! | [`scenario`] | `esdp scenario`, `esdp presets`, `esdp policies`: what a scenario may say |
@@ -31,6 +32,7 @@ mod exit;
 pub mod expect;
 mod figures;
 mod files;
+mod healthcheck;
 mod interrupt;
 pub mod load;
 mod output;
@@ -108,6 +110,7 @@ enum Command {
     Load(load::LoadArgs),
     Journal(serve::JournalArgs),
     Token(serve::TokenArgs),
+    Healthcheck(healthcheck::HealthcheckArgs),
     Cite(cite::CiteArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -140,6 +143,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Load(args)) => load::run(&args),
             Some(Command::Journal(args)) => serve::run_journal(&args),
             Some(Command::Token(args)) => serve::run_token(&args),
+            Some(Command::Healthcheck(args)) => healthcheck::run(&args),
             Some(Command::Cite(args)) => cite::run(&args),
             Some(Command::Completions(args)) => shell::run_completions(&args, Cli::command()),
             Some(Command::Man(args)) => shell::run_man(&args, Cli::command()),

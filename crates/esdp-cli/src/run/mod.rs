@@ -55,7 +55,8 @@ Output of --format json, one JSON document:
      "decision_us_p50": 0.0, "decision_us_p99": 0.0}]}
 `aou` is the sum over the slots of the expected net utility of what was chosen,
 `oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
-difference. `build` names the commit, compiler and target that made the result. `notes` are sentences about the result, such as that a policy beats the oracle.
+difference. `build` names the commit, compiler and target that made the result. `notes` are
+sentences about the result, such as that a policy beats the oracle.
 What does not apply is null: the standard error of one seed, the oracle's numbers with
 `jobs.drain`, the exploration of a policy that learns nothing, the proofs of one that solves
 nothing. Completion times (`jct`), waiting and makespan are in slots, and null where jobs last
