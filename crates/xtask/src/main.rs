@@ -14,6 +14,7 @@ mod book;
 mod cargo;
 mod chromium;
 mod deny;
+mod dist;
 mod highspy;
 mod links;
 mod long;
@@ -38,6 +39,9 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test        Runs every check the project has
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
+  dist        Makes what a release consists of, in target/dist, and tries it: tarball, deb, crates,
+              bill of materials and checksums; `--target TRIPLE` for another target, `--dev` for a
+              quick one of the unoptimised binary
   help        Prints this help
 
 Long forms of tests of `esdp serve`, optimised:
@@ -99,6 +103,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
+        Some("dist") => dist::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
         Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
