@@ -120,7 +120,7 @@ fn make(plan: &Plan) -> Result<Vec<String>, Failure> {
         tried::deb(plan, &deb)?;
     }
     remove(&stage)?;
-    write(&plan.folder.join(format!("esdp-{}.cdx.json", plan.version)), &sbom::make(plan)?)?;
+    write(&plan.folder.join(format!("{}.cdx.json", plan.name())), &sbom::make(plan)?)?;
     packages(plan)?;
     sums(plan)?;
     println!("In {}:", plan.folder.display());

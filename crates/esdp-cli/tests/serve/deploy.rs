@@ -65,6 +65,24 @@ fn the_settings_that_are_shown_are_read() {
 }
 
 #[test]
+fn the_command_of_the_image_starts_a_service_that_observes() {
+    let text = deployed("Containerfile");
+    let command = text.lines().find_map(|line| line.strip_prefix("CMD ")).expect("a command");
+    let mut words: Vec<String> = serde_json::from_str(command).unwrap();
+    let data = tempfile::tempdir().unwrap();
+    for (flag, ours) in [("--data", data.path().to_str().unwrap()), ("--listen", "127.0.0.1:0")] {
+        let at = words.iter().position(|word| word == flag).expect(flag);
+        ours.clone_into(&mut words[at + 1]);
+    }
+    let mut start = crate::service::esdp();
+    start.args(&words);
+    let service = Service::spawn(start).unwrap();
+    let status = service.client().get("/v1/status");
+    assert_eq!(status["mode"], "observe");
+    assert!(status["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{status}");
+}
+
+#[test]
 fn a_service_is_healthy_while_it_runs() {
     let data = tempfile::tempdir().unwrap();
     let service = Service::start(data.path(), &[]);
