@@ -222,6 +222,7 @@ fn serve(
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
+    let version = settings.version.clone();
     let (texts, stop_of_app) = (http::LongTexts::default(), stopped.clone());
     let app = http::App {
         engine,
@@ -234,6 +235,7 @@ fn serve(
         limits,
         stop: stop_of_app,
         started,
+        version,
     };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();

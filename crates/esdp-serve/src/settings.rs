@@ -92,6 +92,8 @@ pub struct Settings {
     /// Whether to go on although the journal gives another state than when it was written; only a flag says
     /// so, for one start.
     pub accept_divergence: bool,
+    /// The version with its commit, for `GET /v1/status` and the dashboard.
+    pub version: String,
 }
 
 /// Where data is kept if nothing else is said.
@@ -184,6 +186,7 @@ impl SettingsFile {
             limits,
             synchronous,
             accept_divergence: false,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         })
     }
 }

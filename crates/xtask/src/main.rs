@@ -14,6 +14,7 @@ mod book;
 mod cargo;
 mod chromium;
 mod deny;
+mod dist;
 mod highspy;
 mod links;
 mod long;
@@ -42,6 +43,9 @@ Commands:
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
   numbers     Measures what is cheap to measure, and rewrites these parts of docs/numbers.md
   picture     Takes the picture of the dashboard for the README, in Chromium
+  dist        Makes what a release consists of, in target/dist, and tries it: tarball, deb, crates,
+              bill of materials and checksums; `--target TRIPLE` for another target, `--dev` for a
+              quick one of the unoptimised binary
   help        Prints this help
 
 Long forms of tests of `esdp serve`, optimised:
@@ -103,6 +107,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
+        Some("dist") => dist::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
         Some("numbers") => numbers::main(&args[1..]),
         Some("picture") => picture::main(&args[1..]),

@@ -19,7 +19,7 @@ mod summary;
 
 use crate::exit::End;
 use crate::output::{self, OutputFormat};
-use crate::progress;
+use crate::{progress, provenance};
 use clap::{Args, ValueEnum};
 use esdp::sim::families::IndexKind;
 use esdp_milp::Highs;
@@ -223,7 +223,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<()> {
         bar.finish_and_clear();
     }
     match args.format {
-        OutputFormat::Json => output::print_json(&report),
+        OutputFormat::Json => output::print_json(&provenance::stamped(&report)),
         OutputFormat::Table => output::print(&report.table()),
     }
 }
@@ -309,7 +309,7 @@ fn agree(args: &BenchArgs, count: u64) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     match args.format {
-        OutputFormat::Json => output::print_json(&agreement)?,
+        OutputFormat::Json => output::print_json(&provenance::stamped(&agreement))?,
         OutputFormat::Table => output::print(&agreement.table())?,
     }
     if agreement.disagreements.is_empty() {

@@ -8,10 +8,11 @@ pub(crate) use journal::run as run_journal;
 pub use token::TokenArgs;
 pub(crate) use token::run as run_token;
 
+use crate::provenance;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use esdp::live::Mode;
-use esdp_serve::settings::{DEFAULT_DATA, DEFAULT_LISTEN, PolicyChoice, SettingsFile};
+use esdp_serve::settings::{DEFAULT_DATA, DEFAULT_LISTEN, PolicyChoice, Settings, SettingsFile};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -117,10 +118,16 @@ impl ServeArgs {
     }
 }
 
+/// Settings that were checked, for a service that says which build it is.
+pub(crate) fn settled(file: SettingsFile) -> anyhow::Result<Settings> {
+    let settings = file.settle().map_err(|error| anyhow!(error))?;
+    Ok(Settings { version: provenance::VERSION.to_owned(), ..settings })
+}
+
 /// Runs the service until it is told to stop.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let file = args.config.as_deref().map(SettingsFile::read).transpose().map_err(|error| anyhow!(error))?;
-    let mut settings = args.flags().or(file.unwrap_or_default()).settle().map_err(|error| anyhow!(error))?;
+    let mut settings = settled(args.flags().or(file.unwrap_or_default()))?;
     settings.accept_divergence = args.accept_divergence;
     esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
     let scheme = if settings.tls.is_some() { "https" } else { "http" };

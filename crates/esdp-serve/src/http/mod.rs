@@ -50,6 +50,8 @@ pub struct App {
     pub stop: Stop,
     /// When the service was started.
     pub started: Instant,
+    /// The version with its commit.
+    pub version: String,
 }
 
 /// The routes of the service.

@@ -172,7 +172,7 @@ pub(super) async fn status(State(app): Shared) -> Answered {
         status.insert("estimated_regret".to_owned(), json!(app.metrics.regret()));
         status.insert("uptime_seconds".to_owned(), json!(app.started.elapsed().as_secs()));
         status.insert("memory_bytes".to_owned(), json!(crate::metrics::memory()));
-        status.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+        status.insert("version".to_owned(), json!(app.version));
     }
     Ok(value(&status))
 }
