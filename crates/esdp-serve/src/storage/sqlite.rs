@@ -448,8 +448,11 @@ impl Storage for Sqlite {
     }
 
     fn reader(&self) -> Result<Box<dyn Storage>, StorageError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(|error| told(&error))?;
+        // Each answer is of the present: no transaction is begun.
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        Ok(Box::new(Self::open_read_only(directory)?))
+        Ok(Box::new(Self::new(connection, directory, Found::Missing)?))
     }
 
     fn size(&mut self) -> Result<u64, StorageError> {
