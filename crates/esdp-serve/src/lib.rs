@@ -123,8 +123,12 @@ pub fn policy_maker(spec: &PolicySpec, seed: u64) -> Result<PolicyMaker, SpecErr
 /// The note of the policy in the data, in today's words: what is `esdp-index` was `esdp` in the first
 /// versions, and had parameters. Its journal is played again by `esdp-index` alone, which decides as it did.
 fn noted_policy(storage: &mut dyn Storage) -> Result<Option<String>, StorageError> {
+    Ok(storage.note("policy")?.map(|note| todays_policy(&note)))
+}
+
+fn todays_policy(note: &str) -> String {
     let (then, now) = (r#"{"name":"esdp","kappa":"#, r#"{"name":"esdp-index","kappa":"#);
-    Ok(storage.note("policy")?.map(|note| note.replacen(then, now, 1)))
+    note.replacen(then, now, 1)
 }
 
 /// What a policy is called in the data.
@@ -206,6 +210,7 @@ fn serve(
         most_exploration: settings.max_exploration,
         snapshot_events: settings.snapshot_events,
         kept_slots: settings.kept_slots,
+        accept_divergence: settings.accept_divergence,
     };
     let started = Instant::now();
     let (engine, thread) =

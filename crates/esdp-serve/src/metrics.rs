@@ -69,6 +69,8 @@ pub struct Metrics {
     pub queue: AtomicU64,
     /// 1 while nothing can be written.
     pub degraded: AtomicU64,
+    /// Frames that gave another state at the start than when they were written.
+    pub divergences: AtomicU64,
     /// Connections that are open.
     pub connections: AtomicU64,
     /// Requests by the first digit of their status.
@@ -149,6 +151,12 @@ impl Metrics {
             "gauge",
             "1 while the journal cannot be written.",
             count(&self.degraded),
+        );
+        page.one(
+            "esdp_journal_divergences_total",
+            "counter",
+            "Frames that gave another state at the start than when they were written, and were accepted.",
+            count(&self.divergences),
         );
         if let Some(bytes) = memory() {
             page.one(

@@ -69,6 +69,10 @@ pub struct ServeArgs {
     /// Log as JSON, one object per line
     #[arg(long)]
     log_json: bool,
+    /// Go on if the journal gives another state than when it was written: what it says is booked as far as it
+    /// can be, and the log names the place
+    #[arg(long)]
+    accept_divergence: bool,
     /// SQLite's `synchronous`; for tests of the durability checks, never for data that matters
     #[arg(long, hide = true)]
     synchronous: Option<String>,
@@ -116,7 +120,8 @@ impl ServeArgs {
 /// Runs the service until it is told to stop.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let file = args.config.as_deref().map(SettingsFile::read).transpose().map_err(|error| anyhow!(error))?;
-    let settings = args.flags().or(file.unwrap_or_default()).settle().map_err(|error| anyhow!(error))?;
+    let mut settings = args.flags().or(file.unwrap_or_default()).settle().map_err(|error| anyhow!(error))?;
+    settings.accept_divergence = args.accept_divergence;
     esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     esdp_serve::run(&settings, |address| {

@@ -3,8 +3,8 @@
 use super::{Body, Engine, Reply};
 use crate::feed::News;
 use crate::wire::{ApiError, Code, JobsAnswer, OneOrMany, StartWire, StartedWire, TicketName};
-use esdp::live::{Effect, Event};
-use esdp::model::{ClusterDescription, Ticket};
+use esdp::live::{Effect, Event, WhichTasks};
+use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use serde_json::json;
 
@@ -53,16 +53,23 @@ impl Engine {
     pub(super) fn answer_starts(&mut self, starts: &OneOrMany<StartWire>) -> Reply {
         let tickets = starts.list.iter().enumerate().map(|(index, start)| {
             let name = start.ticket.parse::<TicketName>();
-            name.map(|name| name.ticket).map_err(|error| starts.at(index, error))
+            name.map_err(|error| starts.at(index, error))
         });
-        let tickets: Vec<Ticket> = tickets.collect::<Result<_, _>>()?;
+        let tickets: Vec<TicketName> = tickets.collect::<Result<_, _>>()?;
+        for (index, start) in starts.list.iter().enumerate() {
+            if start.server.is_some() && !start.accepted {
+                let message = "a start that does not run is on no server";
+                return Err(starts.at(index, ApiError::clash("server", message, "`accepted: true` with it")));
+            }
+        }
         let mut answers = Vec::new();
-        for (start, ticket) in starts.list.iter().zip(tickets) {
-            let event = match start.accepted {
-                true => Event::Accepted { ticket },
-                false => Event::Refused { ticket, why: start.why.clone() },
+        for (start, name) in starts.list.iter().zip(tickets) {
+            let ticket = name.ticket;
+            let fresh = match (&start.server, start.accepted) {
+                (Some(server), _) => self.move_tasks(name, server)?,
+                (None, true) => taken(&self.core.apply(Event::Accepted { ticket })?)?,
+                (None, false) => taken(&self.core.apply(Event::Refused { ticket, why: start.why.clone() })?)?,
             };
-            let fresh = taken(&self.core.apply(event)?)?;
             self.tally.revoked += u64::from(fresh && !start.accepted);
             answers.push(json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh }));
         }
@@ -70,6 +77,23 @@ impl Engine {
             (true, [one]) => ok(one),
             _ => ok(&json!({ "starts": answers })),
         }
+    }
+
+    /// Books tasks on the server where the cluster runs them; whether that is news.
+    fn move_tasks(&mut self, name: TicketName, server: &str) -> Result<bool, ApiError> {
+        let TicketName { ticket, first } = name;
+        let start = self.core.live()?.start(ticket);
+        let tasks = match (first, start.as_ref().and_then(|start| start.tasks_from(first?))) {
+            (Some(_), Some((_, tasks))) => tasks.map(WhichTasks::One).collect(),
+            // A task that is not there is refused by the core.
+            (Some(first), None) => vec![WhichTasks::One(first)],
+            (None, _) => vec![WhichTasks::All],
+        };
+        let mut fresh = false;
+        for tasks in tasks {
+            fresh |= taken(&self.core.apply(Event::Moved { ticket, tasks, server: server.to_owned() })?)?;
+        }
+        Ok(fresh)
     }
 
     /// `DELETE /v1/jobs/{id}`.

@@ -11,11 +11,13 @@
 //! probe can be written. If a *sync* fails, nobody knows what has happened: callers are told so, and the
 //! service ends, to find out at its next start.
 
+pub(crate) mod answers;
 mod client;
 mod command;
-mod core;
+pub(crate) mod core;
 mod manage;
 mod observe;
+pub(crate) mod recover;
 mod slot;
 mod trainer;
 mod view;
@@ -23,7 +25,8 @@ mod why;
 
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
-pub use core::{Core, JournalReplayError, PolicyMaker, answered_starts, replay};
+pub use core::{Core, PolicyMaker};
+pub use recover::{JournalReplayError, Recovered, Verified, recover};
 pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
 
 use crate::feed::{Feed, News};
@@ -58,6 +61,8 @@ pub struct EngineSettings {
     pub snapshot_events: u64,
     /// The answers of how many slots are kept.
     pub kept_slots: u64,
+    /// Whether to go on although the journal gives another state than when it was written.
+    pub accept_divergence: bool,
 }
 
 /// The engine's thread.
@@ -93,13 +98,12 @@ impl Engine {
         metrics: Arc<Metrics>,
         feed: Arc<Feed>,
     ) -> Result<(Handle, std::thread::JoinHandle<Result<(), StorageError>>), JournalReplayError> {
-        let core = replay(&mut *storage, policy, u64::MAX)?;
-        if let Some((sequence, error)) = core.faulty_snapshot() {
-            tracing::warn!(sequence, %error, "the newest snapshot is damaged; an older one was used instead");
-        }
-        let snapshot_at = storage.snapshot(u64::MAX)?.map_or(0, |snapshot| snapshot.sequence);
+        let recovered = recover(&mut *storage, &policy, settings.accept_divergence)?;
+        recovered.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        metrics.divergences.store(recovered.divergences, Relaxed);
+        let snapshot_at = recovered.settle(&mut *storage)?;
         let mut engine = Self {
-            core,
+            core: recovered.core,
             storage,
             settings,
             metrics,
@@ -117,7 +121,6 @@ impl Engine {
         };
         engine.feed.begin(engine.core.sequence());
         engine.direct()?;
-        engine.note_build()?;
         engine.publish();
         let (sender, receiver) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new().name("engine".to_owned());
@@ -125,19 +128,6 @@ impl Engine {
             .spawn(move || engine.run(receiver))
             .map_err(|error| StorageError::Failed(error.to_string()))?;
         Ok((Handle::new(sender), thread))
-    }
-
-    /// Says which build uses the data from now on. Frames of the first version are made superfluous before
-    /// that: their slots are rebuilt from answers, which are not kept for ever.
-    fn note_build(&mut self) -> Result<(), JournalReplayError> {
-        let noted = self.storage.note(core::BUILD_NOTE)?;
-        if noted.is_none() {
-            self.save_snapshot()?;
-        }
-        if noted.as_deref() != Some(esdp::BUILD) {
-            self.storage.save_note(core::BUILD_NOTE, esdp::BUILD)?;
-        }
-        Ok(())
     }
 
     /// Says who decides, if that has changed since the last start.
@@ -162,7 +152,7 @@ impl Engine {
                 Err(_) => {}
             }
             self.metrics.queue.store(receiver.len() as u64, Relaxed);
-            self.keep_house();
+            self.keep_house()?;
         }
         // All who could ask are gone: a snapshot makes the next start a short one.
         match self.save_snapshot() {
@@ -178,7 +168,7 @@ impl Engine {
     /// is read back, so the service ends and finds out at its next start.
     fn take(&mut self, commands: &mut Vec<Waiting>) -> Result<(), StorageError> {
         let oldest = commands.iter().map(|waiting| waiting.since).min();
-        self.check_degraded(commands);
+        let probed = self.check_degraded(commands);
         let mut answers = Vec::with_capacity(commands.len());
         let mut readers = Vec::new();
         for Waiting { command, reply, .. } in commands.drain(..) {
@@ -195,7 +185,7 @@ impl Engine {
                 }
             }
         }
-        let committed = self.commit();
+        let committed = probed.and_then(|()| self.commit());
         if let Err(StorageError::Unsynced(cause)) = &committed {
             tracing::error!(cause, "it is not known whether the batch was kept; stopping");
             for (reply, answer, wrote) in answers {
@@ -282,7 +272,7 @@ impl Engine {
         self.view = None;
         self.degraded = Some(error.to_string());
         self.metrics.degraded.store(1, Relaxed);
-        match replay(&mut *self.storage, self.core.policy_maker(), u64::MAX) {
+        match recover::reload(&mut *self.storage, &self.core.policy_maker()) {
             Ok(core) => self.core = core,
             Err(error) => {
                 // The state in memory is ahead of the disk and cannot be brought back: nothing may be
@@ -294,7 +284,10 @@ impl Engine {
     }
 
     /// Where writing has failed, tries whether it works again.
-    fn check_degraded(&mut self, commands: &[Waiting]) {
+    ///
+    /// # Errors
+    /// When a sync fails.
+    fn check_degraded(&mut self, commands: &[Waiting]) -> Result<(), StorageError> {
         if self.degraded.is_some() && commands.iter().any(|waiting| waiting.command.writes()) {
             match self.storage.probe() {
                 Ok(()) => {
@@ -302,27 +295,35 @@ impl Engine {
                     self.degraded = None;
                     self.metrics.degraded.store(0, Relaxed);
                 }
+                Err(error @ StorageError::Unsynced(_)) => return Err(error),
                 Err(error) => self.degraded = Some(error.to_string()),
             }
         }
+        Ok(())
     }
 
     /// Snapshots, compaction and figures, between batches.
-    fn keep_house(&mut self) {
+    ///
+    /// # Errors
+    /// When a sync fails; all else is tried again later.
+    fn keep_house(&mut self) -> Result<(), StorageError> {
         let sequence = self.core.sequence();
         if self.degraded.is_none() && sequence >= self.snapshot_at + self.settings.snapshot_events {
-            if let Err(error) = self.save_snapshot() {
-                tracing::warn!(%error, "no snapshot was written");
-            }
+            let saved = self.save_snapshot();
+            tolerated(saved, "no snapshot was written")?;
             self.compacting = true;
         }
         if self.compacting && self.degraded.is_none() {
             let keep_from = self.core.slot().saturating_sub(self.settings.kept_slots);
-            self.compacting = self.storage.compact(keep_from, DROPPED_AT_ONCE).unwrap_or(false);
+            let more = self.storage.compact(keep_from, DROPPED_AT_ONCE);
+            self.compacting = tolerated(more, "nothing was dropped")?.unwrap_or(false);
         }
+        let carried = self.storage.checkpoint();
+        tolerated(carried, "the log was not carried over to the database")?;
         if self.published.elapsed() >= IDLE && self.feed.is_watched() {
             self.publish();
         }
+        Ok(())
     }
 
     fn save_snapshot(&mut self) -> Result<(), StorageError> {
@@ -365,6 +366,18 @@ impl Engine {
             Some(row) if ![0, request].contains(&row.request) => Err(key_reused(key)),
             kept => Ok(kept.map(|row| row.answer)),
         }
+    }
+}
+
+/// What did not work and is tried again later, unless a sync has failed.
+fn tolerated<T>(done: Result<T, StorageError>, what: &str) -> Result<Option<T>, StorageError> {
+    match done {
+        Err(error @ StorageError::Unsynced(_)) => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "{what}");
+            Ok(None)
+        }
+        Ok(done) => Ok(Some(done)),
     }
 }
 

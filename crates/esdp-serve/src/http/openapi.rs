@@ -148,7 +148,7 @@ const PATHS: &[Operation] = &[
     Operation {
         path: "/v1/starts",
         id: "starts",
-        summary: "What became of starts; `accepted: false` revokes.",
+        summary: "What became of starts; `accepted: false` revokes, `server` says where tasks really run.",
         body: Some("StartRequest"),
         answer: "Anything",
         errors: SENT_OF,

@@ -161,7 +161,7 @@ pub(super) fn schemas() -> Value {
         ]),
         "Start": strict(2, &[
             ("ticket", ticket),
-            ("accepted", boolean.clone()), ("why", text()),
+            ("accepted", boolean.clone()), ("server", nullable("string")), ("why", text()),
         ]),
         "StartRequest": { "anyOf": [schema("Start"), list("Start")] },
         // What cannot be is refused one by one, with its place in the list.
