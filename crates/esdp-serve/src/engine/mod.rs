@@ -26,6 +26,7 @@ mod why;
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker};
+pub(crate) use recover::BUILD_NOTE;
 pub use recover::{JournalReplayError, Recovered, Verified, recover};
 pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
 
