@@ -4,7 +4,9 @@
 //!            HTTP                  bounded queue              SQLite
 //! clients --> handlers --commands--> engine thread: apply -- one commit (fsync) per batch --> journal
 //!    ^                                  |
-//!    +----------- answers, after that --+--> news (server-sent events), figures, views
+//!    +----------- answers, after that --+--> news (server-sent events), figures
+//!    |                                  | frames
+//!    +----------- reads ----- a second copy of the state, in a thread of its own
 //! ```
 //!
 //! All that is known is in the core, all that changes it goes through [`esdp::live::Live::apply`], and the
@@ -14,7 +16,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`wire`] | requests, answers and errors, as they go over the wire |
-//! | [`engine`] | the one thread that owns the core and the journal |
+//! | [`engine`] | the one thread that owns the core and the journal, and the copy for readers |
 //! | [`storage`] | the seam to what keeps events, and SQLite behind it |
 //! | [`http`] | routes, roles, limits, connections |
 //! | [`metrics`], [`feed`] | figures and news for those who watch |
@@ -152,7 +154,7 @@ fn is_noted(storage: &mut dyn Storage, settings: &Settings) -> Result<bool, Serv
 fn try_older(settings: &Settings, policy: &PolicyMaker) -> Result<(), ServeError> {
     // What cannot be read at all is told when it is opened.
     let Ok(mut copy) = Sqlite::open_read_only(&settings.data) else { return Ok(()) };
-    if copy.note(engine::BUILD_NOTE)?.is_none() && copy.last_sequence()? > 0 {
+    if copy.note(engine::recover::BUILD_NOTE)?.is_none() && copy.last_sequence()? > 0 {
         is_noted(&mut copy, settings)?;
         engine::recover(&mut copy, policy, settings.accept_divergence)?;
     }
@@ -240,8 +242,19 @@ fn serve(
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
-    let app =
-        http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let (texts, stop_of_app) = (http::LongTexts::default(), stopped.clone());
+    let app = http::App {
+        engine,
+        feed,
+        texts,
+        metrics,
+        tokens,
+        closed,
+        loopback,
+        limits,
+        stop: stop_of_app,
+        started,
+    };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
@@ -290,7 +303,7 @@ fn serve(
             tracing::info!("stopped");
             driven.unwrap_or_else(|_| Err("the driver panicked".to_owned())).map_err(ServeError::Driver)
         }
-        Ok(Ok(Err(error))) => Err(ServeError::Storage(error)),
+        Ok(Ok(Err(error))) => Err(error.into()),
         Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
     }
 }

@@ -13,6 +13,8 @@ mod load;
 mod model;
 mod moved;
 mod order;
+mod preconditions;
+mod readers;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]

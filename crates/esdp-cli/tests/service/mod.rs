@@ -117,6 +117,8 @@ pub struct Client {
     address: SocketAddr,
     stream: Option<BufReader<TcpStream>>,
     pub token: Option<String>,
+    /// More headers of every request.
+    pub headers: Vec<(String, String)>,
 }
 
 /// An answer.
@@ -139,7 +141,7 @@ impl Answer {
 
 impl Client {
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, stream: None, token: None }
+        Self { address, stream: None, token: None, headers: Vec::new() }
     }
 
     /// A request, with the error of a connection that broke.
@@ -162,6 +164,9 @@ impl Client {
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.address);
         if let Some(token) = &self.token {
             head += &format!("authorization: Bearer {token}\r\n");
+        }
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {value}\r\n");
         }
         if let Some(body) = body {
             head += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());

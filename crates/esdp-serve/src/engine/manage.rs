@@ -2,7 +2,9 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
-use crate::wire::{ApiError, Code, JobsAnswer, OneOrMany, StartWire, StartedWire, TicketName};
+use crate::wire::{
+    ApiError, ClusterWire, Code, JobsAnswer, OneOrMany, Precondition, StartWire, StartedWire, TicketName,
+};
 use esdp::live::{Effect, Event, WhichTasks};
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
@@ -25,6 +27,16 @@ fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
 }
 
 impl Engine {
+    /// `PUT /v1/cluster`, if a precondition holds. What is so already needs none: a retry whose first answer
+    /// was lost is answered like the first.
+    pub(super) fn put_cluster_if(&mut self, cluster: ClusterDescription, holds: &Precondition) -> Reply {
+        let present = self.core.live().ok().map(|live| live.described());
+        if present != Some(&cluster) {
+            holds.check(present.map(|present| ClusterWire::of(present).tag()).as_deref())?;
+        }
+        self.put_cluster(cluster)
+    }
+
     /// `PUT /v1/cluster`.
     pub(super) fn put_cluster(&mut self, cluster: ClusterDescription) -> Reply {
         let same = self.core.live().is_ok_and(|live| *live.described() == cluster);
@@ -65,13 +77,30 @@ impl Engine {
         let mut answers = Vec::new();
         for (start, name) in starts.list.iter().zip(tickets) {
             let ticket = name.ticket;
-            let fresh = match (&start.server, start.accepted) {
-                (Some(server), _) => self.move_tasks(name, server)?,
-                (None, true) => taken(&self.core.apply(Event::Accepted { ticket })?)?,
-                (None, false) => taken(&self.core.apply(Event::Refused { ticket, why: start.why.clone() })?)?,
+            let (fresh, effects) = match (&start.server, start.accepted) {
+                (Some(server), _) => (self.move_tasks(name, server)?, Vec::new()),
+                (None, accepted) => {
+                    let effects = self.core.apply(match accepted {
+                        true => Event::Accepted { ticket },
+                        false => Event::Refused { ticket, why: start.why.clone() },
+                    })?;
+                    (taken(&effects)?, effects)
+                }
             };
             self.tally.revoked += u64::from(fresh && !start.accepted);
-            answers.push(json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh }));
+            let mut answer = json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh });
+            for effect in effects {
+                let (job, state, why) = match effect {
+                    Effect::Requeued { job, .. } => (job, "waiting", None),
+                    Effect::Lost { job, why } => (job, "lost", Some(why)),
+                    _ => continue,
+                };
+                (answer["job"], answer["state"]) = (json!(job), json!(state));
+                if let Some(why) = why {
+                    answer["why"] = json!(why);
+                }
+            }
+            answers.push(answer);
         }
         match (starts.single, &answers[..]) {
             (true, [one]) => ok(one),
@@ -168,11 +197,30 @@ impl Engine {
         ok(&text)
     }
 
-    /// `GET /v1/state`.
-    pub(super) fn state(&mut self) -> Reply {
-        let text = serde_json::to_string(&self.core.live()?.scheduler().checkpoint());
-        let text = text.map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
-        Ok(Body { status: 200, text })
+    /// `DELETE /v1/departed/{server}`.
+    pub(super) fn forget(&mut self, server: &str) -> Reply {
+        let live = self.core.live()?;
+        if live.scheduler().cluster().servers().iter().any(|name| name == server) {
+            let message = format!("server `{server}` is part of the cluster; reset it to forget its speeds");
+            return Err(ApiError::clash("server", message, "a server that has left"));
+        }
+        let channels = live.scheduler().departed().filter(|(key, _)| key.server == server).count();
+        if channels == 0 && !live.drained().any(|name| name == server) {
+            return Err(ApiError::missing("departed server", server));
+        }
+        taken(&self.core.apply(Event::Forgotten { server: server.to_owned() })?)?;
+        ok(&json!({ "forgotten": server, "channels": channels }))
+    }
+
+    /// `GET /readyz`.
+    pub(super) fn ready(&mut self) -> Reply {
+        match &self.degraded {
+            None => {
+                let (cluster, slot) = (self.core.live().is_ok(), self.core.slot());
+                ok(&json!({ "status": "ready", "cluster": cluster, "slot": slot }))
+            }
+            Some(cause) => Err(ApiError::new(Code::Unavailable, cause.clone())),
+        }
     }
 
     /// `PUT /v1/state`.

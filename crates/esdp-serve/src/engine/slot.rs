@@ -1,7 +1,7 @@
 //! Slots: jobs in, placements out, with the reasons that are kept beside them.
 
 use super::why::{StartWhy, reason_name};
-use super::{Body, Engine, Reply};
+use super::{Body, Engine, Followed, Reply};
 use crate::feed::News;
 use crate::storage::SlotRow;
 use crate::wire::{
@@ -176,20 +176,24 @@ impl Engine {
         }
         Ok(ignored)
     }
+}
 
-    /// `GET /v1/slots/{n}`.
-    pub(super) fn slot_row(&mut self, slot: u64) -> Reply {
-        let row = self.storage.slot(slot).map_err(|error| super::unreadable(&error))?;
-        let row = row.ok_or_else(|| ApiError::missing("slot", &slot.to_string()))?;
-        Ok(Body { status: 200, text: shown(&row).to_string() })
-    }
+/// `GET /v1/slots/{n}`.
+///
+/// # Errors
+/// When there is no such slot, or it cannot be read.
+pub fn slot_row(followed: &mut Followed, slot: u64) -> Result<Value, ApiError> {
+    let row = followed.storage().slot(slot).map_err(|error| super::unreadable(&error))?;
+    row.as_ref().map(shown).ok_or_else(|| ApiError::missing("slot", &slot.to_string()))
+}
 
-    /// `GET /v1/slots`.
-    pub(super) fn last_slots(&mut self, limit: u32) -> Reply {
-        let rows = self.storage.last_slots(limit).map_err(|error| super::unreadable(&error))?;
-        let rows: Vec<Value> = rows.iter().map(shown).collect();
-        Ok(Body { status: 200, text: json!({ "slots": rows }).to_string() })
-    }
+/// `GET /v1/slots`.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn last_slots(followed: &mut Followed, limit: u32) -> Result<Value, ApiError> {
+    let rows = followed.storage().last_slots(limit).map_err(|error| super::unreadable(&error))?;
+    Ok(json!({ "slots": rows.iter().map(shown).collect::<Vec<Value>>() }))
 }
 
 /// A hash of a request, never 0: the same key may come again with the same request only.

@@ -233,6 +233,12 @@ pub trait Storage: Send {
     /// Keeps a note.
     fn save_note(&mut self, name: &str, value: &str) -> Result<(), StorageError>;
 
+    /// A second way to the same data, which only reads: what is committed from then on is seen by it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    fn reader(&self) -> Result<Box<dyn Storage>, StorageError>;
+
     /// The size on the disk, in bytes.
     fn size(&mut self) -> Result<u64, StorageError>;
 }

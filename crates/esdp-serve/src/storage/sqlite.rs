@@ -447,6 +447,11 @@ impl Storage for Sqlite {
         })
     }
 
+    fn reader(&self) -> Result<Box<dyn Storage>, StorageError> {
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        Ok(Box::new(Self::open_read_only(directory)?))
+    }
+
     fn size(&mut self) -> Result<u64, StorageError> {
         let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
         Ok(length(&self.path) + length(&log_of(&self.path)))

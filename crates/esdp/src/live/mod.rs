@@ -80,6 +80,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// Why jobs are lost with a change of the cluster.
+const SERVER_LEFT: &str = "its server has left the cluster";
+const PORT_LEFT: &str = "its port has left the cluster";
+
 /// A live scheduler.
 pub struct Live {
     described: ClusterDescription,
@@ -222,7 +226,7 @@ impl Live {
             Event::SlotDue { slot, free, closed, work: _ } => self.begin_slot(*slot, free, closed),
             Event::Decided(decided) => self.book_decision(decided, effects),
             Event::Accepted { ticket } => self.accept(*ticket),
-            Event::Refused { ticket, why } => self.refuse(*ticket, why, effects),
+            Event::Refused { ticket, why: _ } => self.refuse(*ticket, effects),
             Event::Moved { ticket, tasks, server } => self.move_tasks(*ticket, tasks, server, effects),
             Event::Reported { ticket, tasks, report } => self.report(*ticket, tasks, *report, effects),
             Event::Observed { id, port, group, server, report } => {
@@ -291,10 +295,10 @@ impl Live {
         let moved = self.book.change(&cluster, &change.remap);
         for (_, job, censored) in moved.lost {
             self.censor(&censored);
-            self.lost(job, "its server has left the cluster", effects);
+            self.lost(job, SERVER_LEFT, effects);
         }
         for job in moved.dropped {
-            self.lost(job, "its port has left the cluster", effects);
+            self.lost(job, PORT_LEFT, effects);
         }
         self.scheduler.change(Arc::clone(&cluster));
         self.names = Names::of(&cluster);
