@@ -139,6 +139,28 @@ fn policy_note(spec: &PolicySpec, seed: u64) -> String {
     format!("policy {spec} and seed {seed}")
 }
 
+/// Whether the data notes the policy of the settings; none is noted in new data.
+fn is_noted(storage: &mut dyn Storage, settings: &Settings) -> Result<bool, ServeError> {
+    let asked = policy_note(&settings.policy, settings.seed);
+    match noted_policy(storage)? {
+        Some(found) if found != asked => Err(ServeError::OtherPolicy { found, asked }),
+        found => Ok(found.is_some()),
+    }
+}
+
+/// Sees on a copy in memory whether data of the first version can be served. Opening it brings it to the
+/// present schema, and then the build that wrote it cannot read it any more: but that build is the way out of
+/// every refusal.
+fn try_older(settings: &Settings, policy: &PolicyMaker) -> Result<(), ServeError> {
+    // What cannot be read at all is told when it is opened.
+    let Ok(mut copy) = Sqlite::open_read_only(&settings.data) else { return Ok(()) };
+    if copy.note(engine::recover::BUILD_NOTE)?.is_none() && copy.last_sequence()? > 0 {
+        is_noted(&mut copy, settings)?;
+        engine::recover(&mut copy, policy, settings.accept_divergence)?;
+    }
+    Ok(())
+}
+
 /// Runs a service until it is told to stop by SIGTERM or Ctrl-C; `ready` is called once it listens.
 ///
 /// # Errors
@@ -199,12 +221,10 @@ fn serve(
     }
     let tls = settings.tls.as_ref().map(|(certificate, key)| tls::acceptor(certificate, key));
     let tls = tls.transpose().map_err(io_error("TLS"))?;
+    try_older(settings, &policy)?;
     let mut storage: Box<dyn Storage> = Box::new(Sqlite::open_with(&settings.data, &settings.synchronous)?);
-    let asked = policy_note(&settings.policy, settings.seed);
-    match noted_policy(&mut *storage)? {
-        Some(found) if found != asked => return Err(ServeError::OtherPolicy { found, asked }),
-        Some(_) => {}
-        None => storage.save_note("policy", &asked)?,
+    if !is_noted(&mut *storage, settings)? {
+        storage.save_note("policy", &policy_note(&settings.policy, settings.seed))?;
     }
     let (metrics, feed) = (Arc::new(metrics::Metrics::default()), Arc::new(feed::Feed::default()));
     let engine_settings = EngineSettings {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 /// The note that says which build used the data last. Data of the first version has none.
-const BUILD_NOTE: &str = "build";
+pub(crate) const BUILD_NOTE: &str = "build";
 /// The note that says which version of events it writes.
 const EVENTS_NOTE: &str = "events";
 /// The note of the last event before which frames may give another state than when they were written: an

@@ -43,7 +43,7 @@ pub struct Draw {
     pub wild: bool,
     /// Kinds in the base form only: jobs of one task, or of parts.
     pub base: bool,
-    /// Whether known keys are sent with other requests, which builds before the second version took.
+    /// Whether known keys are sent with other requests. The first version did not notice.
     pub clashes: bool,
     pub made: u64,
 }
