@@ -129,7 +129,6 @@ const PATHS: &[Operation] = &[
         body: Some("Cluster"),
         answer: "ClusterChange",
         errors: CHANGED,
-        ..WRITE
     },
     Operation {
         path: "/v1/slots",

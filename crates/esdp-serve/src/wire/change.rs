@@ -113,7 +113,7 @@ impl ClusterPreview {
             ports: next.ports.len(),
             ..Self::default()
         };
-        let lists: [(PartsOf, fn(&mut ClusterNames) -> &mut Vec<String>); 3] = [
+        let lists: [(PartsOf, NamesOf); 3] = [
             (devices, |names| &mut names.devices),
             (servers, |names| &mut names.servers),
             (ports, |names| &mut names.ports),
@@ -138,6 +138,9 @@ impl ClusterPreview {
 
 /// The parts of a kind by name, each with what makes it what it is.
 type PartsOf = for<'a> fn(&'a ClusterWire) -> Vec<(&'a str, Value)>;
+
+/// The list of a kind.
+type NamesOf = fn(&mut ClusterNames) -> &mut Vec<String>;
 
 fn devices(cluster: &ClusterWire) -> Vec<(&str, Value)> {
     cluster.devices.iter().map(|name| (name.as_str(), Value::Null)).collect()
