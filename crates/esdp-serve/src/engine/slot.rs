@@ -17,6 +17,9 @@ use std::time::Instant;
 /// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are
 /// kept, and a long queue would be kept with each of them.
 const MOST_HELD: usize = 20;
+/// The most work that a decision may take, whatever is asked for: some tens of seconds, in which nobody else is
+/// answered.
+const MOST_WORK: u64 = 1 << 32;
 /// The most jobs that wait or run.
 const MOST_JOBS: usize = 1_000_000;
 
@@ -66,7 +69,7 @@ impl Engine {
             slot: Slot(slot),
             free: request.free.clone(),
             closed: request.closed.clone(),
-            work: request.work,
+            work: request.work.map(|work| work.min(MOST_WORK)),
         };
         let started = Instant::now();
         let mut effects = self.core.apply(event.clone())?;

@@ -27,7 +27,7 @@ pub struct SlotWire {
     /// Servers that take nothing new in this slot.
     #[serde(default)]
     pub closed: Vec<String>,
-    /// The most work that the decision may take, in visits of the solver.
+    /// The most work that the decision may take, in visits of the solver; more than 2^32 counts as that.
     #[serde(default, deserialize_with = "whole::some_large")]
     pub work: Option<u64>,
 }
