@@ -35,6 +35,10 @@ impl Tags {
         }
         let mut tags = Vec::new();
         let mut rest = text.trim();
+        if rest.is_empty() {
+            // A list of none, which the standard allows.
+            return Ok(Self::List(tags));
+        }
         loop {
             let (weak, tag) = match rest.strip_prefix("W/") {
                 Some(tag) => (true, tag),
@@ -108,7 +112,7 @@ mod tests {
         let tags = |text: &str| Tags::parse("If-Match", text);
         let both = Tags::List(vec![(false, "\"a,\"".to_owned()), (true, "\"\"".to_owned())]);
         assert_eq!([tags(" * "), tags("\"a,\" , W/\"\" ")], [Ok(Tags::Any), Ok(both)]);
-        for wrong in ["", "a", "\"a", "\"a\" \"b\"", "\"a\",", "*, \"a\"", "w/\"a\"", "\"a\"b"] {
+        for wrong in [",", "a", "\"a", "\"a\" \"b\"", "\"a\",", "*, \"a\"", "w/\"a\"", "\"a\"b"] {
             assert_eq!(tags(wrong).unwrap_err().code, Code::InvalidValue, "{wrong:?}");
         }
         let holds = |header: &str, text: &str, present: Option<&str>| {
@@ -129,6 +133,8 @@ mod tests {
             ("If-None-Match", "*", Some("\"a\""), false),
             ("If-None-Match", "W/\"a\"", Some("\"a\""), false),
             ("If-None-Match", "\"b\"", Some("\"a\""), true),
+            ("If-Match", "", Some("\"a\""), false),
+            ("If-None-Match", " ", Some("\"a\""), true),
         ] {
             assert_eq!(holds(header, text, present), expected, "{header}: {text} {present:?}");
         }
