@@ -1,9 +1,9 @@
 //! What a start costs: the journal of a real service with gangs, replayed as a start replays it.
 //!
 //! A service keeps what it is told and what it decides, as ever but for the syncs; clients submit jobs of the
-//! preset `gang`, report each placement and end the jobs. Then the journal is read twice without its snapshot:
-//! once only to parse its frames, once to book them. Seconds are those of the processor, so that others on the
-//! machine do not count.
+//! preset `gang`, report each placement and end the jobs. Then the journal is read twice without its
+//! snapshot: once only to parse its frames, once to book them. Seconds are those of the processor, so that
+//! others on the machine do not count.
 
 use anyhow::{Context, anyhow, ensure};
 use esdp::model::ClusterDescription;

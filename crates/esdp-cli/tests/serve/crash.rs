@@ -41,13 +41,17 @@ struct Worker {
     slots: Vec<(String, String)>,
     /// Reports that were answered.
     reports: Vec<String>,
+    /// Jobs that were ended, and answered.
+    ended: Vec<String>,
+    /// Jobs whose start was taken back: they may start once more.
+    revoked: HashSet<String>,
 }
 
 impl Worker {
     fn new(id: u64) -> Self {
         let dice = Dice::new(id + 1);
-        let (slots, reports) = (Vec::new(), Vec::new());
-        Self { id, dice, made: 0, open: None, next: Vec::new(), slots, reports }
+        let (slots, reports, ended, revoked) = (Vec::new(), Vec::new(), Vec::new(), HashSet::new());
+        Self { id, dice, made: 0, open: None, next: Vec::new(), slots, reports, ended, revoked }
     }
 
     /// The next request: what an earlier answer asks for, or something new.
@@ -99,18 +103,25 @@ impl Worker {
             assert_eq!(answer["accepted"], 1, "{body}");
             self.reports.push(request.body.clone());
         }
+        if let Some(job) = request.path.strip_prefix("/v1/jobs/") {
+            self.ended.push(job.to_owned());
+        }
         if request.path == "/v1/slots" {
             self.slots.push((request.body.clone(), body.to_owned()));
-            let mut jobs = HashSet::new();
+            let mut tickets = HashMap::new();
             for placement in answer["placements"].as_array().unwrap() {
-                jobs.insert(placement["job"].as_str().unwrap().to_owned());
+                let text = |key: &str| placement[key].as_str().unwrap().to_owned();
+                tickets.insert(text("job"), text("ticket"));
             }
-            // Jobs of others may start in this slot; whoever is told ends them.
-            for job in jobs {
-                self.next.push(Request {
-                    method: "DELETE",
-                    path: format!("/v1/jobs/{job}"),
-                    body: String::new(),
+            // Jobs of others may start in this slot; whoever is told ends them, or takes the start back.
+            for (job, ticket) in tickets {
+                self.next.push(match self.dice.roll(10) {
+                    0 => {
+                        self.revoked.insert(job);
+                        let body = json!({"ticket": ticket, "accepted": false}).to_string();
+                        Request { method: "POST", path: "/v1/starts".to_owned(), body }
+                    }
+                    _ => Request { method: "DELETE", path: format!("/v1/jobs/{job}"), body: String::new() },
                 });
             }
         }
@@ -214,7 +225,12 @@ fn nothing_that_was_answered_is_lost_or_doubled() {
 /// Every answer comes again as it was, every report is known, no job was started twice.
 fn check_answers(client: &mut Client, workers: &[Worker]) {
     let mut started: HashMap<String, String> = HashMap::new();
+    let revoked = workers.iter().flat_map(|worker| &worker.revoked);
+    let revoked: HashSet<&str> = revoked.map(String::as_str).collect();
     for worker in workers {
+        for job in worker.ended.iter().rev().take(LAST_KEYS) {
+            assert_eq!(client.ok("DELETE", &format!("/v1/jobs/{job}"), "")["was"], "over", "{job}");
+        }
         for (request, answer) in worker.slots.iter().rev().take(LAST_KEYS) {
             let again = client.send("POST", "/v1/slots", request);
             assert_eq!(again.body, *answer, "{request}");
@@ -225,7 +241,7 @@ fn check_answers(client: &mut Client, workers: &[Worker]) {
                 answer["placements"].as_array().unwrap().iter().map(|p| p["job"].as_str().unwrap()).collect();
             for job in jobs {
                 let before = started.insert(job.to_owned(), key.clone());
-                assert_eq!(before, None, "{job} was started by {key}, too");
+                assert!(before.is_none() || revoked.contains(job), "{job} was started by {key}, too");
             }
         }
         let recent = worker.reports.len().saturating_sub(LAST_REPORTS);

@@ -1,4 +1,4 @@
-//! A client that draws requests, sends them until they are answered, and holds each answer against the ledger.
+//! A client that draws requests, sends them until they are answered, and holds each answer against a ledger.
 
 use super::draw::Draw;
 use super::ledger::{Checked, Ledger, list, text};
