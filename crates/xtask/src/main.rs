@@ -40,8 +40,6 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test        Runs every check the project has
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
-  numbers     Measures what is cheap to measure, and rewrites these parts of docs/numbers.md
-  picture     Takes the picture of the dashboard for the README, in Chromium
   help        Prints this help
 
 Long forms of tests of `esdp serve`, optimised:
@@ -52,6 +50,11 @@ Long forms of tests of `esdp serve`, optimised:
 
 Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with overflow checks:
   fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
+
+For the README and the documents:
+  numbers  Measures what is cheap to measure, and rewrites these parts of docs/numbers.md; `--check`
+           fails if one has moved
+  picture  Takes the picture of the dashboard for the README, in Chromium
 
 More of `esdp slurm`, as root:
   slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie
@@ -104,9 +107,9 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         }
         Some("test") => test::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
+        Some("slurm-trixie") => trixie::main(&args[1..]),
         Some("numbers") => numbers::main(&args[1..]),
         Some("picture") => picture::main(&args[1..]),
-        Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => {

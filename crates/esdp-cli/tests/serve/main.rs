@@ -5,11 +5,11 @@ mod access;
 mod api;
 mod crash;
 mod deploy;
+mod example;
 mod faults;
 mod hostile;
 mod load;
 mod order;
-mod readme;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]
