@@ -12,28 +12,33 @@
 //! | [`serve`] | `esdp serve`, `esdp journal`, `esdp token`: the live scheduler as a service |
 //! | [`slurm`] | `esdp slurm`, `esdp report`: learned speeds on a Slurm cluster |
 //! | [`demo`], [`load`] | `esdp demo`, `esdp load`: a simulated cluster behind a service |
-//! | [`shell`] | `esdp completions`, `esdp man` |
+//! | [`shell`], `cite` | `esdp completions`, `esdp man`; `esdp cite` |
+//! | `healthcheck` | `esdp healthcheck`: whether a service can decide |
 //! | [`expect`] | thresholds for scripts |
 //! | `files`, `parts`, `store`, `figures` | result files, whole or not at all; to resume from; figures |
 //! | [`scenario`] | `esdp scenario`, `esdp presets`, `esdp policies`: what a scenario may say |
 //! | [`source`] | which scenario: a file or a preset, with flags on top |
 //! | `exit`, `interrupt` | exit codes, and one sentence for every failure; Ctrl-C |
 //! | `output`, `progress` | standard output, progress on terminals |
+//! | `provenance` | which build made a result |
 //!
 //! Simulations and their results are in `esdp-engine`, figures and reports in `esdp-report`. This is a
 //! library so that tests can reach the commands' cores in-process; nothing here is meant for other programs.
 
 pub mod bench;
+mod cite;
 pub mod demo;
 mod exit;
 pub mod expect;
 mod figures;
 mod files;
+mod healthcheck;
 mod interrupt;
 pub mod load;
 mod output;
 mod parts;
 mod progress;
+mod provenance;
 pub mod replay;
 pub mod reproduce;
 pub mod run;
@@ -77,7 +82,8 @@ with one sentence on standard error; 130 interrupted, what is done is kept.";
 ///
 /// Without a command: `esdp run`, several policies on the paper's default scenario.
 #[derive(Debug, Parser)]
-#[command(name = "esdp", version, after_help = EXAMPLES)]
+#[command(name = "esdp", after_help = EXAMPLES)]
+#[command(version = provenance::VERSION, long_version = provenance::LONG_VERSION.as_str())]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -104,6 +110,8 @@ enum Command {
     Load(load::LoadArgs),
     Journal(serve::JournalArgs),
     Token(serve::TokenArgs),
+    Healthcheck(healthcheck::HealthcheckArgs),
+    Cite(cite::CiteArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -135,6 +143,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Command::Load(args)) => load::run(&args),
             Some(Command::Journal(args)) => serve::run_journal(&args),
             Some(Command::Token(args)) => serve::run_token(&args),
+            Some(Command::Healthcheck(args)) => healthcheck::run(&args),
+            Some(Command::Cite(args)) => cite::run(&args),
             Some(Command::Completions(args)) => shell::run_completions(&args, Cli::command()),
             Some(Command::Man(args)) => shell::run_man(&args, Cli::command()),
         }

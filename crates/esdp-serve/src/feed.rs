@@ -1,8 +1,6 @@
-//! News for those who watch, and the last state that was left for them.
+//! News for those who watch.
 
-use crate::engine::View;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
@@ -35,19 +33,17 @@ struct Kept {
     dropped: u64,
 }
 
-/// Where the engine leaves news and the state.
+/// Where the engine leaves news.
 #[derive(Debug)]
 pub struct Feed {
     kept: Mutex<Kept>,
     sender: broadcast::Sender<News>,
-    view: Mutex<Option<Arc<View>>>,
-    watchers: AtomicUsize,
 }
 
 impl Default for Feed {
     fn default() -> Self {
         let (sender, _) = broadcast::channel(KEPT);
-        Self { kept: Mutex::default(), sender, view: Mutex::default(), watchers: AtomicUsize::new(0) }
+        Self { kept: Mutex::default(), sender }
     }
 }
 
@@ -71,45 +67,15 @@ impl Feed {
         }
     }
 
-    pub(crate) fn publish(&self, view: Arc<View>) {
-        *self.view.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
-    }
-
-    /// The last state that was published.
-    pub fn latest(&self) -> Option<Arc<View>> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Whether anybody watches.
-    pub fn is_watched(&self) -> bool {
-        self.watchers.load(Relaxed) > 0
-    }
-
     /// News after an id as far as it is kept, whether some is missing, and all that comes.
-    pub fn watch(self: &Arc<Self>, after: Option<u64>) -> (Vec<News>, bool, FeedWatcher) {
+    pub fn watch(&self, after: Option<u64>) -> (Vec<News>, bool, broadcast::Receiver<News>) {
         // Subscribed before looking: what comes in between is seen twice and told apart by its id, not
         // missed.
         let receiver = self.sender.subscribe();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        self.watchers.fetch_add(1, Relaxed);
-        let watch = FeedWatcher { receiver, feed: Arc::clone(self) };
-        let Some(after) = after else { return (Vec::new(), false, watch) };
+        let Some(after) = after else { return (Vec::new(), false, receiver) };
         let missed = kept.news.iter().filter(|news| news.id > after).cloned().collect();
         let gap = after < kept.dropped;
-        (missed, gap, watch)
-    }
-}
-
-/// One who watches.
-#[derive(Debug)]
-pub struct FeedWatcher {
-    /// What comes.
-    pub receiver: broadcast::Receiver<News>,
-    feed: Arc<Feed>,
-}
-
-impl Drop for FeedWatcher {
-    fn drop(&mut self) {
-        self.feed.watchers.fetch_sub(1, Relaxed);
+        (missed, gap, receiver)
     }
 }

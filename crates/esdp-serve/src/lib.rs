@@ -4,7 +4,9 @@
 //!            HTTP                  bounded queue              SQLite
 //! clients --> handlers --commands--> engine thread: apply -- one commit (fsync) per batch --> journal
 //!    ^                                  |
-//!    +----------- answers, after that --+--> news (server-sent events), figures, views
+//!    +----------- answers, after that --+--> news (server-sent events), figures
+//!    |                                  | frames
+//!    +----------- reads ----- a second copy of the state, in a thread of its own
 //! ```
 //!
 //! All that is known is in the core, all that changes it goes through [`esdp::live::Live::apply`], and the
@@ -14,7 +16,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`wire`] | requests, answers and errors, as they go over the wire |
-//! | [`engine`] | the one thread that owns the core and the journal |
+//! | [`engine`] | the one thread that owns the core and the journal, and the copy for readers |
 //! | [`storage`] | the seam to what keeps events, and SQLite behind it |
 //! | [`http`] | routes, roles, limits, connections |
 //! | [`metrics`], [`feed`] | figures and news for those who watch |
@@ -123,8 +125,12 @@ pub fn policy_maker(spec: &PolicySpec, seed: u64) -> Result<PolicyMaker, SpecErr
 /// The note of the policy in the data, in today's words: what is `esdp-index` was `esdp` in the first
 /// versions, and had parameters. Its journal is played again by `esdp-index` alone, which decides as it did.
 fn noted_policy(storage: &mut dyn Storage) -> Result<Option<String>, StorageError> {
+    Ok(storage.note("policy")?.map(|note| todays_policy(&note)))
+}
+
+fn todays_policy(note: &str) -> String {
     let (then, now) = (r#"{"name":"esdp","kappa":"#, r#"{"name":"esdp-index","kappa":"#);
-    Ok(storage.note("policy")?.map(|note| note.replacen(then, now, 1)))
+    note.replacen(then, now, 1)
 }
 
 /// What a policy is called in the data.
@@ -133,12 +139,48 @@ fn policy_note(spec: &PolicySpec, seed: u64) -> String {
     format!("policy {spec} and seed {seed}")
 }
 
+/// Whether the data notes the policy of the settings; none is noted in new data.
+fn is_noted(storage: &mut dyn Storage, settings: &Settings) -> Result<bool, ServeError> {
+    let asked = policy_note(&settings.policy, settings.seed);
+    match noted_policy(storage)? {
+        Some(found) if found != asked => Err(ServeError::OtherPolicy { found, asked }),
+        found => Ok(found.is_some()),
+    }
+}
+
+/// Sees on a copy in memory whether data of the first version can be served. Opening it brings it to the
+/// present schema, and then the build that wrote it cannot read it any more: but that build is the way out of
+/// every refusal.
+fn try_older(settings: &Settings, policy: &PolicyMaker) -> Result<(), ServeError> {
+    // What cannot be read at all is told when it is opened.
+    let Ok(mut copy) = Sqlite::open_read_only(&settings.data) else { return Ok(()) };
+    if copy.note(engine::recover::BUILD_NOTE)?.is_none() && copy.last_sequence()? > 0 {
+        is_noted(&mut copy, settings)?;
+        engine::recover(&mut copy, policy, settings.accept_divergence)?;
+    }
+    Ok(())
+}
+
 /// Runs a service until it is told to stop by SIGTERM or Ctrl-C; `ready` is called once it listens.
 ///
 /// # Errors
 /// When it cannot start, or the engine stops.
 pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
-    serve(settings, ready, None)
+    let policy = policy_maker(&settings.policy, settings.seed)?;
+    serve(settings, policy, ready, None)
+}
+
+/// Runs a service that decides by a policy of one's own. The data notes it under the name in the settings: a
+/// policy that keeps another state belongs under another name or seed.
+///
+/// # Errors
+/// When it cannot start, or the engine stops.
+pub fn run_policy(
+    settings: &Settings,
+    policy: PolicyMaker,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    serve(settings, policy, ready, None)
 }
 
 /// What drives a service from a thread of its own in the same process; the service stops when it returns.
@@ -153,11 +195,13 @@ pub fn run_with(
     ready: impl FnOnce(SocketAddr),
     driver: impl FnOnce(&engine::Client) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
-    serve(settings, ready, Some(Box::new(driver)))
+    let policy = policy_maker(&settings.policy, settings.seed)?;
+    serve(settings, policy, ready, Some(Box::new(driver)))
 }
 
 fn serve(
     settings: &Settings,
+    policy: PolicyMaker,
     ready: impl FnOnce(SocketAddr),
     driver: Option<Driver>,
 ) -> Result<(), ServeError> {
@@ -177,12 +221,10 @@ fn serve(
     }
     let tls = settings.tls.as_ref().map(|(certificate, key)| tls::acceptor(certificate, key));
     let tls = tls.transpose().map_err(io_error("TLS"))?;
+    try_older(settings, &policy)?;
     let mut storage: Box<dyn Storage> = Box::new(Sqlite::open_with(&settings.data, &settings.synchronous)?);
-    let asked = policy_note(&settings.policy, settings.seed);
-    match noted_policy(&mut *storage)? {
-        Some(found) if found != asked => return Err(ServeError::OtherPolicy { found, asked }),
-        Some(_) => {}
-        None => storage.save_note("policy", &asked)?,
+    if !is_noted(&mut *storage, settings)? {
+        storage.save_note("policy", &policy_note(&settings.policy, settings.seed))?;
     }
     let (metrics, feed) = (Arc::new(metrics::Metrics::default()), Arc::new(feed::Feed::default()));
     let engine_settings = EngineSettings {
@@ -190,8 +232,8 @@ fn serve(
         most_exploration: settings.max_exploration,
         snapshot_events: settings.snapshot_events,
         kept_slots: settings.kept_slots,
+        accept_divergence: settings.accept_divergence,
     };
-    let policy = policy_maker(&settings.policy, settings.seed)?;
     let started = Instant::now();
     let (engine, thread) =
         Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
@@ -200,8 +242,21 @@ fn serve(
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
-    let app =
-        http::App { engine, feed, metrics, tokens, closed, loopback, limits, stop: stopped.clone(), started };
+    let version = settings.version.clone();
+    let (texts, stop_of_app) = (http::LongTexts::default(), stopped.clone());
+    let app = http::App {
+        engine,
+        feed,
+        texts,
+        metrics,
+        tokens,
+        closed,
+        loopback,
+        limits,
+        stop: stop_of_app,
+        started,
+        version,
+    };
     let app = Arc::new(app);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
@@ -250,7 +305,7 @@ fn serve(
             tracing::info!("stopped");
             driven.unwrap_or_else(|_| Err("the driver panicked".to_owned())).map_err(ServeError::Driver)
         }
-        Ok(Ok(Err(error))) => Err(ServeError::Storage(error)),
+        Ok(Ok(Err(error))) => Err(error.into()),
         Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
     }
 }

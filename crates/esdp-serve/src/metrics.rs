@@ -2,7 +2,7 @@
 
 mod text;
 
-use crate::engine::View;
+use crate::engine::{ChannelRow, Overview, ServerRow};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -69,6 +69,8 @@ pub struct Metrics {
     pub queue: AtomicU64,
     /// 1 while nothing can be written.
     pub degraded: AtomicU64,
+    /// Frames that gave another state at the start than when they were written.
+    pub divergences: AtomicU64,
     /// Connections that are open.
     pub connections: AtomicU64,
     /// Requests by the first digit of their status.
@@ -106,8 +108,8 @@ impl Metrics {
         *self.regret.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The page that Prometheus reads.
-    pub fn page(&self, view: Option<&View>) -> String {
+    /// The page that Prometheus reads, but for the [`state`].
+    pub fn page(&self) -> String {
         let mut page = Page::default();
         let count = |counter: &AtomicU64| counter.load(Relaxed) as f64;
         page.histogram("esdp_decision_seconds", "Time to decide a slot.", &self.decisions);
@@ -150,6 +152,12 @@ impl Metrics {
             "1 while the journal cannot be written.",
             count(&self.degraded),
         );
+        page.one(
+            "esdp_journal_divergences_total",
+            "counter",
+            "Frames that gave another state at the start than when they were written, and were accepted.",
+            count(&self.divergences),
+        );
         if let Some(bytes) = memory() {
             page.one(
                 "process_resident_memory_bytes",
@@ -163,9 +171,6 @@ impl Metrics {
         for (class, counter) in self.requests.iter().enumerate().skip(1) {
             page.sample("esdp_http_requests_total", &[("status", &format!("{class}xx"))], count(counter));
         }
-        if let Some(view) = view {
-            state(&mut page, view);
-        }
         page.finish()
     }
 }
@@ -178,9 +183,10 @@ pub fn memory() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Figures of the state.
-fn state(page: &mut Page, view: &View) {
-    let (explored, all) = view.exploration;
+/// Figures of the state: the rest of the page. Of channels, those that were tried.
+pub fn state(overview: &Overview, channels: &[ChannelRow], servers: &[ServerRow]) -> String {
+    let mut page = Page::default();
+    let (explored, all) = overview.exploration;
     let ratio = if all > 0 { explored as f64 / all as f64 } else { 0.0 };
     page.one(
         "esdp_exploration_ratio",
@@ -188,42 +194,41 @@ fn state(page: &mut Page, view: &View) {
         "Share of exploration among the tasks started lately.",
         ratio,
     );
-    page.one("esdp_slot", "gauge", "The last slot.", view.slot as f64);
-    page.one("esdp_jobs_running", "gauge", "Jobs that run.", view.running as f64);
+    page.one("esdp_slot", "gauge", "The last slot.", overview.slot as f64);
+    page.one("esdp_jobs_running", "gauge", "Jobs that run.", overview.running as f64);
     page.family("esdp_jobs_waiting", "gauge", "Jobs that wait, by reason.");
-    for (reason, count) in &view.waiting {
+    for (reason, count) in &overview.waiting {
         page.sample("esdp_jobs_waiting", &[("reason", reason)], *count as f64);
     }
     page.family("esdp_device_capacity", "gauge", "Devices of the cluster.");
-    for device in &view.devices {
+    for device in &overview.devices {
         page.sample("esdp_device_capacity", &[("device", &device.device)], device.capacity as f64);
     }
     page.family("esdp_device_used", "gauge", "Devices that jobs hold.");
-    for device in &view.devices {
+    for device in &overview.devices {
         page.sample("esdp_device_used", &[("device", &device.device)], device.used as f64);
     }
-    page.one("esdp_journal_events_total", "counter", "Events in the journal.", view.sequence as f64);
-    let since = view.sequence.saturating_sub(view.snapshot) as f64;
+    page.one("esdp_journal_events_total", "counter", "Events in the journal.", overview.sequence as f64);
+    let since = overview.sequence.saturating_sub(overview.snapshot) as f64;
     page.one("esdp_journal_events_since_snapshot", "gauge", "Events that a restart replays.", since);
-    page.one("esdp_database_bytes", "gauge", "Size of the database.", view.database_bytes as f64);
+    page.one("esdp_database_bytes", "gauge", "Size of the database.", overview.database_bytes as f64);
     page.one(
         "esdp_advice_compared_total",
         "counter",
         "Tasks compared with advice.",
-        view.advice.compared as f64,
+        overview.advice.compared as f64,
     );
     page.one(
         "esdp_advice_gain",
         "gauge",
         "What advice would have been worth, in net utility.",
-        view.advice.gain,
+        overview.advice.gain,
     );
     page.family("esdp_advice_gain_bound", "gauge", "The ends of its 95 % interval.");
-    page.sample("esdp_advice_gain_bound", &[("bound", "low")], view.advice.interval.0);
-    page.sample("esdp_advice_gain_bound", &[("bound", "high")], view.advice.interval.1);
+    page.sample("esdp_advice_gain_bound", &[("bound", "low")], overview.advice.interval.0);
+    page.sample("esdp_advice_gain_bound", &[("bound", "high")], overview.advice.interval.1);
     page.family("esdp_channel_speed", "gauge", "Estimated speed by port and server, in the port's unit.");
-    let tried = || view.channels.iter().filter(|row| row.count > 0.0);
-    for row in tried() {
+    for row in channels {
         page.sample(
             "esdp_channel_speed",
             &[("port", &row.port), ("group", &row.group), ("server", &row.server)],
@@ -231,7 +236,7 @@ fn state(page: &mut Page, view: &View) {
         );
     }
     page.family("esdp_channel_speed_bound", "gauge", "The ends of its confidence interval.");
-    for (row, (low, high)) in tried().filter_map(|row| Some((row, row.interval?))) {
+    for (row, (low, high)) in channels.iter().filter_map(|row| Some((row, row.interval?))) {
         for (bound, value) in [("low", low), ("high", high)] {
             let labels =
                 [("port", &*row.port), ("group", &row.group), ("server", &row.server), ("bound", bound)];
@@ -239,14 +244,15 @@ fn state(page: &mut Page, view: &View) {
         }
     }
     page.family("esdp_server_factor", "gauge", "Learned speed of a server as a multiple of what is usual.");
-    for row in &view.servers {
+    for row in servers {
         if let Some(factor) = row.factor {
             page.sample("esdp_server_factor", &[("server", &row.name)], factor);
         }
     }
     page.family("esdp_server_slow", "gauge", "1 for servers that are slow beyond doubt.");
-    for row in view.servers.iter().filter(|row| row.factor.is_some()) {
+    for row in servers.iter().filter(|row| row.factor.is_some()) {
         let slow = f64::from(u8::from(row.verdict == esdp::live::Verdict::Slow));
         page.sample("esdp_server_slow", &[("server", &row.name)], slow);
     }
+    page.finish()
 }

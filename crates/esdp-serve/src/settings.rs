@@ -89,6 +89,11 @@ pub struct Settings {
     pub limits: Limits,
     /// SQLite's `synchronous`.
     pub synchronous: String,
+    /// Whether to go on although the journal gives another state than when it was written; only a flag says
+    /// so, for one start.
+    pub accept_divergence: bool,
+    /// The version with its commit, for `GET /v1/status` and the dashboard.
+    pub version: String,
 }
 
 /// Where data is kept if nothing else is said.
@@ -180,6 +185,8 @@ impl SettingsFile {
             kept_slots: self.kept_slots.unwrap_or(20_000),
             limits,
             synchronous,
+            accept_divergence: false,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         })
     }
 }

@@ -1,4 +1,6 @@
 //! Who may do what. A token is 256 random bits; only its hash is kept, beside the journal, in `tokens.json`.
+//! Without this file everybody who can reach the service may use it. Once the file exists, the service is closed
+//! for good: if its last token is revoked, nobody may come in.
 //!
 //! A random token needs no slow hash: nobody guesses 256 bits. Hashes are compared in constant time, all of
 //! them for every request, so that the time of an answer says nothing about which one was near.
@@ -74,8 +76,31 @@ fn write(directory: &Path, file: &TokenFile) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut to = options.open(&beside)?;
     io::Write::write_all(&mut to, &serde_json::to_vec_pretty(file)?)?;
+    // Root makes tokens for a service that runs as somebody else, who must be able to read them.
+    #[cfg(unix)]
+    if let Ok(owner) = fs::metadata(directory) {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if to.metadata()?.uid() != owner.uid() {
+            fchown(&to, Some(owner.uid()), Some(owner.gid()))?;
+        }
+    }
     to.sync_all()?;
-    fs::rename(beside, path)
+    fs::rename(beside, path)?;
+    // The new name is on the disk as well when this returns.
+    #[cfg(unix)]
+    fs::File::open(directory)?.sync_all()?;
+    Ok(())
+}
+
+/// Waits until no other process changes the tokens of a directory; held until it is dropped.
+fn lock(directory: &Path) -> io::Result<fs::File> {
+    let mut options = fs::File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(directory.join("tokens.lock"))?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Makes a token and keeps its hash; the token itself is shown once and never again.
@@ -84,6 +109,7 @@ fn write(directory: &Path, file: &TokenFile) -> io::Result<()> {
 /// When the name is taken or the file cannot be written.
 pub fn create(directory: &Path, name: &str, role: Role) -> io::Result<String> {
     fs::create_dir_all(directory)?;
+    let _lock = lock(directory)?;
     let mut file = read(directory)?;
     if file.tokens.iter().any(|token| token.name == name) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("a token named `{name}` exists")));
@@ -110,6 +136,7 @@ pub fn list(directory: &Path) -> io::Result<Vec<TokenEntry>> {
 /// # Errors
 /// When there is none of this name or the file cannot be written.
 pub fn revoke(directory: &Path, name: &str) -> io::Result<()> {
+    let _lock = lock(directory)?;
     let mut file = read(directory)?;
     let before = file.tokens.len();
     file.tokens.retain(|token| token.name != name);
@@ -122,7 +149,8 @@ pub fn revoke(directory: &Path, name: &str) -> io::Result<()> {
 #[derive(Debug, Default)]
 struct Known {
     looked: Option<Instant>,
-    changed: Option<SystemTime>,
+    /// What tells one file from the next: a change replaces it.
+    seen: Option<(SystemTime, u64, u64)>,
     /// Whether a token is needed.
     any: bool,
     hashes: Vec<(Role, [u8; 32])>,
@@ -153,7 +181,7 @@ impl Tokens {
         [None, Some(Role::Reader), Some(Role::Reporter), Some(Role::Operator)][found as usize]
     }
 
-    /// Whether there is any, as far as can be told: a file that cannot be read may hold some.
+    /// Whether a token is needed: one was made here, even if it was revoked since, or may have been.
     pub fn any(&self) -> bool {
         self.fresh().any
     }
@@ -164,18 +192,31 @@ impl Tokens {
             return known;
         }
         known.looked = Some(Instant::now());
-        let changed = fs::metadata(path(&self.directory)).and_then(|file| file.modified()).ok();
-        if changed != known.changed || changed.is_none() {
-            // A file that cannot be read lets nobody in.
-            let read = read(&self.directory).map(|file| file.tokens);
-            known.any = read.as_ref().map_or(true, |tokens| !tokens.is_empty());
-            let tokens = read.unwrap_or_default();
+        let seen = seen(&path(&self.directory));
+        if !matches!(&seen, Ok(seen) if known.seen == Some(*seen)) {
+            // A file that cannot be read lets nobody in, and one that has been there stays in force.
+            let read = read(&self.directory);
+            if let Err(error) = &read {
+                let file = path(&self.directory);
+                tracing::error!(file = %file.display(), %error, "the tokens cannot be read; nobody is let in");
+            }
+            known.any |= !matches!(&seen, Err(error) if error.kind() == io::ErrorKind::NotFound);
+            let tokens = read.map(|file| file.tokens).unwrap_or_default();
             let hash = |token: &TokenEntry| HEXLOWER.decode(token.hash.as_bytes()).ok()?.try_into().ok();
             known.hashes = tokens.iter().filter_map(|token| Some((token.role, hash(token)?))).collect();
-            known.changed = changed;
+            known.seen = seen.ok();
         }
         known
     }
+}
+
+fn seen(path: &Path) -> io::Result<(SystemTime, u64, u64)> {
+    let file = fs::metadata(path)?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&file);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Ok((file.modified()?, inode, file.len()))
 }
 
 #[cfg(test)]
@@ -201,6 +242,38 @@ mod tests {
         assert!(revoke(dir.path(), "grafana").is_err());
         assert_eq!(Tokens::new(dir.path()).role(&reader), None);
         assert_eq!(list(dir.path()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_last_token_does_not_open_the_service() {
+        let dir = tempfile::tempdir().unwrap();
+        create(dir.path(), "ops", Role::Operator).unwrap();
+        revoke(dir.path(), "ops").unwrap();
+        assert!(Tokens::new(dir.path()).any());
+        let running = Tokens::new(dir.path());
+        assert!(running.any());
+        fs::remove_file(path(dir.path())).unwrap();
+        running.known.lock().unwrap().looked = None;
+        assert!(running.any(), "a file that has gone is no reason to let anybody in");
+    }
+
+    #[test]
+    fn tokens_that_are_made_and_revoked_at_once_are_kept_and_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        create(dir.path(), "first", Role::Reader).unwrap();
+        for round in 0..25 {
+            let name = |number: usize| format!("t{round}-{number}");
+            std::thread::scope(|scope| {
+                let revokes = (round > 0).then(|| format!("t{}-0", round - 1));
+                for number in 0..8 {
+                    scope.spawn(move || create(dir.path(), &name(number), Role::Reader).unwrap());
+                }
+                scope.spawn(|| revokes.iter().for_each(|name| revoke(dir.path(), name).unwrap()));
+            });
+        }
+        let names: Vec<String> = list(dir.path()).unwrap().into_iter().map(|token| token.name).collect();
+        assert_eq!(names.len(), 1 + 25 * 8 - 24, "{names:?}");
+        assert!((0..24).all(|round| !names.contains(&format!("t{round}-0"))));
     }
 
     #[test]

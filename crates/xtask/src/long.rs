@@ -27,7 +27,7 @@ const CHECKED: &str = "checked";
 pub(crate) const CLI: &str = "esdp-cli";
 const SERVE: &str = "serve";
 
-const LONG: [Long; 6] = [
+const LONG: [Long; 8] = [
     Long {
         name: "crash",
         package: CLI,
@@ -54,6 +54,24 @@ const LONG: [Long; 6] = [
         flag: "--examples",
         variable: "ESDP_EXAMPLES",
         default: 500,
+    },
+    Long {
+        name: "model",
+        package: CLI,
+        test: SERVE,
+        module: "model::",
+        flag: "--operations",
+        variable: "ESDP_OPERATIONS",
+        default: 20_000,
+    },
+    Long {
+        name: "builds",
+        package: CLI,
+        test: SERVE,
+        module: "builds::",
+        flag: "--kills",
+        variable: "ESDP_KILLS",
+        default: 1000,
     },
     Long {
         name: "soak",

@@ -14,6 +14,7 @@ mod book;
 mod cargo;
 mod chromium;
 mod deny;
+mod dist;
 mod highspy;
 mod links;
 mod long;
@@ -29,6 +30,7 @@ mod strace;
 mod test;
 mod tool;
 mod trixie;
+mod upgrade;
 
 use std::process::ExitCode;
 
@@ -40,13 +42,22 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test        Runs every check the project has
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
+  dist        Makes what a release consists of, in target/dist, and tries it: tarball, deb, crates,
+              bill of materials and checksums; `--target TRIPLE` for another target, `--dev` for a
+              quick one of the unoptimised binary
   help        Prints this help
 
 Long forms of tests of `esdp serve`, optimised:
   crash    Kills it under load, 1000 times or `--times N`, and checks what is left
   hostile  Sends 10000 or `--requests N` broken, oversized and slow requests, and measures a good client
   schema   Sends 500 or `--examples N` requests to each operation of its OpenAPI document by schemathesis
+  model    Sends 20000 or `--operations N` requests and holds the answers against a second model of the API
+  builds   Kills two builds in turn on the same data, 1000 times or `--kills N`
   soak     Plays against it for 1200 or `--seconds N`, and measures its memory and its database
+
+Other builds of `esdp serve`, from commits of this repository:
+  upgrade COMMIT  Builds it, kills it on data of its own 20 times or `--kills N`, goes on with the present
+                  build, and back; with `--write` it writes the fixtures of the test command instead
 
 Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with overflow checks:
   fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
@@ -106,10 +117,12 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
             Ok(())
         }
         Some("test") => test::main(&args[1..]),
+        Some("dist") => dist::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
         Some("slurm-trixie") => trixie::main(&args[1..]),
         Some("numbers") => numbers::main(&args[1..]),
         Some("picture") => picture::main(&args[1..]),
+        Some("upgrade") => upgrade::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => {

@@ -10,7 +10,7 @@ use crate::programs::{EVERY, Manner, Program};
 use crate::seconds::{Row, Summary};
 use crate::slurm::{OF_SLURM, SLURM, is_started_by};
 use crate::strace::STRACE;
-use crate::{Failure, axe, book, deny, highspy, programs, real, schemathesis};
+use crate::{Failure, axe, book, deny, dist, highspy, programs, real, schemathesis};
 
 const HELP: &str = "\
 Runs every check the project has. The first two come first, and the command ends
@@ -32,6 +32,8 @@ Steps (all of them when none is named):
   doc      the documentation of the code builds without a warning
   book     every link between the documents leads somewhere, and their site
            builds, in target/book/site, with mdbook, which is built once
+  dist     what a release consists of can be made of the unoptimised binary, and
+           works: the tarball unpacked, the Debian package installed below a folder
   deny     licences, sources and duplicates of the dependencies, and known
            vulnerabilities where the database of advisories can be reached
 
@@ -62,12 +64,22 @@ enum Step {
     Doctest,
     Doc,
     Book,
+    Dist,
     Deny,
 }
 
 impl Step {
-    const ALL: [Self; 8] =
-        [Self::Fmt, Self::Clippy, Self::Test, Self::Slurm, Self::Doctest, Self::Doc, Self::Book, Self::Deny];
+    const ALL: [Self; 9] = [
+        Self::Fmt,
+        Self::Clippy,
+        Self::Test,
+        Self::Slurm,
+        Self::Doctest,
+        Self::Doc,
+        Self::Book,
+        Self::Dist,
+        Self::Deny,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -78,6 +90,7 @@ impl Step {
             Self::Doctest => "doctest",
             Self::Doc => "doc",
             Self::Book => "book",
+            Self::Dist => "dist",
             Self::Deny => "deny",
         }
     }
@@ -121,6 +134,7 @@ impl Step {
                 run(command)?;
             }
             Self::Book => book::build()?,
+            Self::Dist => return Ok(Done { programs: Vec::new(), unchecked: dist::test()? }),
             Self::Deny => return Ok(Done { programs: Vec::new(), unchecked: deny::check()? }),
         }
         Ok(Done::default())

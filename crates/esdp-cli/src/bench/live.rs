@@ -4,6 +4,7 @@
 //! for each channel, and has seen something of every channel, so that its state has its full size. The
 //! journal is that of the preset `default` under `esdp`, driven by its simulated cluster.
 
+use super::journal::{self, JournalFigures};
 use super::plan::{self, Size};
 use super::summary::{percentile, sorted};
 use anyhow::{Context, ensure};
@@ -30,6 +31,8 @@ pub(super) struct LivePlan {
     pub(super) outcomes: usize,
     /// The events of the journal.
     pub(super) events: usize,
+    /// The events of the service's journal.
+    pub(super) kept_events: u64,
     pub(super) seed: u64,
 }
 
@@ -39,6 +42,7 @@ pub(super) struct LiveReport {
     channels: usize,
     policies: Vec<PolicyFigures>,
     replay: Replay,
+    journal: JournalFigures,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,8 +65,9 @@ struct Replay {
 
 impl LivePlan {
     pub(super) fn new(size: (usize, usize), quick: bool, seed: u64) -> Self {
-        let (outcomes, events) = if quick { (2_000, 100_000) } else { (20_000, 1_000_000) };
-        Self { ports: size.0, servers: size.1, outcomes, events, seed }
+        let (outcomes, events, kept_events) =
+            if quick { (2_000, 100_000, 20_000) } else { (20_000, 1_000_000, 1_000_000) };
+        Self { ports: size.0, servers: size.1, outcomes, events, kept_events, seed }
     }
 
     fn described(&self) -> ClusterDescription {
@@ -88,7 +93,9 @@ impl LivePlan {
         }
         let replay = self.replay()?;
         done();
-        Ok(LiveReport { channels: self.ports * self.servers, policies, replay })
+        let journal = journal::measure(self.kept_events, self.seed)?;
+        done();
+        Ok(LiveReport { channels: self.ports * self.servers, policies, replay, journal })
     }
 
     fn policy(&self, policy: &'static str) -> anyhow::Result<PolicyFigures> {
@@ -233,6 +240,7 @@ impl LiveReport {
              in {}\n",
             table::duration(1e6 * seconds)
         ));
+        text.push_str(&self.journal.line());
         text
     }
 }

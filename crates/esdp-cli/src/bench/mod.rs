@@ -8,6 +8,7 @@
 //! `--live`, the live core is measured: outcomes, snapshots, and the replay of a journal.
 
 mod family;
+mod journal;
 mod live;
 mod measure;
 mod memory;
@@ -18,7 +19,7 @@ mod summary;
 
 use crate::exit::End;
 use crate::output::{self, OutputFormat};
-use crate::progress;
+use crate::{progress, provenance};
 use clap::{Args, ValueEnum};
 use esdp::sim::families::IndexKind;
 use esdp_milp::Highs;
@@ -61,7 +62,9 @@ HiGHS stops at a gap of 1e-6; its time is that of its own runs alone.
 With --live, the live core (`esdp::live`) is measured on a cluster of PORTSxSERVERS channels of
 which all were tried, under `hauf`, `esdp` and `esdp-pooled`: an outcome, a snapshot and its size,
 a restore (the best of five), and the replay of a journal of 1,000,000 events (100,000 with
---quick) of the preset `default`.
+--quick) of the preset `default`. Then a service keeps a journal of as many events (20,000 with
+--quick) of jobs of the preset `gang`, and it is replayed as a start does, in seconds of the
+processor (the best of three).
 
 --agree N compares `exact` and `greedy` with HiGHS on N `real-nodes` from 6x10 to 16x30 and N/10
 of every other family: feasible decisions, no bound below a value that any of them found, equal
@@ -91,7 +94,9 @@ With --live, `live` is one object:
   {"channels": 100000,
    "policies": [{"policy": "esdp", "outcomes": 20000, "outcome_p50_us": 0.0, "outcome_p99_us": 0.0,
                  "snapshot_ms": 0.0, "snapshot_bytes": 0, "restore_ms": 0.0}],
-   "replay": {"events": 1000000, "slots": 0, "seconds": 0.0}}
+   "replay": {"events": 1000000, "slots": 0, "seconds": 0.0},
+   "journal": {"events": 1000000, "frames": 0, "slots": 0, "journal_bytes": 0,
+               "read_cpu_seconds": 0.0, "replay_cpu_seconds": 0.0, "events_per_cpu_second": 0.0}}
 A loss is relative, below the best value of all solvers; inside of a rival, of the two.
 `capacity` is null and `channels` about right for gangs.
 `largest_difference` is how far a finished rival's value is from `exact`'s, relative.
@@ -213,12 +218,12 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<()> {
     }
     drawn(args, &mut report)?;
     if let Some(size) = args.live {
-        let bar = progress::bar(4, args.quiet);
+        let bar = progress::bar(5, args.quiet);
         report.set_live(LivePlan::new(size, args.quick, args.seed).measure(|| bar.inc(1))?);
         bar.finish_and_clear();
     }
     match args.format {
-        OutputFormat::Json => output::print_json(&report),
+        OutputFormat::Json => output::print_json(&provenance::stamped(&report)),
         OutputFormat::Table => output::print(&report.table()),
     }
 }
@@ -304,7 +309,7 @@ fn agree(args: &BenchArgs, count: u64) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     match args.format {
-        OutputFormat::Json => output::print_json(&agreement)?,
+        OutputFormat::Json => output::print_json(&provenance::stamped(&agreement))?,
         OutputFormat::Table => output::print(&agreement.table())?,
     }
     if agreement.disagreements.is_empty() {

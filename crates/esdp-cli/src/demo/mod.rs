@@ -50,7 +50,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         log_level: Some("warn".to_owned()),
         ..SettingsFile::default()
     };
-    let settings = file.settle().map_err(|error| anyhow!(error))?;
+    let settings = crate::serve::settled(file)?;
     esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

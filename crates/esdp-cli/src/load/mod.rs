@@ -12,6 +12,7 @@ mod reporter;
 mod tally;
 
 use crate::output::{self, OutputFormat};
+use crate::provenance;
 use crate::source::SourceArgs;
 use anyhow::bail;
 use clap::Args;
@@ -158,11 +159,11 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<()> {
     let time = seconds.max(slots as f64 / args.rate);
     let (reached, outcomes) = (slots as f64 / time, tally.outcomes as f64 / time);
     match args.format {
-        OutputFormat::Json => output::print_json(&json!({
+        OutputFormat::Json => output::print_json(&provenance::stamped(&json!({
             "scenario": scenario.name(), "seed": seed, "rate": args.rate, "seconds": seconds,
             "rounds": rounds, "slots": slots, "reached_rate": reached, "outcomes_rate": outcomes,
             "requests": tally.json(), "service": footprint.json(), "learned": learned,
-        }))?,
+        })))?,
         OutputFormat::Table => output::print(&format!(
             "scenario {}, seed {seed}: {slots} slots in {seconds:.1} s, {reached:.1} per second of {} asked \
              for, \

@@ -22,7 +22,7 @@ mod told;
 use crate::expect::Expectation;
 use crate::run::{CommonArgs, ResultFormat};
 use crate::trace::input::{Account, InputArgs};
-use crate::{exit::End, files, output};
+use crate::{exit::End, files, output, provenance};
 use anyhow::Context;
 use clap::Args;
 use esdp_trace::generate::Generator;
@@ -147,7 +147,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     let runs = play::play(&played, &answers, &contenders, &seeds, &args.common)?;
     let told = Told::new(&played, &answers, &runs, check);
     let figures = figures::figures(&played, &runs);
-    let summary = serde_json::to_string_pretty(&told.json())? + "\n";
+    let summary = provenance::json(&told.json())?;
     // No time is in the summary, so the same input gives the same.
     let drawn = crate::figures::names(&figures);
     files::keep_unless_same(&out, ("summary.json", &summary), &drawn, args.common.quiet)?;
@@ -157,7 +157,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     files::write(&out.join("report.html"), page::render(&played, &told, &runs, &figures))?;
     figures.iter().try_for_each(|figure| crate::figures::save(figure, &out))?;
     match args.common.format {
-        ResultFormat::Json => output::print_json(&told.json())?,
+        ResultFormat::Json => output::print_json(&provenance::stamped(&told.json()))?,
         ResultFormat::Csv => output::print(&told.csv())?,
         ResultFormat::Table => {
             let report = out.join("report.html");

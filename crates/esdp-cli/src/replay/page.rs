@@ -2,6 +2,7 @@
 
 use super::play::Runs;
 use super::told::{Told, longer};
+use crate::provenance;
 use esdp_report::figure::Figure;
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_trace::replay::{Played, time};
@@ -61,7 +62,7 @@ pub(super) fn render(played: &Played, told: &Told, runs: &Runs, figures: &[Figur
     report = report.section(first);
     let pictures =
         figures.iter().fold(Section::new("Pictures"), |section, figure| section.figure(figure.clone()));
-    report.section(pictures).section(places(played, runs)).section(jobs(played)).render()
+    provenance::page(report.section(pictures).section(places(played, runs)).section(jobs(played)))
 }
 
 /// Who ran where: by job type and kind of server, for each policy.

@@ -26,7 +26,7 @@ mod trace;
 use crate::exit::End;
 use crate::output::OutputFormat;
 use crate::progress::Progress;
-use crate::{figures, files, output, store};
+use crate::{figures, files, output, provenance, store};
 use anyhow::Context;
 use catalogue::Entry;
 use claims::Judged;
@@ -136,7 +136,9 @@ pub fn run(args: &ReproduceArgs) -> anyhow::Result<()> {
     write(args, scale, &out, &drawn, &claims, &scenarios)?;
     let report = out.join("report.html");
     match args.format {
-        OutputFormat::Json => output::print_json(&document(args, &report, &drawn, &claims)),
+        OutputFormat::Json => {
+            output::print_json(&provenance::stamped(&document(args, &report, &drawn, &claims)))
+        }
         OutputFormat::Table => {
             let names: Vec<&str> = drawn.iter().map(|drawn| drawn.entry.name).collect();
             let mut seeds: Vec<u64> = scenarios.iter().flat_map(Scenario::seeds).copied().collect();

@@ -4,6 +4,7 @@ use super::catalogue::Entry;
 use super::claims::{FIRST, Judged, Tally, Verdict, tallies};
 use super::reading::{BASELINES, Margin, Reading, Setting};
 use super::scale::Scale;
+use crate::provenance;
 use esdp::scenario::Scenario;
 use esdp::sim::ArrivalSpec;
 use esdp_report::figure::Figure;
@@ -59,7 +60,7 @@ pub(super) fn render(
     let resolved = scenarios.iter().filter(short).fold(Section::new("Scenarios"), |section, scenario| {
         section.code(format!("{} (TOML)", scenario.name()), scenario.to_toml())
     });
-    report.section(resolved).render()
+    provenance::page(report.section(resolved))
 }
 
 fn heading(entry: &Entry, figures: &[Figure]) -> String {

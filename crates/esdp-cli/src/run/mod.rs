@@ -8,8 +8,9 @@ pub use slots::PerSlot;
 use crate::exit::End;
 use crate::expect::Expectation;
 use crate::progress::Progress;
+use crate::provenance::stamped;
 use crate::source::SourceArgs;
-use crate::{files, interrupt, output};
+use crate::{files, interrupt, output, provenance};
 use clap::{Args, ValueEnum};
 use esdp::scenario::Scenario;
 use esdp_engine::results::{RunResults, resolved};
@@ -41,7 +42,7 @@ other slots, seeds or policies keeps it: its files move to the same name with `-
 number that is free.
 
 Output of --format json, one JSON document:
-  {"version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
+  {"build": {...}, "version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
    "seeds_asked": [0, 1], "notes": [],
    "policies": [{"name": "esdp", "aou_mean": 0.0, "aou_stderr": 0.0,
      "oracle_ratio_mean": 0.0, "oracle_ratio_stderr": 0.0,
@@ -54,7 +55,8 @@ Output of --format json, one JSON document:
      "decision_us_p50": 0.0, "decision_us_p99": 0.0}]}
 `aou` is the sum over the slots of the expected net utility of what was chosen,
 `oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
-difference. `notes` are sentences about the result, such as that a policy beats the oracle.
+difference. `build` names the commit, compiler and target that made the result. `notes` are
+sentences about the result, such as that a policy beats the oracle.
 What does not apply is null: the standard error of one seed, the oracle's numbers with
 `jobs.drain`, the exploration of a policy that learns nothing, the proofs of one that solves
 nothing. Completion times (`jct`), waiting and makespan are in slots, and null where jobs last
@@ -275,14 +277,14 @@ const REPORT: &str = "report.html";
 fn write(out: &Path, results: &RunResults) -> anyhow::Result<Vec<&'static str>> {
     let report = results.report(&[]).meta("Command", output::command_line());
     let files = [
-        ("summary.json", results.json()?),
+        ("summary.json", provenance::json(results)?),
         ("summary.csv", results.csv()),
         ("seeds.csv", results.seeds_csv()),
         ("curves.csv", results.curves_csv()),
         ("estimates.csv", results.estimates_csv()),
         ("cluster.json", results.cluster_json()?),
         ("scenario.toml", resolved(results.scenario())),
-        (REPORT, report.render()),
+        (REPORT, provenance::page(report)),
     ];
     files.iter().try_for_each(|(name, text)| files::write(&out.join(name), text))?;
     Ok(files.iter().map(|(name, _)| *name).filter(|name| *name != REPORT).collect())
@@ -290,7 +292,7 @@ fn write(out: &Path, results: &RunResults) -> anyhow::Result<Vec<&'static str>> 
 
 fn print(how: &Reporting<'_>, results: &RunResults, written: &[&str]) -> anyhow::Result<()> {
     match how.format {
-        ResultFormat::Json => output::print_json(results),
+        ResultFormat::Json => output::print_json(&stamped(results)),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (report, width) = (how.out.join(REPORT), output::width());

@@ -2,12 +2,13 @@
 
 use crate::output::{self, OutputFormat};
 use clap::{Args, Subcommand};
-use esdp_serve::offline;
+use esdp::live::DecidedStart;
+use esdp_serve::offline::{self, LostJob, LostOutcome, LostSlot, Repaired};
 use esdp_serve::settings::DEFAULT_DATA;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Reads a service's journal: shows, verifies or exports it.
+/// Reads a service's journal: shows, verifies, exports or repairs it.
 #[derive(Debug, Args)]
 pub struct JournalArgs {
     #[command(subcommand)]
@@ -27,11 +28,25 @@ enum Action {
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u64,
     },
-    /// Check checksums, gaps, and snapshots against the events before them
+    /// Check everything as a start does: exit code 0 exactly if `esdp serve` starts without a warning
     Verify {
         #[command(flatten)]
         data: Data,
         /// How to print what was found
+        #[arg(long, value_enum, default_value_t)]
+        format: OutputFormat,
+    },
+    /// Write what is sound to a new directory, and list what is lost; the old one stays as it is
+    Repair {
+        #[command(flatten)]
+        data: Data,
+        /// The last event to keep [default: the last one up to which everything is sound]
+        #[arg(long, value_name = "N")]
+        to: Option<u64>,
+        /// The new data directory
+        #[arg(long, value_name = "NEWDIR")]
+        out: PathBuf,
+        /// How to print what is lost
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
     },
@@ -59,6 +74,7 @@ pub(crate) fn run(args: &JournalArgs) -> anyhow::Result<()> {
     match &args.action {
         Action::Show { data, from, limit } => show(data, *from, *limit),
         Action::Verify { data, format } => verify(data, *format),
+        Action::Repair { data, to, out, format } => repair(data, *to, out, *format),
         Action::Export { data, state: true, .. } => {
             let state = offline::snapshot(&data.data)?.unwrap_or_default();
             output::print(&state)
@@ -100,6 +116,55 @@ fn verify(data: &Data, format: OutputFormat) -> anyhow::Result<()> {
             found.events, found.frames, found.first, found.last, found.slot, found.answers, found.snapshots
         ),
     })
+}
+
+fn repair(data: &Data, to: Option<u64>, out: &Path, format: OutputFormat) -> anyhow::Result<()> {
+    let repaired = offline::repair(&data.data, to, out)?;
+    output::print(&match format {
+        OutputFormat::Json => serde_json::to_string(&repaired)? + "\n",
+        _ => table(&repaired, out),
+    })
+}
+
+/// What was repaired and what is lost, one line for each.
+fn table(repaired: &Repaired, out: &Path) -> String {
+    let Repaired { to, why, acknowledged, unreadable, slots, jobs, outcomes, others } = repaired;
+    let mut lines = format!("{}: the journal up to event {to} of {acknowledged}\n", out.display());
+    why.iter().for_each(|why| lines.push_str(&format!("why       {why}\n")));
+    for (first, last) in unreadable {
+        lines.push_str(&format!("gone      events {first} to {last}, which cannot be read\n"));
+    }
+    for LostSlot { slot, key, starts } in slots {
+        let key = key.as_ref().map_or_else(|| "key unknown".to_owned(), |key| format!("key {key:?}"));
+        lines.push_str(&format!("slot      {slot}, {key}: {}\n", started(starts.as_deref())));
+    }
+    jobs.iter().for_each(|LostJob { job, what }| lines.push_str(&format!("job       {job:?} {what}\n")));
+    for LostOutcome { event, report } in outcomes {
+        let report = serde_json::to_string(report).unwrap_or_default();
+        lines.push_str(&format!("outcome   event {event}: {report}\n"));
+    }
+    others.iter().for_each(|(kind, count)| lines.push_str(&format!("other     {count} x {kind}\n")));
+    lines
+        + &format!(
+            "lost: {} slots, {} changes of jobs, {} outcomes, {} other events that can be read\n",
+            slots.len(),
+            jobs.len(),
+            outcomes.len(),
+            others.values().sum::<u64>()
+        )
+}
+
+fn started(starts: Option<&[DecidedStart]>) -> String {
+    let Some(starts) = starts else { return "its answer cannot be read".to_owned() };
+    let tasks = |start: &DecidedStart| -> Vec<String> {
+        start.tasks.iter().map(|tasks| format!("{} on {}", tasks.count, tasks.server)).collect()
+    };
+    let one =
+        |start: &DecidedStart| format!("{:?} as {} ({})", start.job, start.ticket, tasks(start).join(", "));
+    match starts {
+        [] => "nothing started".to_owned(),
+        starts => starts.iter().map(one).collect::<Vec<_>>().join("; "),
+    }
 }
 
 /// Milliseconds since 1970 as a date and a time, UTC.

@@ -8,10 +8,11 @@ pub(crate) use journal::run as run_journal;
 pub use token::TokenArgs;
 pub(crate) use token::run as run_token;
 
+use crate::provenance;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use esdp::live::Mode;
-use esdp_serve::settings::{DEFAULT_DATA, DEFAULT_LISTEN, PolicyChoice, SettingsFile};
+use esdp_serve::settings::{DEFAULT_DATA, DEFAULT_LISTEN, PolicyChoice, Settings, SettingsFile};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -69,6 +70,10 @@ pub struct ServeArgs {
     /// Log as JSON, one object per line
     #[arg(long)]
     log_json: bool,
+    /// Go on if the journal gives another state than when it was written: what it says is booked as far as it
+    /// can be, and the log names the place
+    #[arg(long)]
+    accept_divergence: bool,
     /// SQLite's `synchronous`; for tests of the durability checks, never for data that matters
     #[arg(long, hide = true)]
     synchronous: Option<String>,
@@ -113,10 +118,17 @@ impl ServeArgs {
     }
 }
 
+/// Settings that were checked, for a service that says which build it is.
+pub(crate) fn settled(file: SettingsFile) -> anyhow::Result<Settings> {
+    let settings = file.settle().map_err(|error| anyhow!(error))?;
+    Ok(Settings { version: provenance::VERSION.to_owned(), ..settings })
+}
+
 /// Runs the service until it is told to stop.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let file = args.config.as_deref().map(SettingsFile::read).transpose().map_err(|error| anyhow!(error))?;
-    let settings = args.flags().or(file.unwrap_or_default()).settle().map_err(|error| anyhow!(error))?;
+    let mut settings = settled(args.flags().or(file.unwrap_or_default()))?;
+    settings.accept_divergence = args.accept_divergence;
     esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     esdp_serve::run(&settings, |address| {

@@ -139,7 +139,7 @@ impl DriverOptions {
             log_json: Some(self.log_json),
             ..SettingsFile::default()
         };
-        file.settle().map_err(|error| anyhow!(error))
+        crate::serve::settled(file)
     }
 
     /// The rules for job types.

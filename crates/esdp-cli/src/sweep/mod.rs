@@ -14,7 +14,7 @@ use crate::expect::Expectation;
 use crate::progress::Progress;
 use crate::run::{CommonArgs, ResultFormat};
 use crate::source::SourceArgs;
-use crate::{files, interrupt, output, store};
+use crate::{files, interrupt, output, provenance, store};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use esdp::sim::Spacing;
@@ -252,13 +252,13 @@ fn collect(plan: SweepPlan, pieces: &[Piece], directories: &[PathBuf]) -> SweepR
 /// Writes and prints the result.
 fn finish(results: &SweepResults, out: &Path, format: ResultFormat) -> anyhow::Result<()> {
     files::write(&out.join("sweep.csv"), results.csv())?;
-    files::write(&out.join("sweep.json"), results.json()?)?;
+    files::write(&out.join("sweep.json"), provenance::json(results)?)?;
     files::write(&out.join("seeds.csv"), results.seeds_csv())?;
     files::write(&out.join("scenario.toml"), resolved(&results.plan().base))?;
     let report = results.report().meta("Command", output::command_line());
-    files::write(&out.join("report.html"), report.render())?;
+    files::write(&out.join("report.html"), provenance::page(report))?;
     match format {
-        ResultFormat::Json => output::print_json(results),
+        ResultFormat::Json => output::print_json(&provenance::stamped(results)),
         ResultFormat::Csv => output::print(&results.csv()),
         ResultFormat::Table => {
             let (table, report) = (results.table_within(output::width()), out.join("report.html"));

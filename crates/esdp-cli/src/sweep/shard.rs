@@ -1,6 +1,7 @@
 //! One part of a sweep that is spread over machines.
 
 use crate::output;
+use crate::provenance::stamped;
 use crate::run::ResultFormat;
 use serde_json::json;
 use std::fmt;
@@ -49,12 +50,12 @@ impl Shard {
     ) -> anyhow::Result<()> {
         let out = out.display();
         match format {
-            ResultFormat::Json => output::print_json(&json!({
+            ResultFormat::Json => output::print_json(&stamped(&json!({
                 "version": env!("CARGO_PKG_VERSION"),
                 "shard": self.to_string(),
                 "parts": all,
                 "done": done,
-            })),
+            }))),
             ResultFormat::Csv => output::print(&format!("shard,parts,done\n{self},{all},{done}\n")),
             ResultFormat::Table => output::print(&format!(
                 "Shard {self}: {done} of {all} parts are done, in {out}\n\

@@ -2,8 +2,8 @@
 
 use super::input::{Account, InputArgs};
 use super::{page, table};
-use crate::files;
 use crate::output::{self, OutputFormat};
+use crate::{files, provenance};
 use clap::Args;
 use esdp_trace::summary::{TraceDescription, TraceSummary};
 use serde::Serialize;
@@ -66,12 +66,12 @@ pub(super) fn run(args: &DescribeArgs) -> anyhow::Result<()> {
         let figures = page::figures(&document.told);
         let report = out.join("report.html");
         files::write(&report, page::render(&document, &args.input.titles(), &figures))?;
-        files::write(&out.join("describe.json"), serde_json::to_string(&document)? + "\n")?;
+        files::write(&out.join("describe.json"), provenance::json(&document)?)?;
         figures.iter().try_for_each(|figure| crate::figures::save(figure, out))?;
         text += &format!("\nReport: {}\n", report.display());
     }
     match args.format {
-        OutputFormat::Json => output::print_json(&document),
+        OutputFormat::Json => output::print_json(&provenance::stamped(&document)),
         OutputFormat::Table => output::print(&text),
     }
 }

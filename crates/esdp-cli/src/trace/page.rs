@@ -4,6 +4,7 @@ use super::describe::Document;
 use super::table::{
     ARRIVALS, QUANTILES, SEVERAL, amounts, arrival_rows, causes, quantile_rows, short, speed_cells, units,
 };
+use crate::provenance;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
 use esdp_report::table::percent;
@@ -166,7 +167,7 @@ pub(super) fn render(document: &Document, names: &str, figures: &[Figure]) -> St
         let caption = "Variation is the coefficient of variation";
         report = report.section(Section::new("Speeds").table(grid(caption, &head, rows.collect())));
     }
-    report.section(rows_section(document)).render()
+    provenance::page(report.section(rows_section(document)))
 }
 
 fn rows_section(document: &Document) -> Section {

@@ -1,8 +1,8 @@
 //! `esdp trace speeds`: how fast nodes are relative to each other, from accounting alone.
 
 use super::input::InputArgs;
-use crate::files;
 use crate::output::{self, OutputFormat};
+use crate::{files, provenance};
 use anyhow::{Context, bail};
 use clap::Args;
 use esdp_report::csv;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &SpeedsArgs) -> anyhow::Result<()> {
         }
     }
     match args.format {
-        OutputFormat::Json => output::print_json(&document(&speeds)),
+        OutputFormat::Json => output::print_json(&provenance::stamped(&document(&speeds))),
         OutputFormat::Table => {
             let wrote = args.out.as_ref().map(|path| format!("\nSpeed table: {}\n", path.display()));
             output::print(&(text(&speeds) + &wrote.unwrap_or_default()))

@@ -5,6 +5,7 @@
 mod bench;
 mod first_scenario;
 mod oracle;
+mod provenance;
 mod replay;
 mod reproduce;
 mod results;

@@ -4,7 +4,7 @@
 //!
 //! 50 times here; `cargo xtask crash --times 1000` sets `ESDP_CRASHES`.
 
-use crate::service::{Client, Service, cluster, output};
+use crate::service::{Client, Dice, Service, cluster, output};
 use esdp::live::{Effect, Entry, Event, Live};
 use esdp::model::{Cluster, Slot};
 use esdp::policy::{Policy, PolicySpec};
@@ -20,18 +20,6 @@ const CONNECTIONS: u64 = 64;
 const LAST_KEYS: usize = 100;
 const LAST_REPORTS: usize = 500;
 const ARGS: [&str; 2] = ["--snapshot-events", "20000"];
-
-/// Numbers that look random, the same in every run: an own xorshift, so that the test needs no more crates.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % below
-    }
-}
 
 /// A request that is sent until it is answered: all of them may be sent twice.
 #[derive(Debug, Clone)]
@@ -57,7 +45,7 @@ struct Worker {
 
 impl Worker {
     fn new(id: u64) -> Self {
-        let dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (id + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let dice = Dice::new(id + 1);
         let (slots, reports) = (Vec::new(), Vec::new());
         Self { id, dice, made: 0, open: None, next: Vec::new(), slots, reports }
     }
@@ -190,7 +178,7 @@ fn nothing_that_was_answered_is_lost_or_doubled() {
         std::env::var("ESDP_CRASHES").map_or(50, |times| times.parse().expect("a number of crashes"));
     let data = tempfile::tempdir().unwrap();
     let mut workers: Vec<Worker> = (0..CONNECTIONS).map(Worker::new).collect();
-    let (mut twin, mut dice) = (Twin::default(), Dice(7));
+    let (mut twin, mut dice) = (Twin::default(), Dice::new(7));
     Service::start(data.path(), &ARGS).client().ok("PUT", "/v1/cluster", &cluster(4).to_string());
     for crash in 0..crashes {
         let service = Service::start(data.path(), &ARGS);

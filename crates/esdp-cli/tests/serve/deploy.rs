@@ -46,7 +46,7 @@ fn the_settings_that_are_shown_are_read() {
     // Every setting is there as a comment; without the marks it must be a file that is accepted.
     let text = deployed("serve.toml");
     let settings: String =
-        text.lines().filter_map(|line| line.strip_prefix("# ")).fold(String::new(), |text, line| {
+        text.lines().map(|line| line.strip_prefix("# ").unwrap_or(line)).fold(String::new(), |text, line| {
             if line
                 .split_once(" = ")
                 .is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
@@ -59,4 +59,40 @@ fn the_settings_that_are_shown_are_read() {
     assert!(settings.lines().count() >= 12, "{settings}");
     let read: esdp_serve::settings::SettingsFile = toml::from_str(&settings).unwrap();
     read.settle().unwrap();
+    // As it is shipped, a service watches first.
+    let shipped: esdp_serve::settings::SettingsFile = toml::from_str(&text).unwrap();
+    assert_eq!(shipped.settle().unwrap().mode, esdp::live::Mode::Observe);
+}
+
+#[test]
+fn the_command_of_the_image_starts_a_service_that_observes() {
+    let text = deployed("Containerfile");
+    let command = text.lines().find_map(|line| line.strip_prefix("CMD ")).expect("a command");
+    let mut words: Vec<String> = serde_json::from_str(command).unwrap();
+    let data = tempfile::tempdir().unwrap();
+    for (flag, ours) in [("--data", data.path().to_str().unwrap()), ("--listen", "127.0.0.1:0")] {
+        let at = words.iter().position(|word| word == flag).expect(flag);
+        ours.clone_into(&mut words[at + 1]);
+    }
+    let mut start = crate::service::esdp();
+    start.args(&words);
+    let service = Service::spawn(start).unwrap();
+    let status = service.client().get("/v1/status");
+    assert_eq!(status["mode"], "observe");
+    assert!(status["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{status}");
+}
+
+#[test]
+fn a_service_is_healthy_while_it_runs() {
+    let data = tempfile::tempdir().unwrap();
+    let service = Service::start(data.path(), &[]);
+    let target = format!("http://{}", service.address);
+    let check = || crate::service::esdp().args(["healthcheck", "--target", &target]).output().unwrap();
+    let up = check();
+    assert_eq!((up.status.code(), &*up.stdout), (Some(0), b"ready\n".as_slice()));
+    drop(service);
+    let down = check();
+    let said = String::from_utf8(down.stderr).unwrap();
+    assert_eq!((down.status.code(), &*down.stdout), (Some(1), b"".as_slice()), "{said}");
+    assert!(said.starts_with("not met: 127.0.0.1:"), "{said}");
 }

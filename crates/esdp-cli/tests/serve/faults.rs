@@ -2,7 +2,7 @@
 //! cannot be written, files of earlier versions.
 
 use crate::service::{Client, Service, cluster, esdp, output};
-use esdp_serve::storage::{Frame, Sqlite, Storage};
+use esdp_serve::storage::{Batch, Frame, Sqlite, Storage};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -172,7 +172,7 @@ fn write() {
     let state = client.send("GET", "/v1/state", "").body;
     // Killed, so that there are frames after the last snapshot; then opened once, so that all is in one file.
     service.kill();
-    drop(Sqlite::open(data.path()).unwrap());
+    Sqlite::open(data.path()).unwrap().commit(&Batch::default()).unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/serve-v1");
     std::fs::create_dir_all(&fixture).unwrap();
     std::fs::copy(data.path().join("esdp.db"), fixture.join("esdp.db")).unwrap();

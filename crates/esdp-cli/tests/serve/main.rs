@@ -3,16 +3,23 @@
 
 mod access;
 mod api;
+mod builds;
 mod crash;
+mod damage;
 mod deploy;
 mod example;
 mod faults;
 mod hostile;
 mod load;
+mod model;
+mod moved;
 mod order;
+mod preconditions;
+mod readers;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]
 mod service;
 mod slots;
 mod soak;
+mod upgrade;

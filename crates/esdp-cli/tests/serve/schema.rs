@@ -27,11 +27,20 @@ fn installed() -> Option<PathBuf> {
     homes.map(|home| home.join("bin/schemathesis")).find(|program| program.is_file())
 }
 
-/// A slot that fits the document is refused all the same if its key was used for another request.
+/// A slot that fits the document is refused all the same if its key was used for another request, a change of
+/// the cluster if it is meant for another version.
 const SETTINGS: &str = r#"
 [[operations]]
 include-path = "/v1/slots"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "409", "422", "5xx"]
+
+[[operations]]
+include-path = "/v1/cluster"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "412", "5xx"]
+
+[[operations]]
+include-path = "/v1/servers/{server}"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "412", "5xx"]
 "#;
 
 /// Runs all checks; what was printed.

@@ -9,6 +9,24 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+/// Numbers that look random, the same in every run: an own xorshift, so that the tests need no more crates.
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(0x9e37_79b9_7f4a_7c15 ^ seed.wrapping_add(1).wrapping_mul(0x2545_f491_4f6c_dd1d) | 1)
+    }
+
+    pub fn roll(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        // The low digits of neighbouring seeds are alike at first.
+        (self.0 >> 11) % below
+    }
+}
+
 /// A running service.
 pub struct Service {
     child: Child,
@@ -41,9 +59,10 @@ impl Service {
     pub fn spawn(mut command: Command) -> Result<Self, String> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
-        let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
-        out.read_line(&mut line).map_err(|error| error.to_string())?;
+        // A test that serves is announced by its harness first.
+        let mut lines = out.by_ref().lines().map_while(Result::ok);
+        let line = lines.find(|line| line.contains("://")).unwrap_or_default();
         let address = line.trim().rsplit_once("://").and_then(|(_, address)| address.parse().ok());
         let Some(address) = address else {
             let mut why = String::new();
@@ -98,6 +117,8 @@ pub struct Client {
     address: SocketAddr,
     stream: Option<BufReader<TcpStream>>,
     pub token: Option<String>,
+    /// More headers of every request.
+    pub headers: Vec<(String, String)>,
 }
 
 /// An answer.
@@ -120,7 +141,7 @@ impl Answer {
 
 impl Client {
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, stream: None, token: None }
+        Self { address, stream: None, token: None, headers: Vec::new() }
     }
 
     /// A request, with the error of a connection that broke.
@@ -143,6 +164,9 @@ impl Client {
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.address);
         if let Some(token) = &self.token {
             head += &format!("authorization: Bearer {token}\r\n");
+        }
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {value}\r\n");
         }
         if let Some(body) = body {
             head += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());

@@ -104,7 +104,8 @@ impl<'a> CoreClient<'a> {
     /// # Errors
     /// When the engine does not answer.
     pub fn refuse(&self, ticket: &str, why: &str) -> Result<(), ApiError> {
-        let start = StartWire { ticket: ticket.to_owned(), accepted: false, why: why.to_owned() };
+        let start =
+            StartWire { ticket: ticket.to_owned(), accepted: false, server: None, why: why.to_owned() };
         known(self.client.ask(Command::Starts(one(start))).map(drop))
     }
 

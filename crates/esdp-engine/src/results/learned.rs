@@ -96,6 +96,7 @@ pub(super) fn csv(scenario: &Scenario, outcome: &RunOutcome) -> String {
 pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster) -> Option<Section> {
     let first = learners(outcome).next()?;
     let figures = learners(outcome).map(|policy| figure(policy, outcome, cluster)).collect();
+    let figures = of_one_range(figures);
     let section = Section::new("Learned speeds").text(TERMS).figures(figures);
     let servers = ranked(&first.runs[0], cluster, None);
     if servers.is_empty() {
@@ -109,6 +110,23 @@ pub(super) fn section(outcome: &RunOutcome, cluster: &Cluster) -> Option<Section
 /// The policies that learn.
 pub(super) fn learners(outcome: &RunOutcome) -> impl Iterator<Item = &PolicyOutcome> {
     outcome.policies.iter().filter(|policy| policy.runs.first().is_some_and(|run| !run.estimates.is_empty()))
+}
+
+/// Figures side by side are compared by the eye, so all of them have the same axes.
+fn of_one_range(mut figures: Vec<Figure>) -> Vec<Figure> {
+    let values = figures.iter().flat_map(|figure| &figure.series).flat_map(|series| &series.points);
+    let values = values.flat_map(|point| [point.x, point.y]).filter(|value| value.is_finite());
+    let (low, high) = values.fold((0.0_f64, 0.0_f64), |(low, high), at| (low.min(at), high.max(at)));
+    for figure in &mut figures {
+        for axis in [&mut figure.x, &mut figure.y] {
+            axis.include.extend([low, high]);
+        }
+        // The line on which learned is true goes as far.
+        if let Some(end) = figure.series.last_mut().and_then(|guide| guide.points.last_mut()) {
+            (end.x, end.y) = (high, high);
+        }
+    }
+    figures
 }
 
 /// Learned against true: one dot per channel.

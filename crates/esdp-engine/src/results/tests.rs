@@ -146,3 +146,61 @@ fn a_large_cluster_keeps_its_page_small() {
     assert!(page.contains("1,000 values") || page.contains("1000 values"));
     assert!(page.len() < 800_000, "{} bytes", page.len());
 }
+
+#[test]
+fn the_first_figure_of_the_page_is_of_paired_differences_and_regret_is_logarithmic() {
+    let one_seed = results("oracle,esdp,cucb", 20, &[0]).report(&[]);
+    assert!(!format!("{one_seed:?}").contains("Against esdp"), "one seed has no interval");
+    let results = results("oracle,esdp,cucb,lcf", 80, &[0, 1, 2, 3]);
+    let seeds = results.seeds_csv();
+    let seeds = rows(&seeds);
+    let ratios = |policy: &str| -> Vec<f64> {
+        seeds.iter().filter(|row| row["policy"] == policy).map(|row| number(row, "oracle_ratio")).collect()
+    };
+    let behind = |policy: &str| {
+        let pairs = ratios(policy).into_iter().zip(ratios("esdp"));
+        100.0 * pairs.map(|(own, esdp)| own - esdp).sum::<f64>() / 4.0
+    };
+    let report = results.report(&[]);
+    let figures: Vec<_> = report.sections.iter().flat_map(|section| &section.blocks).collect();
+    let figures = figures.iter().filter_map(|block| match block {
+        esdp_report::report::Block::Figure(figure) => Some(&**figure),
+        _ => None,
+    });
+    let figures: Vec<_> = figures.collect();
+    let against = figures[0];
+    let csv = against.csv();
+    assert!(csv.starts_with("series,x,y,half_of_95_percent_interval\n"), "{csv}");
+    let drawn = rows(&csv);
+    let cucb = drawn.iter().find(|row| row["series"] == "cucb").expect("it is near");
+    assert!((number(cucb, "y") - behind("cucb")).abs() < 1e-9, "{csv}");
+    // It is drawn, or told with the same number.
+    let told = format!("lcf ({:+.1} ± ", behind("lcf")).replace('-', "\u{2212}");
+    assert!(csv.contains("\nlcf,lcf,") || against.caption.contains(&told), "{csv}{}", against.caption);
+    assert_eq!(figures[1].id, "regret");
+    assert_eq!(figures[1].y.scale, esdp_report::figure::Scale::Log);
+}
+
+#[test]
+fn figures_side_by_side_have_one_range() {
+    let report = results("esdp,cucb,escb", 40, &[0, 1]).report(&[]);
+    let blocks = report.sections.iter().flat_map(|section| &section.blocks);
+    let ranges: Vec<_> = blocks
+        .filter_map(|block| match block {
+            esdp_report::report::Block::Figures(figures) => Some(figures),
+            _ => None,
+        })
+        .flatten()
+        .map(|figure| {
+            let ends = |axis: &esdp_report::figure::Axis| {
+                let fold = |ends: (f64, f64), at: &f64| (ends.0.min(*at), ends.1.max(*at));
+                axis.include.iter().fold((0.0, 0.0), fold)
+            };
+            let values = figure.series.iter().flat_map(|series| &series.points);
+            let most = values.flat_map(|point| [point.x, point.y]).fold(0.0, f64::max);
+            (ends(&figure.x), ends(&figure.y), most <= ends(&figure.x).1)
+        })
+        .collect();
+    assert!(ranges.len() == 3 && ranges.iter().all(|range| range == &ranges[0] && range.2), "{ranges:?}");
+    assert_eq!(ranges[0].0, ranges[0].1);
+}

@@ -82,6 +82,7 @@ pub(super) fn report(results: &SweepResults) -> Report {
     let base = &plan.base;
     let keys: Vec<&str> = plan.vary.iter().map(|vary| vary.key.as_str()).collect();
     let mut report = Report::new("esdp sweep", format!("{} over {}", base.name(), keys.join(" and ")))
+        .made_by(concat!("esdp ", env!("CARGO_PKG_VERSION")))
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Points", plan.points.len().to_string())
         .meta("Seeds", seeds_in_words(base.seeds()));

@@ -6,7 +6,7 @@ use crate::csv::field;
 pub(super) fn table(figure: &Figure) -> String {
     // What the dots of a scatter are stands in two more columns.
     let scatter = figure.series.iter().any(|series| !series.dots.is_empty());
-    let mut out = format!("series,x,y,stderr{}\n", if scatter { ",name,weight" } else { "" });
+    let mut out = format!("series,x,y,{}{}\n", figure.error, if scatter { ",name,weight" } else { "" });
     for series in &figure.series {
         for (at, point) in series.points.iter().enumerate() {
             let x = match &figure.x.scale {

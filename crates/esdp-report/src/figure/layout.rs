@@ -5,7 +5,7 @@ use super::font::{Font, shortened};
 use super::legend::Legend;
 use super::scene::{Place, Rect};
 use super::span::{Span, Tick};
-use super::{Figure, Style};
+use super::{Figure, Scale, Style};
 
 /// Width of every figure, and height of its frame: at a paper's column width (3.5 inches) text
 /// is still above six points.
@@ -112,10 +112,16 @@ fn y_span(figure: &Figure) -> Span {
     if figure.series.iter().any(|series| series.style == Style::Bars) {
         axis.include.push(0.0);
     }
-    // A dot of a scatter has no whisker.
+    // A dot of a scatter has no whisker. On a logarithmic axis the lower end of a band may come near to zero,
+    // which would leave the values themselves no room.
+    let log = figure.y.scale == Scale::Log;
     let reach = |series: &super::Series| {
         let error = |point: &super::Point| if series.style == Style::Scatter { 0.0 } else { point.error() };
-        let ends = |point: &super::Point| [point.y - error(point), point.y, point.y + error(point)];
+        let low = |point: &super::Point| {
+            let low = point.y - error(point);
+            if log { low.max(point.y / 3.0) } else { low }
+        };
+        let ends = |point: &super::Point| [low(point), point.y, point.y + error(point)];
         series.points.iter().flat_map(ends).collect::<Vec<_>>()
     };
     Span::of(&axis, figure.series.iter().flat_map(reach), 0.05)

@@ -120,10 +120,11 @@ pub(super) fn said_by_axis(figure: &Figure) -> bool {
     let Scale::Categories(names) = &figure.x.scale else {
         return false;
     };
-    figure.series.iter().all(|series| {
-        let named =
-            |x: f64| names.iter().enumerate().any(|(at, name)| at as f64 == x && *name == series.name);
-        !matches!(series.style, Style::Line | Style::Guide)
-            && series.points.iter().all(|point| named(point.x))
-    })
+    let shown = || figure.series.iter().filter(|series| series.style != Style::Guide);
+    shown().next().is_some()
+        && shown().all(|series| {
+            let named =
+                |x: f64| names.iter().enumerate().any(|(at, name)| at as f64 == x && *name == series.name);
+            series.style != Style::Line && series.points.iter().all(|point| named(point.x))
+        })
 }

@@ -59,6 +59,9 @@ pub struct Figure {
     pub y: Axis,
     /// What is drawn, in the order of the legend. The first lies on top.
     pub series: Vec<Series>,
+    /// What is drawn to both sides of a value, as the CSV calls its column: `stderr`, one standard error, by
+    /// default.
+    pub error: &'static str,
 }
 
 /// One axis of a figure.
@@ -97,6 +100,8 @@ pub struct Series {
     pub style: Style,
     /// Its values, in ascending order of `x` for lines.
     pub points: Vec<Point>,
+    /// The series in whose colour a guide is drawn; grey if there is none.
+    pub like: Option<String>,
     /// For a scatter, what each value is and its weight from 0 to 1: how much there is to see of its dot.
     pub dots: Vec<Dot>,
 }
@@ -183,7 +188,7 @@ impl Axis {
 
 impl Series {
     fn new(name: impl Into<String>, style: Style) -> Self {
-        Self { name: name.into(), style, points: Vec::new(), dots: Vec::new() }
+        Self { name: name.into(), style, points: Vec::new(), like: None, dots: Vec::new() }
     }
 
     /// An empty line.
@@ -209,6 +214,12 @@ impl Series {
     /// An empty scatter.
     pub fn scatter(name: impl Into<String>) -> Self {
         Self::new(name, Style::Scatter)
+    }
+
+    /// Draws a guide in the colour of another series of the figure, such as the line fitted to it.
+    #[must_use]
+    pub fn like(self, series: impl Into<String>) -> Self {
+        Self { like: Some(series.into()), ..self }
     }
 
     /// Adds a value of a scatter: its place and standard error, what it is, its weight from 0 to 1.
@@ -244,13 +255,20 @@ impl Point {
 impl Figure {
     /// A figure without series.
     pub fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        Self { id: id.into(), title: title.into(), caption: String::new(), x, y, series: Vec::new() }
+        let (id, title, caption) = (id.into(), title.into(), String::new());
+        Self { id, title, caption, x, y, series: Vec::new(), error: "stderr" }
     }
 
     /// Sets the caption.
     #[must_use]
     pub fn caption(self, caption: impl Into<String>) -> Self {
         Self { caption: caption.into(), ..self }
+    }
+
+    /// Says what is drawn to both sides of a value, if it is not one standard error.
+    #[must_use]
+    pub fn error(self, error: &'static str) -> Self {
+        Self { error, ..self }
     }
 
     /// Adds a series.

@@ -40,6 +40,7 @@ pub(super) fn data(figure: &Figure) -> Value {
     });
     json!({
         "file": figure.file_stem(),
+        "error": figure.error,
         "x": axis(&figure.x),
         "y": axis(&figure.y),
         "series": series.collect::<Vec<_>>(),

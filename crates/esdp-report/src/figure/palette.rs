@@ -81,9 +81,18 @@ const GUIDE: Look = Look { width: 1.2, ..look(0x777777, 0x9a9a9a, SHORT, Marker:
 /// The looks of the series of a figure; guides take no place from the others.
 pub(super) fn of(figure: &Figure) -> Vec<Look> {
     let is_guide = |series: &&Series| series.style == Style::Guide;
-    let others = figure.series.iter().filter(|series| !is_guide(series));
-    let mut others = looks(others.map(|series| series.name.as_str())).into_iter();
-    let mut of = |series: &Series| if is_guide(&series) { GUIDE } else { others.next().unwrap_or(GUIDE) };
+    let names: Vec<&str> = {
+        let others = figure.series.iter().filter(|series| !is_guide(series));
+        others.map(|series| series.name.as_str()).collect()
+    };
+    let others = looks(names.iter().copied());
+    let named = |name: &str| Some(others[names.iter().position(|other| *other == name)?]);
+    let mut next = others.iter().copied();
+    let mut of = |series: &Series| match series.like.as_deref().and_then(named) {
+        _ if !is_guide(&series) => next.next().unwrap_or(GUIDE),
+        Some(Look { color, dark, .. }) => Look { color, dark, ..GUIDE },
+        None => GUIDE,
+    };
     figure.series.iter().map(&mut of).collect()
 }
 

@@ -1,6 +1,6 @@
 //! A drawing as an SVG document: small, editable, text as text.
 
-use super::font::FAMILY;
+use super::font::{FAMILY, Font};
 use super::scene::{Anchor, Color, Fill, Place, Scene, Shape, Stroke};
 use crate::report::escape;
 use std::fmt::Write;
@@ -18,14 +18,15 @@ pub(super) fn document(scene: &Scene, title: &str, description: &str) -> String 
         escape(description),
         Color::WHITE.hex(),
     );
+    let font = Font::new();
     for shape in &scene.shapes {
-        write_shape(&mut out, shape);
+        write_shape(&mut out, shape, &font);
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn write_shape(out: &mut String, shape: &Shape) {
+fn write_shape(out: &mut String, shape: &Shape, font: &Font) {
     // Writing into a string cannot fail.
     let _ = match shape {
         Shape::Poly { points, closed, fill, stroke } => {
@@ -53,9 +54,16 @@ fn write_shape(out: &mut String, shape: &Shape) {
                 Anchor::End => " text-anchor=\"end\"",
             };
             let ink = Color::INK.hex();
+            // Where another font stands in, its letters are as wide together as the layout reckons with.
+            let width = font.width(text, *size);
+            let width = if text.chars().count() < 2 {
+                String::new()
+            } else {
+                format!(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", coarse(width))
+            };
             writeln!(
                 out,
-                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{ink}\"{anchor}{turn}>{}</text>",
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{ink}\"{anchor}{width}{turn}>{}</text>",
                 number(*size),
                 escape(text)
             )

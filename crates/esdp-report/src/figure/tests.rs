@@ -214,3 +214,40 @@ fn a_scatter_has_a_dot_for_every_value_and_a_guide_takes_no_colour() {
     assert_ne!(page["series"][0]["light"], alone.page_data()["series"][0]["light"]);
     assert!(figure.description().contains("esdp: 2 values"), "{}", figure.description());
 }
+
+#[test]
+fn a_fitted_line_has_the_colour_of_its_series_and_no_place_of_its_own() {
+    let figure = Figure::new("f", "f", Axis::new("x"), Axis::new("y"))
+        .with(Series::line("a").point(0.0, 1.0, 0.0).point(1.0, 2.0, 0.0))
+        .with(Series::guide("a, fitted").like("a").point(0.0, 1.0, 0.0).point(1.0, 2.0, 0.0))
+        .with(Series::line("b").point(0.0, 1.0, 0.0).point(1.0, 2.0, 0.0));
+    let data = figure.page_data();
+    let colour = |at: usize| data["series"][at]["light"].as_str().unwrap().to_owned();
+    assert_eq!(colour(0), colour(1));
+    assert_ne!(colour(0), colour(2));
+}
+
+#[test]
+fn texts_of_a_drawing_are_as_wide_as_the_layout_reckons_whatever_the_font() {
+    let figure = Figure::new("f", "f", Axis::new("x"), Axis::new("y"))
+        .with(Series::line("a name in the legend").point(0.0, 1.0, 0.0).point(1.0, 2.0, 0.0))
+        .with(Series::line("b").point(0.0, 1.0, 0.0));
+    let svg = figure.svg();
+    let legend = svg.lines().find(|line| line.contains(">a name in the legend<")).unwrap();
+    let value = |name: &str| -> f64 {
+        let rest = legend.split(&format!(" {name}=\"")).nth(1).expect("it is said");
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    assert!(value("x") + value("textLength") < 600.0, "{legend}");
+}
+
+#[test]
+fn a_wide_band_leaves_the_values_of_a_logarithmic_axis_their_room() {
+    let figure = |stderr: f64| {
+        Figure::new("f", "f", Axis::new("x"), Axis::new("y").log())
+            .with(Series::line("a").point(0.0, 10.0, stderr).point(1.0, 1000.0, 0.0))
+    };
+    let ticks = |stderr: f64| figure(stderr).svg().matches("text-anchor=\"end\"").count();
+    // The end of the band is at 0.001, four powers of ten below the values.
+    assert!(ticks(9.999) <= ticks(0.0) + 2, "{} and {}", ticks(9.999), ticks(0.0));
+}

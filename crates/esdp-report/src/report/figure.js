@@ -53,7 +53,7 @@ class Plot {
     this.reset = button("Reset zoom", "Show everything again", () => this.zoomTo(this.wholeX(), null));
     this.reset.classList.add("reset");
     this.scale = button("Log axis", "Logarithmic vertical axis", () => this.switchScale());
-    this.scale.setAttribute("aria-pressed", "false");
+    this.scale.setAttribute("aria-pressed", String(this.logY));
     const tools = element(
       "div",
       { class: "tools" },
@@ -206,7 +206,7 @@ class Plot {
         ].join(","),
       ),
     );
-    return [`series,x,y,stderr${this.scattered ? ",name,weight" : ""}`, ...rows, ""].join("\n");
+    return [`series,x,y,${this.spec.error}${this.scattered ? ",name,weight" : ""}`, ...rows, ""].join("\n");
   }
 
   save(kind, type, text) {

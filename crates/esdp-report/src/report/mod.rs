@@ -68,6 +68,8 @@ pub struct Report {
     pub meta: Vec<(String, String)>,
     /// What follows, in this order.
     pub sections: Vec<Section>,
+    /// The program that made the page, with its version, for the foot; not said if it is empty.
+    pub made_by: String,
 }
 
 impl Report {
@@ -80,6 +82,13 @@ impl Report {
     #[must_use]
     pub fn meta(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.meta.push((name.into(), value.into()));
+        self
+    }
+
+    /// Says which program made the page.
+    #[must_use]
+    pub fn made_by(mut self, program: impl Into<String>) -> Self {
+        self.made_by = program.into();
         self
     }
 
@@ -118,6 +127,10 @@ impl Report {
             true => format!("<script>\"use strict\";(() => {{\n{SORT}}})();</script>\n"),
             false => String::new(),
         };
+        let made_by = match self.made_by.as_str() {
+            "" => String::new(),
+            program => format!("Made by {}. ", escape(program)),
+        };
         let library_css = if has_figures { UPLOT_CSS } else { "" };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -126,10 +139,10 @@ impl Report {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
              <style>{library_css}\n{CSS}</style>\n</head>\n<body>\n{body}\
-             <footer>Made by esdp {}. This file is complete: it works offline and loads nothing.</footer>\n\
+             <footer>{}This file is complete: it works offline and loads nothing.</footer>\n\
              {script}{sort}</body>\n</html>\n",
             escape(&self.heading()),
-            env!("CARGO_PKG_VERSION"),
+            made_by,
         )
     }
 

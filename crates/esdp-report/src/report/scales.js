@@ -54,7 +54,9 @@ const SCALES = {
       this.ys[s].forEach((y, at) => {
         if (y == null || this.xs[at] < this.view.x[0] || this.xs[at] > this.view.x[1]) return;
         const error = series.style === "scatter" ? 0 : (this.errors[s][at] ?? 0);
-        (reach(y - error), reach(y), reach(y + error));
+        // The lower end of a band may come near to zero, which would leave the values no room.
+        reach(this.logY ? Math.max(y - error, y / 3) : y - error);
+        (reach(y), reach(y + error));
       });
     });
     this.spec.y.include.forEach(reach);

@@ -1,8 +1,8 @@
 //! A caller in the same process: a driver that feeds the engine from a thread of its own.
 
-use super::command::{Answer, stopping};
-use super::{Command, Handle, Reply, View};
-use crate::wire::{ApiError, Code};
+use super::command::stopping;
+use super::{Command, Followed, Handle, Reply, View};
+use crate::wire::ApiError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -22,30 +22,20 @@ impl Client {
         Self { engine, stop }
     }
 
-    fn wait(&self, command: Command) -> Result<Answer, ApiError> {
-        self.engine.post(command)?.blocking_recv().map_err(|_| stopping())?
-    }
-
     /// Asks the engine and waits for its answer.
     ///
     /// # Errors
     /// With what any caller would be told.
     pub fn ask(&self, command: Command) -> Reply {
-        match self.wait(command)? {
-            Answer::Body(body) => Ok(body),
-            Answer::View(_) => Err(ApiError::new(Code::Internal, "a view is not a body")),
-        }
+        self.engine.post(command)?.blocking_recv().map_err(|_| stopping())?
     }
 
-    /// The present state.
+    /// All rows of the present state.
     ///
     /// # Errors
     /// With what any caller would be told.
     pub fn view(&self) -> Result<Arc<View>, ApiError> {
-        match self.wait(Command::View)? {
-            Answer::View(view) => Ok(view),
-            Answer::Body(_) => Err(ApiError::new(Code::Internal, "a body is not a view")),
-        }
+        self.engine.follower().ask_blocking(Followed::view)
     }
 
     /// Whether the service was told to stop.

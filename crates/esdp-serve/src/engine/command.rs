@@ -1,10 +1,11 @@
 //! What the engine is asked.
 
-use super::View;
-use crate::wire::{ApiError, Code, ObservationWire, OneOrMany, SlotWire, StartWire, TrainerWire};
+use super::Follower;
+use crate::wire::{
+    ApiError, Code, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
+};
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
-use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -14,6 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 pub enum Command {
     /// The cluster is this one from now on.
     Cluster(ClusterDescription),
+    /// The same, if the present one is as the caller thinks it is.
+    ClusterIf(ClusterDescription, Precondition),
     /// Decide a slot, or several one after the other.
     Slots(OneOrMany<SlotWire>),
     /// What became of starts.
@@ -50,22 +53,18 @@ pub enum Command {
         /// Whether it is drained.
         drained: bool,
     },
-    /// The learned state.
-    State,
-    /// A slot and its reasons.
-    SlotRow(u64),
-    /// The last slots.
-    LastSlots(u32),
+    /// What was learned of a server that has left is forgotten.
+    Forget(String),
     /// The jobs that were started and those that wait.
     Jobs,
-    /// The state, as readers see it.
-    View,
+    /// Whether it can decide and write.
+    Ready,
 }
 
 impl Command {
     /// Whether it may change the state.
     pub fn writes(&self) -> bool {
-        !matches!(self, Self::State | Self::SlotRow(_) | Self::LastSlots(_) | Self::Jobs | Self::View)
+        !matches!(self, Self::Jobs | Self::Ready)
     }
 }
 
@@ -81,39 +80,34 @@ pub struct Body {
 /// What a command is answered with.
 pub type Reply = Result<Body, ApiError>;
 
-/// What comes back through the channel.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// A body.
-    Body(Body),
-    /// A view.
-    View(Arc<View>),
-}
-
 /// A command that waits for its answer.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) command: Command,
-    pub(super) reply: oneshot::Sender<Result<Answer, ApiError>>,
+    pub(super) reply: oneshot::Sender<Reply>,
     pub(super) since: Instant,
 }
 
-/// The way to the engine. It ends when the last handle is gone.
+/// The way to the engine, and to the follower for those who only read. The engine ends when the last handle
+/// is gone.
 #[derive(Debug, Clone)]
 pub struct Handle {
     sender: mpsc::Sender<Waiting>,
+    follower: Follower,
 }
 
 impl Handle {
-    pub(super) fn new(sender: mpsc::Sender<Waiting>) -> Self {
-        Self { sender }
+    pub(super) fn new(sender: mpsc::Sender<Waiting>, follower: Follower) -> Self {
+        Self { sender, follower }
+    }
+
+    /// The way for those who only read: the engine does not notice them.
+    pub fn follower(&self) -> &Follower {
+        &self.follower
     }
 
     /// Puts a command into the queue; its answer comes through what is returned.
-    pub(super) fn post(
-        &self,
-        command: Command,
-    ) -> Result<oneshot::Receiver<Result<Answer, ApiError>>, ApiError> {
+    pub(super) fn post(&self, command: Command) -> Result<oneshot::Receiver<Reply>, ApiError> {
         let (reply, answer) = oneshot::channel();
         self.sender.try_send(Waiting { command, reply, since: Instant::now() }).map_err(
             |error| match error {
@@ -124,30 +118,12 @@ impl Handle {
         Ok(answer)
     }
 
-    async fn send(&self, command: Command) -> Result<Answer, ApiError> {
-        self.post(command)?.await.map_err(|_| stopping())?
-    }
-
     /// Asks the engine.
     ///
     /// # Errors
     /// With what the caller is told.
     pub async fn ask(&self, command: Command) -> Reply {
-        match self.send(command).await? {
-            Answer::Body(body) => Ok(body),
-            Answer::View(_) => Err(ApiError::new(Code::Internal, "a view is not a body")),
-        }
-    }
-
-    /// The present state.
-    ///
-    /// # Errors
-    /// With what the caller is told.
-    pub async fn view(&self) -> Result<Arc<View>, ApiError> {
-        match self.send(Command::View).await? {
-            Answer::View(view) => Ok(view),
-            Answer::Body(_) => Err(ApiError::new(Code::Internal, "a body is not a view")),
-        }
+        self.post(command)?.await.map_err(|_| stopping())?
     }
 }
 

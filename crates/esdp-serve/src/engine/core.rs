@@ -1,160 +1,41 @@
-//! The live core with the frame of events that is being written, and its way back from the journal.
+//! The live core with the frame of events that is being written.
 
-use crate::storage::{Frame, SlotRow, Storage, StorageError};
-use crate::wire::{ApiError, PlacementWire, TicketName};
-use esdp::live::{
-    Decided, DecidedStart, DecidedTasks, EVENT_VERSION, Effect, Event, EventError, Live, Mode, SnapshotError,
-};
-use esdp::model::{Cluster, ClusterDescription, Fnv};
+use super::answers::Answers;
+use super::recover::JournalReplayError;
+use crate::storage::{Frame, StorageError};
+use crate::wire::ApiError;
+use esdp::live::{Decided, DecidedStart, EVENT_VERSION, Effect, Event, Live, Mode};
+use esdp::model::{Cluster, ClusterDescription};
 use esdp::policy::Policy;
-use std::collections::HashMap;
 use std::sync::Arc;
-use thiserror::Error;
 
-/// The note that says which build used the data last. Data of the first version has none.
-pub(super) const BUILD_NOTE: &str = "build";
+/// The fewest events between two digests of the whole book.
+const FEWEST_EVENTS: u64 = 1000;
+/// The lowest two bits of a digest of the whole book.
+const WITH_BOOK: u64 = 2;
+/// The lowest two bits of a digest without it.
+const WITHOUT_BOOK: u64 = 1;
 
 /// Builds the policy for a cluster.
 pub type PolicyMaker = Arc<dyn Fn(&Cluster) -> Box<dyn Policy> + Send + Sync>;
-
-/// Why the state cannot be rebuilt from the journal. Fatal.
-#[derive(Debug, Error)]
-pub enum JournalReplayError {
-    /// The journal.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    /// A snapshot, without which there is no way to the present state.
-    #[error("the snapshot at event {sequence} is damaged, and no older one leads to the present: {error}")]
-    Snapshot {
-        /// How many events it has seen.
-        sequence: u64,
-        /// What is wrong with it.
-        error: SnapshotError,
-    },
-    /// Events are missing.
-    #[error("the journal has a gap: event {expected} is missing, the next is {found}")]
-    Gap {
-        /// The event that should come.
-        expected: u64,
-        /// The one that comes.
-        found: u64,
-    },
-    /// The journal does not begin with a cluster.
-    #[error("the journal does not begin with a cluster: {0}")]
-    NoCluster(String),
-    /// A slot of the first version, whose answer is not kept.
-    #[error(
-        "the data was written by a build that kept no decisions, and was not stopped cleanly: {0}. To decide \
-         again could give another cluster than the one that runs. Start it once with the build that wrote \
-         it, stop it (SIGTERM), then start this one"
-    )]
-    Undecided(EventError),
-    /// The events give another state than when they were written.
-    #[error(
-        "the frame at event {sequence} gives another state than when it was written (last by build {build}, \
-         this is {}). Start it once with that build, stop it (SIGTERM), then start this one",
-        esdp::BUILD
-    )]
-    Diverged {
-        /// The first event of the frame.
-        sequence: u64,
-        /// The build that used the data last.
-        build: String,
-    },
-}
 
 /// The live core, or nothing before the first cluster.
 pub struct Core {
     live: Option<Live>,
     policy: PolicyMaker,
     frame: Vec<Event>,
-    /// The newest snapshot, if it is damaged and an older one was used instead.
-    faulty_snapshot: Option<(u64, SnapshotError)>,
-}
-
-/// The state as of an event, from the latest snapshot before it and the frames after that.
-///
-/// # Errors
-/// When the journal cannot be read or has a gap.
-pub fn replay(
-    storage: &mut dyn Storage,
-    policy: PolicyMaker,
-    at_most: u64,
-) -> Result<Core, JournalReplayError> {
-    let mut core = Core { live: None, policy, frame: Vec::new(), faulty_snapshot: None };
-    let mut before = at_most;
-    while let Some(snapshot) = storage.snapshot(before)? {
-        match Live::restore(&snapshot.state, |cluster| (core.policy)(cluster)) {
-            Ok(live) => {
-                core.live = Some(live);
-                break;
-            }
-            // An older one and the events after it give the same state.
-            Err(error) => drop(core.faulty_snapshot.get_or_insert((snapshot.sequence, error))),
-        }
-        before = snapshot.sequence.saturating_sub(1);
-    }
-    let build = storage.note(BUILD_NOTE)?;
-    // Data of the first version has no note; its decisions are among the answers.
-    let answers = if build.is_some() { HashMap::new() } else { answers(storage)? };
-    let build = build.unwrap_or_default();
-    let mut fault = None;
-    let read = storage.frames(core.sequence() + 1, &mut |frame| {
-        if frame.sequence > at_most {
-            return Ok(());
-        }
-        core.redo(frame, &answers, &build).map_err(|error| {
-            let told = StorageError::Damaged(error.to_string());
-            fault = Some(error);
-            told
-        })
-    });
-    match (fault, read) {
-        // A gap behind a damaged snapshot is the snapshot's fault.
-        (Some(JournalReplayError::Gap { .. } | JournalReplayError::NoCluster(_)), _)
-            if core.faulty_snapshot.is_some() =>
-        {
-            let (sequence, error) = core.faulty_snapshot.take().expect("it is there");
-            Err(JournalReplayError::Snapshot { sequence, error })
-        }
-        (Some(fault), _) => Err(fault),
-        (None, read) => read.map(|()| core).map_err(JournalReplayError::from),
-    }
-}
-
-/// The decisions among the answers that are kept, by slot.
-fn answers(storage: &mut dyn Storage) -> Result<HashMap<u64, Vec<DecidedStart>>, StorageError> {
-    let row = |row: SlotRow| {
-        let damaged = |why: String| StorageError::Damaged(format!("the answer of slot {}: {why}", row.slot));
-        let starts = answered_starts(&row.answer).map_err(damaged)?;
-        Ok((row.slot, starts))
-    };
-    storage.last_slots(u32::MAX)?.into_iter().map(row).collect()
-}
-
-/// What the answer to a slot says was started.
-///
-/// # Errors
-/// When it is not an answer.
-pub fn answered_starts(answer: &str) -> Result<Vec<DecidedStart>, String> {
-    #[derive(serde::Deserialize)]
-    struct Answered {
-        placements: Vec<PlacementWire>,
-    }
-    let answered: Answered = serde_json::from_str(answer).map_err(|error| error.to_string())?;
-    let mut starts: Vec<DecidedStart> = Vec::new();
-    for PlacementWire { job, group, server, count, ticket } in answered.placements {
-        let ticket = ticket.parse::<TicketName>().map_err(|error| error.message)?.ticket;
-        if starts.last().is_none_or(|last| last.ticket != ticket) {
-            starts.push(DecidedStart { ticket, job, tasks: Vec::new() });
-        }
-        let tasks = DecidedTasks { group, server, count, exploration: false };
-        starts.last_mut().expect("there is one").tasks.push(tasks);
-    }
-    Ok(starts)
+    /// The event of the last frame with a digest of the whole book.
+    book_at: u64,
 }
 
 impl Core {
+    /// The state at a snapshot, or before the first event.
+    pub(crate) fn new(live: Option<Live>, policy: PolicyMaker) -> Self {
+        let mut core = Self { live, policy, frame: Vec::new(), book_at: 0 };
+        core.book_at = core.sequence();
+        core
+    }
+
     /// The live core.
     ///
     /// # Errors
@@ -165,19 +46,6 @@ impl Core {
 
     pub(super) fn policy_maker(&self) -> PolicyMaker {
         Arc::clone(&self.policy)
-    }
-
-    /// The event of the newest snapshot, and what is wrong with it, if an older one had to be used instead.
-    pub fn faulty_snapshot(&self) -> Option<&(u64, SnapshotError)> {
-        self.faulty_snapshot.as_ref()
-    }
-
-    /// A digest of the state: a reader of the journal that reaches another one notices it. It covers the
-    /// slot, the next ticket and the counts of what became of events, and is cheap.
-    fn digest(&self) -> u64 {
-        let Some(live) = &self.live else { return 0 };
-        let state = format!("{} {:?} {:?}", self.slot(), live.book().next_ticket(), live.counts());
-        Fnv::of(state.as_bytes()) | 1
     }
 
     /// How many events have been applied.
@@ -251,17 +119,36 @@ impl Core {
         }
         let events = std::mem::take(&mut self.frame);
         let sequence = self.sequence() + 1 - events.len() as u64;
-        let (version, digest) = (EVENT_VERSION, self.digest());
+        let book = self.is_book_due();
+        if book {
+            self.book_at = self.sequence();
+        }
+        let (version, digest) = (EVENT_VERSION, self.digest(book));
         Some(Frame { sequence, at: crate::clock::now(), version, digest, events })
     }
 
+    /// Whether the digest of the next frame should be that of the whole book: it costs some nanoseconds for
+    /// each name in it, so there are as many events in between as names.
+    fn is_book_due(&self) -> bool {
+        let names = self.live.as_ref().map_or(0, |live| live.book_size() as u64);
+        self.sequence() >= self.book_at + names.max(FEWEST_EVENTS)
+    }
+
+    /// A digest of the facts of the state, of all of them if `book`. Its lowest bits say which: a reader that
+    /// reaches another one notices it. 0 before the first cluster.
+    pub(super) fn digest(&self, book: bool) -> u64 {
+        match &self.live {
+            None => 0,
+            Some(live) if book => live.book_digest() & !3 | WITH_BOOK,
+            Some(live) => live.digest() & !3 | WITHOUT_BOOK,
+        }
+    }
+
     /// Applies a frame of the journal again. Nothing is decided.
-    fn redo(
-        &mut self,
-        frame: Frame,
-        answers: &HashMap<u64, Vec<DecidedStart>>,
-        build: &str,
-    ) -> Result<(), JournalReplayError> {
+    ///
+    /// # Errors
+    /// When the frame does not follow, or a decision of version 1 is not known.
+    pub(crate) fn redo(&mut self, frame: &Frame, answers: &Answers) -> Result<(), JournalReplayError> {
         let expected = self.sequence() + 1;
         if frame.sequence != expected {
             return Err(JournalReplayError::Gap { expected, found: frame.sequence });
@@ -277,15 +164,17 @@ impl Core {
             let Some(live) = &mut self.live else { continue };
             match (frame.version, event) {
                 (1, Event::SlotDue { slot, .. }) => {
-                    let answered = answers.get(&slot.0).cloned();
+                    let answered = answers.starts(slot.0).map(<[DecidedStart]>::to_vec);
                     live.apply_version_1(event, answered).map_err(JournalReplayError::Undecided)?;
                 }
                 _ => drop(live.apply(event)),
             }
         }
-        if frame.digest != 0 && frame.digest != self.digest() {
-            return Err(JournalReplayError::Diverged { sequence: frame.sequence, build: build.to_owned() });
-        }
         Ok(())
+    }
+
+    /// Whether the state is the one that a frame was written with.
+    pub(crate) fn fits(&self, frame: &Frame) -> bool {
+        frame.digest == 0 || frame.digest == self.digest(frame.digest & 3 == WITH_BOOK)
     }
 }

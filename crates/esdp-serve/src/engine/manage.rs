@@ -2,9 +2,11 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
-use crate::wire::{ApiError, Code, JobsAnswer, OneOrMany, StartWire, StartedWire, TicketName};
-use esdp::live::{Effect, Event};
-use esdp::model::{ClusterDescription, Ticket};
+use crate::wire::{
+    ApiError, ClusterWire, Code, JobsAnswer, OneOrMany, Precondition, StartWire, StartedWire, TicketName,
+};
+use esdp::live::{Effect, Event, WhichTasks};
+use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use serde_json::json;
 
@@ -25,6 +27,16 @@ fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
 }
 
 impl Engine {
+    /// `PUT /v1/cluster`, if a precondition holds. What is so already needs none: a retry whose first answer
+    /// was lost is answered like the first.
+    pub(super) fn put_cluster_if(&mut self, cluster: ClusterDescription, holds: &Precondition) -> Reply {
+        let present = self.core.live().ok().map(|live| live.described());
+        if present != Some(&cluster) {
+            holds.check(present.map(|present| ClusterWire::of(present).tag()).as_deref())?;
+        }
+        self.put_cluster(cluster)
+    }
+
     /// `PUT /v1/cluster`.
     pub(super) fn put_cluster(&mut self, cluster: ClusterDescription) -> Reply {
         let same = self.core.live().is_ok_and(|live| *live.described() == cluster);
@@ -53,23 +65,64 @@ impl Engine {
     pub(super) fn answer_starts(&mut self, starts: &OneOrMany<StartWire>) -> Reply {
         let tickets = starts.list.iter().enumerate().map(|(index, start)| {
             let name = start.ticket.parse::<TicketName>();
-            name.map(|name| name.ticket).map_err(|error| starts.at(index, error))
+            name.map_err(|error| starts.at(index, error))
         });
-        let tickets: Vec<Ticket> = tickets.collect::<Result<_, _>>()?;
+        let tickets: Vec<TicketName> = tickets.collect::<Result<_, _>>()?;
+        for (index, start) in starts.list.iter().enumerate() {
+            if start.server.is_some() && !start.accepted {
+                let message = "a start that does not run is on no server";
+                return Err(starts.at(index, ApiError::clash("server", message, "`accepted: true` with it")));
+            }
+        }
         let mut answers = Vec::new();
-        for (start, ticket) in starts.list.iter().zip(tickets) {
-            let event = match start.accepted {
-                true => Event::Accepted { ticket },
-                false => Event::Refused { ticket, why: start.why.clone() },
+        for (start, name) in starts.list.iter().zip(tickets) {
+            let ticket = name.ticket;
+            let (fresh, effects) = match (&start.server, start.accepted) {
+                (Some(server), _) => (self.move_tasks(name, server)?, Vec::new()),
+                (None, accepted) => {
+                    let effects = self.core.apply(match accepted {
+                        true => Event::Accepted { ticket },
+                        false => Event::Refused { ticket, why: start.why.clone() },
+                    })?;
+                    (taken(&effects)?, effects)
+                }
             };
-            let fresh = taken(&self.core.apply(event)?)?;
             self.tally.revoked += u64::from(fresh && !start.accepted);
-            answers.push(json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh }));
+            let mut answer = json!({ "ticket": start.ticket, "accepted": start.accepted, "changed": fresh });
+            for effect in effects {
+                let (job, state, why) = match effect {
+                    Effect::Requeued { job, .. } => (job, "waiting", None),
+                    Effect::Lost { job, why } => (job, "lost", Some(why)),
+                    _ => continue,
+                };
+                (answer["job"], answer["state"]) = (json!(job), json!(state));
+                if let Some(why) = why {
+                    answer["why"] = json!(why);
+                }
+            }
+            answers.push(answer);
         }
         match (starts.single, &answers[..]) {
             (true, [one]) => ok(one),
             _ => ok(&json!({ "starts": answers })),
         }
+    }
+
+    /// Books tasks on the server where the cluster runs them; whether that is news.
+    fn move_tasks(&mut self, name: TicketName, server: &str) -> Result<bool, ApiError> {
+        let TicketName { ticket, first } = name;
+        let start = self.core.live()?.start(ticket);
+        let tasks = match (first, start.as_ref().and_then(|start| start.tasks_from(first?))) {
+            (Some(_), Some((_, tasks))) => tasks.map(WhichTasks::One).collect(),
+            // A task that is not there is refused by the core.
+            (Some(first), None) => vec![WhichTasks::One(first)],
+            (None, _) => vec![WhichTasks::All],
+        };
+        let mut fresh = false;
+        for tasks in tasks {
+            fresh |= taken(&self.core.apply(Event::Moved { ticket, tasks, server: server.to_owned() })?)?;
+        }
+        Ok(fresh)
     }
 
     /// `DELETE /v1/jobs/{id}`.
@@ -144,11 +197,30 @@ impl Engine {
         ok(&text)
     }
 
-    /// `GET /v1/state`.
-    pub(super) fn state(&mut self) -> Reply {
-        let text = serde_json::to_string(&self.core.live()?.scheduler().checkpoint());
-        let text = text.map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
-        Ok(Body { status: 200, text })
+    /// `DELETE /v1/departed/{server}`.
+    pub(super) fn forget(&mut self, server: &str) -> Reply {
+        let live = self.core.live()?;
+        if live.scheduler().cluster().servers().iter().any(|name| name == server) {
+            let message = format!("server `{server}` is part of the cluster; reset it to forget its speeds");
+            return Err(ApiError::clash("server", message, "a server that has left"));
+        }
+        let channels = live.scheduler().departed().filter(|(key, _)| key.server == server).count();
+        if channels == 0 && !live.drained().any(|name| name == server) {
+            return Err(ApiError::missing("departed server", server));
+        }
+        taken(&self.core.apply(Event::Forgotten { server: server.to_owned() })?)?;
+        ok(&json!({ "forgotten": server, "channels": channels }))
+    }
+
+    /// `GET /readyz`.
+    pub(super) fn ready(&mut self) -> Reply {
+        match &self.degraded {
+            None => {
+                let (cluster, slot) = (self.core.live().is_ok(), self.core.slot());
+                ok(&json!({ "status": "ready", "cluster": cluster, "slot": slot }))
+            }
+            Some(cause) => Err(ApiError::new(Code::Unavailable, cause.clone())),
+        }
     }
 
     /// `PUT /v1/state`.

@@ -3,7 +3,8 @@
 //! ```text
 //! handlers --commands--> queue --batch--> apply each, one frame of events each
 //!                                              | one commit (fsync) for the batch
-//!                                         answers, then news and figures for those who watch
+//!                                              | frames --> follower: a second copy, for all who read
+//!                                         answers and news
 //! ```
 //!
 //! Nothing is answered before it is on the disk. If the commit fails, nothing of the batch has happened: the
@@ -11,11 +12,14 @@
 //! probe can be written. If a *sync* fails, nobody knows what has happened: callers are told so, and the
 //! service ends, to find out at its next start.
 
+pub(crate) mod answers;
 mod client;
 mod command;
-mod core;
+pub(crate) mod core;
+mod follower;
 mod manage;
 mod observe;
+pub(crate) mod recover;
 mod slot;
 mod trainer;
 mod view;
@@ -23,18 +27,24 @@ mod why;
 
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
-pub use core::{Core, JournalReplayError, PolicyMaker, answered_starts, replay};
-pub use view::{ChannelRow, DeviceUse, JobRow, ServerRow, View};
+pub use core::{Core, PolicyMaker};
+pub use follower::{Followed, Follower};
+pub use recover::{JournalReplayError, Recovered, Verified, recover};
+pub use slot::{last_slots, slot_row};
+pub use view::{
+    ChannelRow, DeviceUse, JobRow, Overview, ServerRow, View, WhichChannels, channel_rows, server_rows,
+};
 
 use crate::feed::{Feed, News};
 use crate::metrics::{BatchTally, Metrics};
 use crate::storage::{Batch, SnapshotRow, Storage, StorageError};
 use crate::wire::{ApiError, Code};
-use command::{Answer, Waiting};
+use command::Waiting;
 use esdp::live::{Mode, Rejection};
+use follower::{EngineNote, Lead};
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -42,7 +52,7 @@ use tokio::sync::mpsc;
 const LARGEST_BATCH: usize = 512;
 /// How many commands may wait.
 const QUEUE: usize = 4096;
-/// How often figures for those who watch are renewed at most, and what is left to do is done.
+/// How often the size of the database is looked up at most, and what is left to do is done.
 const IDLE: Duration = Duration::from_millis(200);
 /// How many rows compaction drops at a time, between batches.
 const DROPPED_AT_ONCE: u32 = 500;
@@ -58,10 +68,15 @@ pub struct EngineSettings {
     pub snapshot_events: u64,
     /// The answers of how many slots are kept.
     pub kept_slots: u64,
+    /// Whether to go on although the journal gives another state than when it was written.
+    pub accept_divergence: bool,
 }
 
 /// The engine's thread.
 pub struct Engine {
+    /// Hands over to those who read. First, so that it goes first: the last one to close the database tidies
+    /// up, and who only reads cannot.
+    lead: Lead,
     core: Core,
     storage: Box<dyn Storage>,
     settings: EngineSettings,
@@ -75,11 +90,15 @@ pub struct Engine {
     /// Why nothing can be written, if so.
     degraded: Option<String>,
     snapshot_at: u64,
+    /// Where the snapshot comes from that the follower writes.
+    snapshot: Option<threads::Receiver<Result<Option<SnapshotRow>, StorageError>>>,
     compacting: bool,
-    view: Option<Arc<View>>,
-    published: Instant,
+    told: Instant,
     progress: trainer::Progress,
 }
+
+/// A thread that has started, with the way to it.
+type Started = (Handle, std::thread::JoinHandle<Result<(), JournalReplayError>>);
 
 impl Engine {
     /// Loads the state and starts the thread.
@@ -92,14 +111,14 @@ impl Engine {
         settings: EngineSettings,
         metrics: Arc<Metrics>,
         feed: Arc<Feed>,
-    ) -> Result<(Handle, std::thread::JoinHandle<Result<(), StorageError>>), JournalReplayError> {
-        let core = replay(&mut *storage, policy, u64::MAX)?;
-        if let Some((sequence, error)) = core.faulty_snapshot() {
-            tracing::warn!(sequence, %error, "the newest snapshot is damaged; an older one was used instead");
-        }
-        let snapshot_at = storage.snapshot(u64::MAX)?.map_or(0, |snapshot| snapshot.sequence);
+    ) -> Result<Started, JournalReplayError> {
+        let recovered = recover(&mut *storage, &policy, settings.accept_divergence)?;
+        recovered.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        metrics.divergences.store(recovered.divergences, Relaxed);
+        let snapshot_at = recovered.settle(&mut *storage)?;
+        let lead = Lead::start(recovered.core.snapshot()?, policy, storage.reader()?)?;
         let mut engine = Self {
-            core,
+            core: recovered.core,
             storage,
             settings,
             metrics,
@@ -110,34 +129,22 @@ impl Engine {
             news: Vec::new(),
             degraded: None,
             snapshot_at,
+            snapshot: None,
             compacting: true,
-            view: None,
-            published: Instant::now(),
+            lead,
+            told: Instant::now(),
             progress: trainer::Progress::default(),
         };
         engine.feed.begin(engine.core.sequence());
         engine.direct()?;
-        engine.note_build()?;
-        engine.publish();
+        engine.tell();
+        let follower = engine.lead.follower();
         let (sender, receiver) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new().name("engine".to_owned());
         let thread = thread
             .spawn(move || engine.run(receiver))
             .map_err(|error| StorageError::Failed(error.to_string()))?;
-        Ok((Handle::new(sender), thread))
-    }
-
-    /// Says which build uses the data from now on. Frames of the first version are made superfluous before
-    /// that: their slots are rebuilt from answers, which are not kept for ever.
-    fn note_build(&mut self) -> Result<(), JournalReplayError> {
-        let noted = self.storage.note(core::BUILD_NOTE)?;
-        if noted.is_none() {
-            self.save_snapshot()?;
-        }
-        if noted.as_deref() != Some(esdp::BUILD) {
-            self.storage.save_note(core::BUILD_NOTE, esdp::BUILD)?;
-        }
-        Ok(())
+        Ok((Handle::new(sender, follower), thread))
     }
 
     /// Says who decides, if that has changed since the last start.
@@ -145,11 +152,13 @@ impl Engine {
         let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
         self.core.direct(mode, most_exploration);
         self.end_frame();
-        self.storage.commit(&std::mem::take(&mut self.batch))?;
+        let batch = std::mem::take(&mut self.batch);
+        self.storage.commit(&batch)?;
+        self.lead.hand(batch.frames);
         Ok(())
     }
 
-    fn run(mut self, mut receiver: mpsc::Receiver<Waiting>) -> Result<(), StorageError> {
+    fn run(mut self, mut receiver: mpsc::Receiver<Waiting>) -> Result<(), JournalReplayError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| StorageError::Failed(error.to_string()))?;
         let mut commands = Vec::with_capacity(LARGEST_BATCH);
@@ -162,11 +171,11 @@ impl Engine {
                 Err(_) => {}
             }
             self.metrics.queue.store(receiver.len() as u64, Relaxed);
-            self.keep_house();
+            self.keep_house()?;
         }
         // All who could ask are gone: a snapshot makes the next start a short one.
         match self.save_snapshot() {
-            Err(error) if !error.is_retryable() => Err(error),
+            Err(error) if !error.is_retryable() => Err(error.into()),
             _ => Ok(()),
         }
     }
@@ -175,27 +184,22 @@ impl Engine {
     ///
     /// # Errors
     /// When nobody knows whether the batch was kept: what is in memory may be wrong then, and so may be what
-    /// is read back, so the service ends and finds out at its next start.
-    fn take(&mut self, commands: &mut Vec<Waiting>) -> Result<(), StorageError> {
+    /// is read back, so the service ends and finds out at its next start. Also when the state cannot be
+    /// brought back to what is on the disk.
+    fn take(&mut self, commands: &mut Vec<Waiting>) -> Result<(), JournalReplayError> {
         let oldest = commands.iter().map(|waiting| waiting.since).min();
-        self.check_degraded(commands);
+        let probed = self.check_degraded(commands);
         let mut answers = Vec::with_capacity(commands.len());
-        let mut readers = Vec::new();
         for Waiting { command, reply, .. } in commands.drain(..) {
-            match command {
-                Command::View => readers.push(reply),
-                command => {
-                    let wrote = self.batch.frames.len();
-                    let answer = match &self.degraded {
-                        Some(cause) if command.writes() => Err(unavailable(cause)),
-                        _ => self.carry_out(command),
-                    };
-                    self.end_frame();
-                    answers.push((reply, answer, self.batch.frames.len() > wrote));
-                }
-            }
+            let wrote = self.batch.frames.len();
+            let answer = match &self.degraded {
+                Some(cause) if command.writes() => Err(unavailable(cause)),
+                _ => self.carry_out(command),
+            };
+            self.end_frame();
+            answers.push((reply, answer, self.batch.frames.len() > wrote));
         }
-        let committed = self.commit();
+        let committed = probed.and_then(|()| self.commit());
         if let Err(StorageError::Unsynced(cause)) = &committed {
             tracing::error!(cause, "it is not known whether the batch was kept; stopping");
             for (reply, answer, wrote) in answers {
@@ -204,12 +208,12 @@ impl Engine {
                     _ => Err(unknown(cause)),
                 });
             }
-            readers.into_iter().for_each(|reply| drop(reply.send(Err(unknown(cause)))));
-            return committed;
+            return committed.map_err(JournalReplayError::from);
         }
+        let mut rebuilt = Ok(());
         if let Err(error) = committed {
             tracing::error!(%error, "the journal cannot be written; the batch is taken back");
-            self.rebuild(&error);
+            rebuilt = self.rebuild(&error);
             for (_, answer, wrote) in &mut answers {
                 // An answer that wrote nothing may rest on what has been taken back, so it goes the same way.
                 if *wrote || answer.is_ok() {
@@ -219,21 +223,18 @@ impl Engine {
         }
         for (reply, answer, _) in answers {
             // Who has hung up does not want to know.
-            let _ = reply.send(answer.map(Answer::Body));
-        }
-        if !readers.is_empty() {
-            let view = self.view();
-            readers.into_iter().for_each(|reply| drop(reply.send(Ok(Answer::View(Arc::clone(&view))))));
+            let _ = reply.send(answer);
         }
         if let Some(oldest) = oldest {
             self.metrics.lag.observe(oldest.elapsed().as_secs_f64());
         }
-        Ok(())
+        rebuilt
     }
 
     fn carry_out(&mut self, command: Command) -> Reply {
         match command {
             Command::Cluster(described) => self.put_cluster(described),
+            Command::ClusterIf(described, holds) => self.put_cluster_if(described, &holds),
             Command::Slots(requests) => self.decide(&requests),
             Command::Starts(starts) => self.answer_starts(&starts),
             Command::Observe(observations) => self.observe(&observations),
@@ -242,11 +243,9 @@ impl Engine {
             Command::Merge { state, share } => self.merge(state, share),
             Command::Reset { port, server } => self.reset(port, server),
             Command::Drain { server, drained } => self.drain(&server, drained),
-            Command::State => self.state(),
-            Command::SlotRow(slot) => self.slot_row(slot),
-            Command::LastSlots(limit) => self.last_slots(limit),
+            Command::Forget(server) => self.forget(&server),
             Command::Jobs => self.jobs(),
-            Command::View => Err(ApiError::new(Code::Internal, "a view is not carried out")),
+            Command::Ready => self.ready(),
         }
     }
 
@@ -266,35 +265,37 @@ impl Engine {
         self.metrics.commit.observe(started.elapsed().as_secs_f64());
         self.metrics.add(&std::mem::take(&mut self.tally));
         self.feed.send(self.news.drain(..));
-        self.batch.frames.clear();
+        // Before any answer: who is told that something is done finds it done.
+        self.lead.hand(std::mem::take(&mut self.batch.frames));
         self.batch.slots.clear();
         self.batch_keys.clear();
-        self.view = None;
         Ok(())
     }
 
     /// Goes back to what is on the disk.
-    fn rebuild(&mut self, error: &StorageError) {
+    ///
+    /// # Errors
+    /// When that cannot be read: the state in memory is ahead of the disk then, and nothing may be answered
+    /// from it any more.
+    fn rebuild(&mut self, error: &StorageError) -> Result<(), JournalReplayError> {
         self.batch = Batch::default();
         self.batch_keys.clear();
         self.tally = BatchTally::default();
         self.news.clear();
-        self.view = None;
         self.degraded = Some(error.to_string());
         self.metrics.degraded.store(1, Relaxed);
-        match replay(&mut *self.storage, self.core.policy_maker(), u64::MAX) {
-            Ok(core) => self.core = core,
-            Err(error) => {
-                // The state in memory is ahead of the disk and cannot be brought back: nothing may be
-                // answered from it.
-                tracing::error!(%error, "the state cannot be rebuilt from the journal; stopping");
-                std::process::exit(2);
-            }
-        }
+        self.tell();
+        self.core = recover::reload(&mut *self.storage, &self.core.policy_maker()).inspect_err(
+            |error| tracing::error!(%error, "the state cannot be rebuilt from the journal; stopping"),
+        )?;
+        Ok(())
     }
 
     /// Where writing has failed, tries whether it works again.
-    fn check_degraded(&mut self, commands: &[Waiting]) {
+    ///
+    /// # Errors
+    /// When a sync fails.
+    fn check_degraded(&mut self, commands: &[Waiting]) -> Result<(), StorageError> {
         if self.degraded.is_some() && commands.iter().any(|waiting| waiting.command.writes()) {
             match self.storage.probe() {
                 Ok(()) => {
@@ -302,57 +303,86 @@ impl Engine {
                     self.degraded = None;
                     self.metrics.degraded.store(0, Relaxed);
                 }
+                Err(error @ StorageError::Unsynced(_)) => return Err(error),
                 Err(error) => self.degraded = Some(error.to_string()),
             }
-        }
-    }
-
-    /// Snapshots, compaction and figures, between batches.
-    fn keep_house(&mut self) {
-        let sequence = self.core.sequence();
-        if self.degraded.is_none() && sequence >= self.snapshot_at + self.settings.snapshot_events {
-            if let Err(error) = self.save_snapshot() {
-                tracing::warn!(%error, "no snapshot was written");
-            }
-            self.compacting = true;
-        }
-        if self.compacting && self.degraded.is_none() {
-            let keep_from = self.core.slot().saturating_sub(self.settings.kept_slots);
-            self.compacting = self.storage.compact(keep_from, DROPPED_AT_ONCE).unwrap_or(false);
-        }
-        if self.published.elapsed() >= IDLE && self.feed.is_watched() {
-            self.publish();
-        }
-    }
-
-    fn save_snapshot(&mut self) -> Result<(), StorageError> {
-        let sequence = self.core.sequence();
-        let Some(state) = self.core.snapshot()? else { return Ok(()) };
-        if sequence > self.snapshot_at {
-            self.storage.save_snapshot(&SnapshotRow { sequence, state })?;
-            self.snapshot_at = sequence;
+            self.tell();
         }
         Ok(())
     }
 
-    /// The state as readers see it; made once for each state.
-    fn view(&mut self) -> Arc<View> {
-        let view = match self.view.take() {
-            Some(view) => view,
-            None => {
-                let size = self.storage.size().unwrap_or(0);
-                Arc::new(View::of(&self.core, size, self.snapshot_at, self.degraded.clone()))
-            }
-        };
-        self.view = Some(Arc::clone(&view));
-        view
+    /// Snapshots and compaction, between batches.
+    ///
+    /// # Errors
+    /// When a sync fails, or when the copy for readers has left the journal: one of the two states is wrong then.
+    /// All else is tried again later.
+    fn keep_house(&mut self) -> Result<(), JournalReplayError> {
+        if let Some(why) = self.lead.fault() {
+            tracing::error!(why, "the state of readers cannot be kept; stopping");
+            return Err(StorageError::Failed(why).into());
+        }
+        self.take_snapshot()?;
+        let due = self.core.sequence() >= self.snapshot_at.saturating_add(self.settings.snapshot_events);
+        if due && self.degraded.is_none() && self.snapshot.is_none() {
+            self.snapshot = Some(self.lead.snapshot());
+        }
+        if self.compacting && self.degraded.is_none() {
+            let keep_from = self.core.slot().saturating_sub(self.settings.kept_slots);
+            let more = self.storage.compact(keep_from, DROPPED_AT_ONCE);
+            self.compacting = tolerated(more, "nothing was dropped")?.unwrap_or(false);
+        }
+        let carried = self.storage.checkpoint();
+        tolerated(carried, "the log was not carried over to the database")?;
+        if self.told.elapsed() >= IDLE {
+            self.tell();
+        }
+        Ok(())
     }
 
-    /// Leaves the state where those who watch find it without asking.
-    fn publish(&mut self) {
-        let view = self.view();
-        self.feed.publish(view);
-        self.published = Instant::now();
+    /// Keeps the snapshot that was asked for, once it is written. It is of a state that was committed, and
+    /// another one is asked for after that.
+    ///
+    /// # Errors
+    /// When a sync fails; all else is tried again later.
+    fn take_snapshot(&mut self) -> Result<(), StorageError> {
+        let Some(written) = self.snapshot.as_ref().map(threads::Receiver::try_recv) else { return Ok(()) };
+        let kept = match written {
+            Err(threads::TryRecvError::Empty) => return Ok(()),
+            Err(threads::TryRecvError::Disconnected) => Ok(None),
+            Ok(written) => written,
+        };
+        self.snapshot = None;
+        self.compacting = true;
+        let kept = kept.and_then(|row| row.map_or(Ok(()), |row| self.keep_snapshot(&row)));
+        tolerated(kept, "no snapshot was written").map(drop)
+    }
+
+    fn keep_snapshot(&mut self, row: &SnapshotRow) -> Result<(), StorageError> {
+        if row.sequence > self.snapshot_at {
+            self.storage.save_snapshot(row)?;
+            self.snapshot_at = row.sequence;
+        }
+        Ok(())
+    }
+
+    /// Writes a snapshot at once.
+    fn save_snapshot(&mut self) -> Result<(), StorageError> {
+        let sequence = self.core.sequence();
+        if sequence <= self.snapshot_at {
+            return Ok(());
+        }
+        let Some(state) = self.core.snapshot()? else { return Ok(()) };
+        self.keep_snapshot(&SnapshotRow { sequence, state })
+    }
+
+    /// Leaves what is not in the journal where readers find it.
+    fn tell(&mut self) {
+        self.lead.tell(EngineNote {
+            snapshot: self.snapshot_at,
+            degraded: self.degraded.clone(),
+            database_bytes: self.storage.size().unwrap_or(0),
+        });
+        self.told = Instant::now();
     }
 
     /// The answer to the same request, if one is kept or will be with this batch.
@@ -365,6 +395,18 @@ impl Engine {
             Some(row) if ![0, request].contains(&row.request) => Err(key_reused(key)),
             kept => Ok(kept.map(|row| row.answer)),
         }
+    }
+}
+
+/// What did not work and is tried again later, unless a sync has failed.
+fn tolerated<T>(done: Result<T, StorageError>, what: &str) -> Result<Option<T>, StorageError> {
+    match done {
+        Err(error @ StorageError::Unsynced(_)) => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "{what}");
+            Ok(None)
+        }
+        Ok(done) => Ok(Some(done)),
     }
 }
 

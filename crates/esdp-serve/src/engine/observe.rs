@@ -94,8 +94,10 @@ impl Engine {
         observation: &ObservationWire,
         report: SpeedReport,
     ) -> Result<Taken, ApiError> {
+        // Tasks that were moved may be in one placement with others now.
+        let own = first.and_then(|first| start.tasks_from(first));
         let meant = |place: &&esdp::live::Placement| {
-            first.is_none_or(|first| place.first == first)
+            first.is_none_or(|_| own.as_ref().is_some_and(|(own, _)| own == place))
                 && observation.group.as_ref().is_none_or(|group| place.group == *group)
                 && observation.server.as_ref().is_none_or(|server| place.server == *server)
         };
@@ -121,7 +123,8 @@ impl Engine {
                 Some(server) if *server != place.server => SpeedReport::Lost,
                 _ => report,
             };
-            for task in place.first..place.first + place.count {
+            let tasks = own.clone().map_or(place.first..place.first + place.count, |(_, tasks)| tasks);
+            for task in tasks {
                 let one = self.report(start.ticket, WhichTasks::One(task), told)?;
                 taken.learned += one.learned;
                 taken.duplicate &= one.duplicate;

@@ -1,7 +1,7 @@
 //! Slots: jobs in, placements out, with the reasons that are kept beside them.
 
 use super::why::{StartWhy, reason_name};
-use super::{Body, Engine, Reply};
+use super::{Body, Engine, Followed, Reply};
 use crate::feed::News;
 use crate::storage::SlotRow;
 use crate::wire::{
@@ -17,6 +17,9 @@ use std::time::Instant;
 /// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are
 /// kept, and a long queue would be kept with each of them.
 const MOST_HELD: usize = 20;
+/// The most work that a decision may take, whatever is asked for: some tens of seconds, in which nobody else is
+/// answered.
+const MOST_WORK: u64 = 1 << 32;
 /// The most jobs that wait or run.
 const MOST_JOBS: usize = 1_000_000;
 
@@ -66,7 +69,7 @@ impl Engine {
             slot: Slot(slot),
             free: request.free.clone(),
             closed: request.closed.clone(),
-            work: request.work,
+            work: request.work.map(|work| work.min(MOST_WORK)),
         };
         let started = Instant::now();
         let mut effects = self.core.apply(event.clone())?;
@@ -176,20 +179,24 @@ impl Engine {
         }
         Ok(ignored)
     }
+}
 
-    /// `GET /v1/slots/{n}`.
-    pub(super) fn slot_row(&mut self, slot: u64) -> Reply {
-        let row = self.storage.slot(slot).map_err(|error| super::unreadable(&error))?;
-        let row = row.ok_or_else(|| ApiError::missing("slot", &slot.to_string()))?;
-        Ok(Body { status: 200, text: shown(&row).to_string() })
-    }
+/// `GET /v1/slots/{n}`.
+///
+/// # Errors
+/// When there is no such slot, or it cannot be read.
+pub fn slot_row(followed: &mut Followed, slot: u64) -> Result<Value, ApiError> {
+    let row = followed.storage().slot(slot).map_err(|error| super::unreadable(&error))?;
+    row.as_ref().map(shown).ok_or_else(|| ApiError::missing("slot", &slot.to_string()))
+}
 
-    /// `GET /v1/slots`.
-    pub(super) fn last_slots(&mut self, limit: u32) -> Reply {
-        let rows = self.storage.last_slots(limit).map_err(|error| super::unreadable(&error))?;
-        let rows: Vec<Value> = rows.iter().map(shown).collect();
-        Ok(Body { status: 200, text: json!({ "slots": rows }).to_string() })
-    }
+/// `GET /v1/slots`.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn last_slots(followed: &mut Followed, limit: u32) -> Result<Value, ApiError> {
+    let rows = followed.storage().last_slots(limit).map_err(|error| super::unreadable(&error))?;
+    Ok(json!({ "slots": rows.iter().map(shown).collect::<Vec<Value>>() }))
 }
 
 /// A hash of a request, never 0: the same key may come again with the same request only.

@@ -1,34 +1,28 @@
-//! The state as readers see it: a copy of what is believed, made once for each state and shared.
+//! What readers see of the state: an overview, and rows that are made when somebody asks for them.
+//!
+//! All of it is made from the follower's copy, in the follower's thread; the engine makes none of it. The
+//! keys of rows are in the order of the alphabet, in which they go over the wire.
 
-use super::Core;
+use super::follower::Followed;
 use super::why::reason_name;
 use crate::wire::ClusterWire;
 use esdp::live::{AdviceWorth, ChannelBelief, EventCounts, HeldJob, Live, Mode, ServerBelief, Verdict};
-use esdp::model::{Amount, Amounts, Cluster, ServerId};
+use esdp::model::{Amount, Amounts, ChannelId, Cluster, ServerId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most waiting jobs that are listed.
 const MOST_JOBS: usize = 1000;
 
-/// The state.
+/// The service at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct View {
+pub struct Overview {
     /// How many events there were.
     pub sequence: u64,
     /// The last slot.
     pub slot: u64,
     /// Who decides; none before the first cluster.
     pub mode: Option<Mode>,
-    /// The cluster; none before the first.
-    #[serde(skip)]
-    pub cluster: Option<ClusterWire>,
-    /// What is believed of every channel.
-    #[serde(skip)]
-    pub channels: Vec<ChannelRow>,
-    /// What is believed of every server.
-    #[serde(skip)]
-    pub servers: Vec<ServerRow>,
     /// Devices of the whole cluster.
     pub devices: Vec<DeviceUse>,
     /// Jobs that wait, by reason.
@@ -53,50 +47,61 @@ pub struct View {
     pub degraded: Option<String>,
 }
 
+/// All rows of a state.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct View {
+    /// The cluster; none before the first.
+    pub cluster: Option<ClusterWire>,
+    /// What is believed of every channel.
+    pub channels: Vec<ChannelRow>,
+    /// What is believed of every server.
+    pub servers: Vec<ServerRow>,
+}
+
 /// What is believed of a channel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChannelRow {
-    /// The port.
-    pub port: String,
-    /// The group of tasks.
-    pub group: String,
-    /// The server.
-    pub server: String,
-    /// The estimated speed in the port's unit.
-    pub mean: f64,
-    /// The ends of its confidence interval; none for a channel never tried.
-    pub interval: Option<(f64, f64)>,
     /// How many outcomes stand behind it.
     pub count: f64,
-    /// How many outcomes are open.
-    pub pending: u32,
-    /// `work/s` once speeds were reported for the port, `utility` before.
-    pub unit: &'static str,
     /// The estimated net utility, from 0 to 1.
     pub estimate: f64,
+    /// The group of tasks.
+    pub group: String,
+    /// The ends of its confidence interval; none for a channel never tried.
+    pub interval: Option<(f64, f64)>,
+    /// The estimated speed in the port's unit.
+    pub mean: f64,
+    /// How many outcomes are open.
+    pub pending: u32,
+    /// The port.
+    pub port: String,
+    /// The server.
+    pub server: String,
+    /// `work/s` once speeds were reported for the port, `utility` before.
+    pub unit: &'static str,
 }
 
 /// What is believed of a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ServerRow {
-    /// Its name.
-    pub name: String,
-    /// Its speed as a multiple of what is usual.
-    pub factor: Option<f64>,
-    /// The ends of the factor's 95 % interval.
-    pub interval: Option<(f64, f64)>,
-    /// What that means.
-    pub verdict: Verdict,
+    /// Its devices, if it has limits of its own.
+    pub capacity: Option<Amounts>,
     /// How many outcomes stand behind it.
     pub count: f64,
     /// Whether it takes nothing new.
     pub drained: bool,
+    /// Its speed as a multiple of what is usual.
+    pub factor: Option<f64>,
+    /// Those of its devices that no job of ours holds.
+    pub free: Option<Amounts>,
+    /// The ends of the factor's 95 % interval.
+    pub interval: Option<(f64, f64)>,
     /// Its labels.
     pub labels: Vec<String>,
-    /// Its devices, if it has limits of its own.
-    pub capacity: Option<Amounts>,
-    /// Those that no job of ours holds.
-    pub free: Option<Amounts>,
+    /// Its name.
+    pub name: String,
+    /// What the factor means.
+    pub verdict: Verdict,
 }
 
 /// How much of a device is used.
@@ -123,15 +128,14 @@ pub struct JobRow {
     pub detail: String,
 }
 
-impl View {
-    pub(super) fn of(core: &Core, database_bytes: u64, snapshot: u64, degraded: Option<String>) -> Self {
-        let mut view = Self {
-            sequence: core.sequence(),
-            slot: core.slot(),
+impl Overview {
+    /// Of a state; no rows are made for it.
+    pub fn of(followed: &Followed) -> Self {
+        let note = followed.note();
+        let mut overview = Self {
+            sequence: followed.sequence(),
+            slot: followed.slot(),
             mode: None,
-            cluster: None,
-            channels: Vec::new(),
-            servers: Vec::new(),
             devices: Vec::new(),
             waiting: BTreeMap::new(),
             waiting_jobs: Vec::new(),
@@ -140,26 +144,19 @@ impl View {
             max_exploration: None,
             advice: AdviceWorth::default(),
             events: EventCounts::default(),
-            database_bytes,
-            snapshot,
-            degraded,
+            database_bytes: note.database_bytes,
+            snapshot: note.snapshot,
+            degraded: note.degraded.clone(),
         };
-        if let Ok(live) = core.live() {
-            view.fill(live);
+        if let Ok(live) = followed.live() {
+            overview.fill(live);
         }
-        view
+        overview
     }
 
     fn fill(&mut self, live: &Live) {
         self.mode = Some(live.mode());
-        self.cluster = Some(ClusterWire::of(live.described()));
-        self.channels = live.beliefs().map(|belief| channel(live, belief)).collect();
-        let drained: BTreeSet<&str> = live.drained().collect();
-        let cluster = live.scheduler().cluster();
-        let row =
-            |(index, belief): (usize, ServerBelief)| server(live, &drained, ServerId::at(index), belief);
-        self.servers = live.server_beliefs().into_iter().enumerate().map(row).collect();
-        self.devices = devices(live, cluster);
+        self.devices = devices(live, live.scheduler().cluster());
         let reasons = live.held_by_reason().into_iter();
         self.waiting = reasons.map(|(reason, count)| (reason_name(reason).to_owned(), count)).collect();
         let row = |held: HeldJob| {
@@ -173,6 +170,55 @@ impl View {
         self.advice = live.advice_worth();
         self.events = live.counts();
     }
+}
+
+impl View {
+    pub(super) fn of(followed: &Followed) -> Self {
+        let Ok(live) = followed.live() else { return Self::default() };
+        Self {
+            cluster: Some(ClusterWire::of(live.described())),
+            channels: channel_rows(live, &WhichChannels::default()),
+            servers: server_rows(live),
+        }
+    }
+}
+
+/// Which channels are wanted; all by default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WhichChannels {
+    /// Those of a port.
+    pub port: Option<String>,
+    /// Those on a server.
+    pub server: Option<String>,
+    /// Those with outcomes.
+    pub tried: bool,
+}
+
+/// What is believed of channels, in the order of the cluster; nothing for policies that learn nothing.
+pub fn channel_rows(live: &Live, which: &WhichChannels) -> Vec<ChannelRow> {
+    let (cluster, learned) = (live.scheduler().cluster(), live.scheduler().policy().learned());
+    let place = |names: &[String], name: &Option<String>| match name {
+        Some(name) => names.iter().position(|known| known == name).map(Some).ok_or(()),
+        None => Ok(None),
+    };
+    // What the cluster does not have has no channels.
+    let Ok(port) = place(cluster.ports(), &which.port) else { return Vec::new() };
+    let Ok(server) = place(cluster.servers(), &which.server) else { return Vec::new() };
+    let wanted = |&id: &ChannelId| {
+        let channel = cluster.channel(id);
+        port.is_none_or(|port| channel.port.index() == port)
+            && server.is_none_or(|server| channel.server.index() == server)
+            && (!which.tried || learned.is_some_and(|learned| learned.record(id).count > 0.0))
+    };
+    let all = (0..cluster.channels().len()).map(ChannelId::at);
+    all.filter(wanted).filter_map(|id| live.belief(id)).map(|belief| channel(live, belief)).collect()
+}
+
+/// What is believed of every server, in the order of the cluster.
+pub fn server_rows(live: &Live) -> Vec<ServerRow> {
+    let drained: BTreeSet<&str> = live.drained().collect();
+    let row = |(index, belief): (usize, ServerBelief)| server(live, &drained, ServerId::at(index), belief);
+    live.server_beliefs().into_iter().enumerate().map(row).collect()
 }
 
 fn channel(live: &Live, belief: ChannelBelief) -> ChannelRow {

@@ -1,11 +1,32 @@
 //! Bodies in, within their limits, with errors that say where.
 
 use super::App;
-use crate::wire::{ApiError, Code, Object, OneOrMany, check_length};
+use crate::wire::{ApiError, Code, Objects, OneOrMany, check_length};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed};
+use std::marker::PhantomData;
+use tokio::sync::Semaphore;
+
+/// The largest body that is read where connections are served.
+const SMALL: usize = 64 << 10;
+/// Larger ones are read one at a time, elsewhere.
+static LARGE: Semaphore = Semaphore::const_new(1);
+
+/// Makes of a body what it is, without keeping other connections waiting if it is large.
+pub(super) async fn understand<T: Send + 'static>(
+    bytes: Vec<u8>,
+    read: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    if bytes.len() <= SMALL {
+        return read(&bytes);
+    }
+    // It is never closed; without a place it is read all the same.
+    let _place = LARGE.acquire().await;
+    let read = tokio::task::spawn_blocking(move || read(&bytes)).await;
+    read.map_err(|error| ApiError::new(Code::Internal, error.to_string()))?
+}
 
 /// Reads a body whole.
 pub(super) async fn read(app: &App, request: Request<Body>, most: usize) -> Result<Vec<u8>, ApiError> {
@@ -44,10 +65,15 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    read_seed(bytes, PhantomData)
+}
+
+fn read_seed<'de, S: DeserializeSeed<'de>>(bytes: &'de [u8], seed: S) -> Result<S::Value, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let cause = error.into_inner();
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut deserializer, &mut track);
+    let value = seed.deserialize(tracked).map_err(|cause| {
+        let path = track.path().to_string();
         match cause.classify() {
             serde_json::error::Category::Data => {
                 let text = cause.to_string();
@@ -72,9 +98,9 @@ pub(super) fn one_or_many<T: DeserializeOwned>(
 ) -> Result<OneOrMany<T>, ApiError> {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[') => {
-            let objects: Vec<Object<T>> = read_json(bytes)?;
-            check_length(what, objects.len(), most)?;
-            Ok(OneOrMany { list: objects.into_iter().map(|Object(value)| value).collect(), single: false })
+            let (list, length) = read_seed(bytes, Objects::<T>::at_most(most))?;
+            check_length(what, length, most)?;
+            Ok(OneOrMany { list, single: false })
         }
         _ => Ok(OneOrMany { list: vec![parse(bytes)?], single: true }),
     }

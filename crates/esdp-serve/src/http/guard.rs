@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, Request, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -45,6 +46,16 @@ fn host(text: &str) -> &str {
     }
 }
 
+/// Whether a Host header names this machine: an address of its own, or exactly `localhost`. A name that merely
+/// looks like an address, such as `127.evil.example`, belongs to somebody else.
+fn is_own(asked: &str) -> bool {
+    let host = host(asked);
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.is_empty()
+        || host.eq_ignore_ascii_case("localhost")
+        || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
 /// Pages of other sites may not use a visitor's browser to reach us.
 fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), ApiError> {
     let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -56,9 +67,7 @@ fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), 
         }
     }
     // Without tokens a name that somebody has pointed at 127.0.0.1 would make any page one of ours.
-    let own =
-        ["localhost", "127.0.0.1", "[::1]", ""].contains(&host(asked)) || host(asked).starts_with("127.");
-    match app.loopback && !protected && !own {
+    match app.loopback && !protected && !is_own(asked) {
         true => Err(ApiError::new(
             Code::Forbidden,
             "this service is for localhost; for other names make a token first",
@@ -105,6 +114,39 @@ pub(super) async fn guard(State(app): State<Arc<App>>, request: Request<Body>, n
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_this_machine_is_our_own() {
+        let own = [
+            "",
+            "localhost",
+            "LOCALHOST:7070",
+            "127.0.0.1",
+            "127.0.0.1:7070",
+            "127.8.9.1",
+            "[::1]",
+            "[::1]:7",
+        ];
+        for host in own {
+            assert!(is_own(host), "{host}");
+        }
+        let others = [
+            "127.evil.example",
+            "127.0.0.1.nip.io",
+            "127.0.0.1.nip.io:7070",
+            "evil.example",
+            "localhost.evil.example",
+            "localhost.",
+            "10.0.0.1",
+            "[::2]",
+            "127.0.0.1@evil.example",
+            "127.1",
+            "2130706433",
+        ];
+        for host in others {
+            assert!(!is_own(host), "{host}");
+        }
+    }
 
     #[test]
     fn roles_allow_what_they_should() {

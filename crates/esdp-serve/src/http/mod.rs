@@ -2,20 +2,27 @@
 
 mod answer;
 mod body;
+mod cluster;
 mod guard;
 mod openapi;
 mod prioritize;
+mod reading;
 mod routes;
 mod server;
 mod sse;
 
 pub use openapi::document;
+pub use reading::LongTexts;
 pub use server::{Limits, Stop, serve};
 
 use crate::engine::Handle;
 use crate::feed::Feed;
 use crate::metrics::Metrics;
 use crate::tokens::Tokens;
+use crate::wire::{ApiError, Code, check_name};
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::http::Uri;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,8 +31,10 @@ use std::time::Instant;
 pub struct App {
     /// The way to the engine.
     pub engine: Handle,
-    /// News and the published state.
+    /// News.
     pub feed: Arc<Feed>,
+    /// Long texts that are being written.
+    pub texts: LongTexts,
     /// Figures.
     pub metrics: Arc<Metrics>,
     /// Who may do what.
@@ -41,9 +50,38 @@ pub struct App {
     pub stop: Stop,
     /// When the service was started.
     pub started: Instant,
+    /// The version with its commit.
+    pub version: String,
 }
 
 /// The routes of the service.
 pub fn router(app: Arc<App>) -> axum::Router {
     routes::router(app)
+}
+
+/// What stands in a path in the place of a name.
+type Name = Result<Path<String>, PathRejection>;
+
+/// A name in a path.
+fn named(what: &str, name: Name) -> Result<String, ApiError> {
+    let Path(name) = name.map_err(|_| ApiError::new(Code::NotFound, format!("the {what} is not a name")))?;
+    check_name(|| what.to_owned(), &name)?;
+    Ok(name)
+}
+
+/// A value of the query, decoded.
+fn query(uri: &Uri, key: &str) -> Option<String> {
+    let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, text) = pairs.into_iter().find(|(name, _)| *name == key)?;
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => (digit(rest.next()?)? * 16 + digit(rest.next()?)?) as u8,
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
 }

@@ -74,6 +74,18 @@ const SENT_OF: &[Code] = &[
     Code::UnsupportedMediaType,
     Code::InvalidValue,
 ];
+/// What a change of the cluster may meet.
+const CHANGED: &[Code] = &[
+    Code::InvalidJson,
+    Code::NotFound,
+    Code::Timeout,
+    Code::Conflict,
+    Code::PreconditionFailed,
+    Code::TooLarge,
+    Code::UnsupportedMediaType,
+    Code::InvalidValue,
+];
+const TAGS: [(&str, &str, &str); 2] = [("If-Match", "header", "Tags"), ("If-None-Match", "header", "Tags")];
 const NAMED: &[Code] = &[Code::NotFound, Code::Conflict, Code::InvalidValue];
 
 const PATHS: &[Operation] = &[
@@ -102,7 +114,7 @@ const PATHS: &[Operation] = &[
     Operation {
         path: "/v1/cluster",
         id: "getCluster",
-        summary: "The cluster.",
+        summary: "The cluster; the header ETag names this version of it.",
         answer: "Cluster",
         errors: &[Code::NotFound],
         ..READ
@@ -112,11 +124,11 @@ const PATHS: &[Operation] = &[
         method: "put",
         id: "putCluster",
         summary: "Describes the cluster, for the first time or anew; what keeps its name keeps what was \
-                  learned of it.",
+                  learned of it. With `dry_run=true` it only says what that would change.",
+        parameters: &[("dry_run", "query", "Boolean"), TAGS[0], TAGS[1]],
         body: Some("Cluster"),
         answer: "ClusterChange",
-        errors: SENT,
-        ..WRITE
+        errors: CHANGED,
     },
     Operation {
         path: "/v1/slots",
@@ -148,9 +160,9 @@ const PATHS: &[Operation] = &[
     Operation {
         path: "/v1/starts",
         id: "starts",
-        summary: "What became of starts; `accepted: false` revokes.",
+        summary: "What became of starts; `accepted: false` revokes, `server` says where tasks really run.",
         body: Some("StartRequest"),
-        answer: "Anything",
+        answer: "Answered",
         errors: SENT_OF,
         ..WRITE
     },
@@ -206,6 +218,33 @@ const PATHS: &[Operation] = &[
         summary: "What is believed of every server.",
         answer: "Servers",
         ..READ
+    },
+    Operation {
+        path: "/v1/servers/{server}",
+        method: "patch",
+        id: "patchServer",
+        summary: "Changes one server of the cluster; a JSON merge patch (RFC 7396).",
+        parameters: &[("server", "path", "PathName"), TAGS[0], TAGS[1]],
+        body: Some("ServerPatch"),
+        answer: "ClusterChange",
+        errors: CHANGED,
+    },
+    Operation {
+        path: "/v1/departed",
+        id: "departed",
+        summary: "Servers that have left the cluster and of which something is kept.",
+        answer: "Departed",
+        ..READ
+    },
+    Operation {
+        path: "/v1/departed/{server}",
+        method: "delete",
+        id: "forget",
+        summary: "Forgets a server that has left the cluster.",
+        parameters: &[("server", "path", "PathName")],
+        answer: "Forgotten",
+        errors: NAMED,
+        ..WRITE
     },
     Operation {
         path: "/v1/servers/{server}/reset",
@@ -277,6 +316,9 @@ const PATHS: &[Operation] = &[
     },
 ];
 
+/// Operations whose answers name a version of the cluster.
+const TAGGED: [&str; 3] = ["getCluster", "putCluster", "patchServer"];
+
 fn schema(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
@@ -305,6 +347,10 @@ impl Operation {
             "parameters": self.parameters.iter().map(parameter).collect::<Vec<_>>(),
             "responses": answers,
         });
+        if TAGGED.contains(&self.id) {
+            let tag = json!({ "description": "The version of the cluster.", "schema": schema("Tags") });
+            operation["responses"]["200"]["headers"] = json!({ "ETag": tag });
+        }
         if let Some(links) = links(self.id) {
             operation["responses"]["200"]["links"] = links;
         }
@@ -356,6 +402,7 @@ fn described(code: Code) -> &'static str {
         Code::NotFound => "There is no such thing.",
         Code::MethodNotAllowed => "Not with this method.",
         Code::Conflict => "It contradicts the state, for example because no cluster is described yet.",
+        Code::PreconditionFailed => "The cluster is not the one that the change was meant for.",
         Code::UnsupportedMediaType => "The body is not application/json.",
         Code::TooLarge => "The body is too large.",
         Code::Timeout => "The request did not arrive in time.",

@@ -3,7 +3,7 @@
 //! rules.
 
 use super::{App, body};
-use crate::engine::View;
+use crate::engine::{ChannelRow, Followed, WhichChannels, channel_rows};
 use crate::wire::{ExtenderArgs, HostPriority, MOST_PRIORITY};
 use axum::body::Body;
 use axum::extract::State;
@@ -19,28 +19,34 @@ const NEUTRAL: i64 = 5;
 /// `POST /v1/prioritize`.
 pub(super) async fn prioritize(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
     let args = match body::read(&app, request, app.limits.large_body).await {
-        Ok(bytes) => body::parse::<ExtenderArgs>(&bytes).unwrap_or_default(),
+        Ok(bytes) => body::understand(bytes, body::parse::<ExtenderArgs>).await.unwrap_or_default(),
         Err(_) => ExtenderArgs::default(),
     };
-    let view = tokio::time::timeout(Duration::from_millis(500), app.engine.view()).await;
-    let view = view.ok().and_then(Result::ok).or_else(|| app.feed.latest());
-    super::answer::value(&scores(&args, view.as_deref()))
+    let port = args.port().map(ToOwned::to_owned);
+    let rows = app.engine.follower().ask(move |followed| rows(followed, port));
+    let rows = tokio::time::timeout(Duration::from_millis(500), rows).await;
+    super::answer::value(&scores(&args, &rows.ok().and_then(Result::ok).unwrap_or_default()))
 }
 
-fn scores(args: &ExtenderArgs, view: Option<&View>) -> Vec<HostPriority> {
+/// What is known of a port, or of the only one.
+fn rows(followed: &Followed, port: Option<String>) -> Vec<ChannelRow> {
+    let Ok(live) = followed.live() else { return Vec::new() };
+    let only = match live.scheduler().cluster().ports() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    match port.or(only) {
+        Some(port) => channel_rows(live, &WhichChannels { port: Some(port), server: None, tried: true }),
+        None => Vec::new(),
+    }
+}
+
+fn scores(args: &ExtenderArgs, rows: &[ChannelRow]) -> Vec<HostPriority> {
     let mut speeds: HashMap<&str, (f64, f64)> = HashMap::new();
-    if let Some(view) = view {
-        let ports = view.cluster.iter().flat_map(|cluster| &cluster.ports);
-        let only = match ports.clone().count() {
-            1 => ports.clone().next().map(|port| port.name.as_str()),
-            _ => None,
-        };
-        let port = args.port().or(only);
-        for row in view.channels.iter().filter(|row| Some(row.port.as_str()) == port && row.count > 0.0) {
-            let (sum, count) = speeds.entry(&row.server).or_default();
-            *sum += row.count * row.mean;
-            *count += row.count;
-        }
+    for row in rows {
+        let (sum, count) = speeds.entry(&row.server).or_default();
+        *sum += row.count * row.mean;
+        *count += row.count;
     }
     let speed = |host: &str| speeds.get(host).map(|(sum, count)| sum / count);
     let hosts = args.hosts();

@@ -2,7 +2,7 @@
 //! some of it is no longer there, an event `reset` says that everything should be read anew.
 
 use super::App;
-use crate::feed::{FeedWatcher, News};
+use crate::feed::News;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
@@ -12,7 +12,7 @@ use http_body_util::channel::{Channel, Sender};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 /// How often a line is sent to those who hear nothing else, so that nobody takes the connection for dead.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -45,7 +45,7 @@ async fn tell(
     mut sender: Sender<Bytes, Infallible>,
     missed: Vec<News>,
     gap: bool,
-    mut watch: FeedWatcher,
+    mut watch: Receiver<News>,
     mut last: u64,
 ) {
     let mut first = String::from("retry: 1000\n\n");
@@ -64,7 +64,7 @@ async fn tell(
                 _ => return,
             }
         }
-        match tokio::time::timeout(HEARTBEAT, watch.receiver.recv()).await {
+        match tokio::time::timeout(HEARTBEAT, watch.recv()).await {
             Err(_) => lines.push(Bytes::from_static(b": still here\n\n")),
             Ok(Ok(news)) if news.id > last => {
                 last = news.id;

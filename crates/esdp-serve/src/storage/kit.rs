@@ -49,7 +49,7 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     assert_eq!(all(&mut *storage, 4), batch.frames[1..], "from an event on");
     assert_eq!(all(&mut *storage, 3), batch.frames, "with the frame that holds it");
     assert_eq!(storage.last_sequence().unwrap(), 4);
-    storage.check().expect("what it wrote is sound");
+    assert!(storage.check().expect("what it wrote is sound").is_empty(), "and nothing is odd");
     assert_eq!(storage.slot_by_key("k1").unwrap(), Some(slot(1)));
     assert_eq!((storage.slot(1).unwrap(), storage.slot(2).unwrap()), (Some(slot(1)), None));
 
@@ -90,6 +90,10 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
         "the last at or before"
     );
     assert_eq!(storage.snapshot(11).unwrap(), None, "two are kept");
+    let kept: Vec<_> =
+        storage.snapshots().unwrap().into_iter().map(|info| (info.sequence, info.build)).collect();
+    assert_eq!(kept, [12, 18].map(|sequence| (sequence, esdp::BUILD.to_owned())), "with the build");
+    storage.checkpoint().expect("what can wait is done");
     let mut rounds = 0;
     while storage.compact(10, 3).expect("it compacts") {
         rounds += 1;
@@ -106,6 +110,9 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     assert_eq!(storage.last_slots(2).unwrap().len(), 2);
     let state = storage.snapshot(u64::MAX).unwrap().expect("the latest snapshot").state;
     assert_eq!(state, "state 18");
+    storage.drop_snapshot(18).expect("it is dropped");
+    assert_eq!(storage.snapshot(u64::MAX).unwrap().map(|snapshot| snapshot.sequence), Some(12));
+    assert_eq!(storage.first_sequence().unwrap(), Some(13));
     assert_eq!(storage.note("policy").unwrap(), None);
     for value in ["esdp", "escb"] {
         storage.save_note("policy", value).expect("a note is kept");

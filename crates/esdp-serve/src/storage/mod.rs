@@ -8,10 +8,15 @@
 //! SQLite is the one implementation ([`Sqlite`]). Another, such as PostgreSQL, has to pass [`kit::check`],
 //! and nothing else of the service knows which it is.
 
+mod faults;
 pub mod kit;
 mod lock;
+mod rows;
+pub(crate) mod salvage;
 mod schema;
 mod sqlite;
+mod sums;
+mod watermark;
 
 pub use lock::DataLock;
 pub use schema::SCHEMA_VERSION;
@@ -70,6 +75,17 @@ pub struct SnapshotRow {
     pub state: String,
 }
 
+/// A snapshot that is kept, and who has written it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotInfo {
+    /// How many events it has seen.
+    pub sequence: u64,
+    /// The build that wrote it; empty if it wrote schema version 1.
+    pub build: String,
+    /// The version of its events, see [`EVENT_VERSION`](esdp::live::EVENT_VERSION).
+    pub version: u32,
+}
+
 /// Why something was not kept or read.
 #[derive(Debug, Error)]
 pub enum StorageError {
@@ -90,6 +106,42 @@ pub enum StorageError {
         found: u32,
         /// The latest that is read.
         latest: u32,
+    },
+    /// Events of a later version. Fatal.
+    #[error(
+        "the frame at event {sequence} has events of version {found}, this program reads versions 1 to \
+         {latest}; upgrade esdp"
+    )]
+    Events {
+        /// The first event of the frame.
+        sequence: u64,
+        /// The version found.
+        found: u32,
+        /// The latest that is read.
+        latest: u32,
+    },
+    /// The end of the journal is gone. Fatal.
+    #[error(
+        "the journal ends at event {last}, and events up to {acknowledged} were acknowledged: {} are missing. \
+         Either the end of the log (`esdp.db-wal`) is lost or damaged: restore a backup, or go on without \
+         those events by `esdp journal repair`, which lists what is lost. Or an older backup was put here: \
+         remove the file `watermark` if that is what you want",
+        acknowledged - last
+    )]
+    Lost {
+        /// The last event that is there.
+        last: u64,
+        /// The last event of which somebody was told that it is kept.
+        acknowledged: u64,
+    },
+    /// The watermark is not of this journal. Fatal.
+    #[error(
+        "the file `watermark` belongs to another journal than `esdp.db`: they part at or before event {event}. If \
+         you have put a backup here, remove `watermark`; else restore the `esdp.db` that belongs to it"
+    )]
+    Foreign {
+        /// The event of the watermark.
+        event: u64,
     },
     /// What was read is not what was written. Fatal.
     #[error("the data is damaged: {0}")]
@@ -121,14 +173,32 @@ pub trait Storage: Send {
     /// When it would not.
     fn probe(&mut self) -> Result<(), StorageError>;
 
+    /// Does what is done now and then and nobody should wait for.
+    ///
+    /// # Errors
+    /// After [`StorageError::Unsynced`], nothing may be written any more; all else is tried again later.
+    fn checkpoint(&mut self) -> Result<(), StorageError>;
+
     /// How many events are kept, dropped ones included: the sequence number of the last.
     fn last_sequence(&mut self) -> Result<u64, StorageError>;
 
+    /// The first event that is kept.
+    fn first_sequence(&mut self) -> Result<Option<u64>, StorageError>;
+
+    /// The snapshots that are kept, damaged ones included, the oldest first.
+    fn snapshots(&mut self) -> Result<Vec<SnapshotInfo>, StorageError>;
+
     /// The latest snapshot at or before an event.
+    ///
+    /// # Errors
+    /// When it is damaged.
     fn snapshot(&mut self, at_most: u64) -> Result<Option<SnapshotRow>, StorageError>;
 
     /// Keeps a snapshot.
     fn save_snapshot(&mut self, snapshot: &SnapshotRow) -> Result<(), StorageError>;
+
+    /// Drops a snapshot that leads nowhere.
+    fn drop_snapshot(&mut self, sequence: u64) -> Result<(), StorageError>;
 
     /// Shows every frame from an event on, in order; the sink may stop it with an error.
     fn frames(
@@ -137,8 +207,12 @@ pub trait Storage: Send {
         sink: &mut dyn FnMut(Frame) -> Result<(), StorageError>,
     ) -> Result<(), StorageError>;
 
-    /// Looks for damage below the level of frames, slots and snapshots.
-    fn check(&mut self) -> Result<(), StorageError>;
+    /// Looks for damage below the level of frames, slots and snapshots. What does no harm by itself but must
+    /// be known is listed.
+    ///
+    /// # Errors
+    /// When there is damage, or the end of the journal is missing.
+    fn check(&mut self) -> Result<Vec<String>, StorageError>;
 
     /// An answer by its key.
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError>;
@@ -158,6 +232,12 @@ pub trait Storage: Send {
 
     /// Keeps a note.
     fn save_note(&mut self, name: &str, value: &str) -> Result<(), StorageError>;
+
+    /// A second way to the same data, which only reads: what is committed from then on is seen by it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    fn reader(&self) -> Result<Box<dyn Storage>, StorageError>;
 
     /// The size on the disk, in bytes.
     fn size(&mut self) -> Result<u64, StorageError>;

@@ -34,10 +34,16 @@ const STEPS: &[&str] = &[
     ALTER TABLE journal ADD COLUMN chain INTEGER NOT NULL DEFAULT 0;     -- of all frames up to this one
     ALTER TABLE journal ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;    -- of the state after it; 0: none
     ALTER TABLE slots ADD COLUMN request INTEGER NOT NULL DEFAULT 0;     -- a hash of the request; 0: none
-    ALTER TABLE slots ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;    -- of the row; 0: none
+    ALTER TABLE slots ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;    -- of the row
     ALTER TABLE snapshots ADD COLUMN build TEXT NOT NULL DEFAULT '';     -- that wrote it
+    ALTER TABLE snapshots ADD COLUMN version INTEGER NOT NULL DEFAULT 1; -- of the events' format
+    ALTER TABLE snapshots ADD COLUMN chain INTEGER NOT NULL DEFAULT 0;   -- of the last frame in it
+    ALTER TABLE snapshots ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0; -- of the row
 ",
 ];
+
+/// The version in which rows and notes got checksums.
+const WITH_SUMS: usize = 2;
 
 /// The version that this program writes. It reads this one and all before.
 pub const SCHEMA_VERSION: u32 = STEPS.len() as u32;
@@ -50,10 +56,16 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), StorageError> {
     }
     for (from, step) in STEPS.iter().enumerate().skip(found as usize) {
         let next = from + 1;
-        connection
-            .execute_batch(&format!("BEGIN IMMEDIATE; {step} PRAGMA user_version = {next}; COMMIT;"))
+        let run = || {
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {step} PRAGMA user_version = {next};"))?;
+            if next == WITH_SUMS {
+                super::sums::fill(connection)?;
+            }
+            connection.execute_batch("COMMIT")
+        };
+        run()
             .inspect_err(|_| drop(connection.execute_batch("ROLLBACK")))
-            .map_err(|error| super::sqlite::told(&error))?;
+            .map_err(|error| super::faults::told(&error))?;
     }
     Ok(())
 }
@@ -61,5 +73,5 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), StorageError> {
 /// The version of a database; 0 for an empty one.
 pub(super) fn version(connection: &Connection) -> Result<u32, StorageError> {
     let read = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
-    read.map_err(|error| super::sqlite::told(&error))
+    read.map_err(|error| super::faults::told(&error))
 }

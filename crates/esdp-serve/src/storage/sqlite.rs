@@ -3,79 +3,56 @@
 //! `synchronous=FULL` in WAL mode means one fsync of the log for each commit, before it returns, and that is
 //! what makes an answer durable; `tests/serve/order.rs` of `esdp-cli` proves the order from system calls.
 //! Frames are JSON, so that any SQLite tool can look inside, also while the service runs.
+//!
+//! After a sync that failed, nothing more is written, not even when the database is closed: nobody knows what
+//! is on the disk, and the next start finds out. The log is carried over to the database between commits
+//! ([`Storage::checkpoint`]), where a failing sync is seen; SQLite would keep it to itself.
 
+use super::faults::{check_file, log_of, told};
+use super::rows::{self, FRAME, FrameRow, SLOT, SNAPSHOT};
 use super::schema::{self, SCHEMA_VERSION};
-use super::{Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
+use super::sums::{self, KeptSnapshot};
+use super::watermark::{self, Found, Mark, Watermark};
+use super::{Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Storage, StorageError};
 use esdp::live::EVENT_VERSION;
-use esdp::model::Fnv;
-use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// The name of the database in a data directory.
 const FILE: &str = "esdp.db";
-/// After how many pages of the write-ahead log it is carried over to the database. A commit waits for it, so
-/// it is done often and is short.
-const CHECKPOINT_PAGES: u32 = 1000;
+/// After how many pages of the write-ahead log it is carried over to the database.
+const CHECKPOINT_PAGES: i32 = 1000;
 /// How many snapshots are kept.
 const SNAPSHOTS: u32 = 2;
 
 /// A journal in SQLite.
 #[derive(Debug)]
 pub struct Sqlite {
-    connection: Connection,
+    pub(super) connection: Connection,
     path: PathBuf,
-    /// The chain of the last frame; none before anybody asked for it.
-    chain: Option<u64>,
-}
-
-/// What SQLite says, in our terms.
-pub(super) fn told(error: &rusqlite::Error) -> StorageError {
-    use ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
-        ReadOnly, SystemIoFailure,
-    };
-    let text = error.to_string();
-    if let rusqlite::Error::SqliteFailure(failure, _) = error
-        && matches!(failure.extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC)
-    {
-        return StorageError::Unsynced(text);
-    }
-    match error.sqlite_error_code() {
-        Some(
-            DiskFull | SystemIoFailure | ReadOnly | PermissionDenied | DatabaseBusy | DatabaseLocked
-            | CannotOpen,
-        ) => StorageError::Unavailable(text),
-        Some(DatabaseCorrupt | NotADatabase) => StorageError::Damaged(text),
-        _ => StorageError::Failed(text),
-    }
-}
-
-fn checksum(text: &str) -> i64 {
-    Fnv::of(text.as_bytes()).cast_signed()
-}
-
-/// The chain of a frame: a hash over the checksums of all frames up to it.
-fn chained(before: u64, sequence: u64, digest: u64, checksum: i64) -> u64 {
-    let mut bytes = Vec::with_capacity(32);
-    [before, sequence, digest, checksum.cast_unsigned()]
-        .iter()
-        .for_each(|part| bytes.extend_from_slice(&part.to_le_bytes()));
-    Fnv::of(&bytes)
-}
-
-/// The checksum of an answer; never 0, which stands for none.
-fn slot_checksum(row: &SlotRow) -> i64 {
-    let SlotRow { slot, key, at, request, answer, why } = row;
-    let text = serde_json::json!([slot, key, at, request, answer, why]).to_string();
-    checksum(&text) | 1
+    watermark: Watermark,
+    /// The watermark when it was opened.
+    found: Found,
+    /// The last event and its chain; none before anybody asked for it.
+    last: Option<(u64, u64)>,
+    /// The pages of the write-ahead log.
+    log_pages: Arc<AtomicI32>,
+    /// Whether the integrity of the database was checked.
+    checked: bool,
+    /// Whether the log stays as it is when the database is closed.
+    sealed: bool,
+    /// Why nothing more is written: a sync has failed.
+    unsynced: Option<String>,
 }
 
 impl Sqlite {
     /// Opens the database of a data directory, or makes one.
     ///
     /// # Errors
-    /// When it cannot be opened, is of a later version, or is damaged.
+    /// When it cannot be opened, is of a later version, is damaged, or has lost its end.
     pub fn open(directory: &Path) -> Result<Self, StorageError> {
         Self::open_with(directory, "FULL")
     }
@@ -84,26 +61,24 @@ impl Sqlite {
     /// notice it.
     ///
     /// # Errors
-    /// When it cannot be opened, is of a later version, or is damaged.
+    /// When it cannot be opened, is of a later version, is damaged, or has lost its end.
     pub fn open_with(directory: &Path, synchronous: &str) -> Result<Self, StorageError> {
         let path = directory.join(FILE);
+        check_file(&path)?;
+        let found = watermark::read(directory)?;
         let connection = Connection::open(&path).map_err(|error| told(&error))?;
-        let setup = format!(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; PRAGMA busy_timeout = 2000;
-             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA cache_size = -4000;
-             PRAGMA temp_store = MEMORY;"
-        );
-        let run = |connection: &Connection| {
-            connection.execute_batch(&setup)?;
-            connection.set_prepared_statement_cache_capacity(32);
-            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
-        };
-        match run(&connection).map_err(|error| told(&error))?.as_str() {
-            "ok" => {}
-            fault => return Err(StorageError::Damaged(fault.to_owned())),
-        }
-        schema::migrate(&connection)?;
-        Ok(Self { connection, path, chain: None })
+        let mut storage = Self::new(connection, directory, found)?;
+        storage.set_up(synchronous).map_err(|error| told(&error))?;
+        storage.check_integrity()?;
+        storage.check_version()?;
+        // Before anything is written.
+        storage.check_watermark()?;
+        schema::migrate(&storage.connection)?;
+        let parent = directory.parent();
+        let synced =
+            watermark::sync_directory(Some(directory)).and_then(|()| watermark::sync_directory(parent));
+        synced.map_err(|error| StorageError::Unsynced(format!("{}: {error}", directory.display())))?;
+        Ok(storage)
     }
 
     /// Opens the database of a data directory to look at it; a service may be running.
@@ -112,96 +87,158 @@ impl Sqlite {
     /// When there is none, it is of a later version, or is damaged.
     pub fn open_read_only(directory: &Path) -> Result<Self, StorageError> {
         let path = directory.join(FILE);
+        let failed = |error: rusqlite::Error| match told(&error) {
+            StorageError::Damaged(why) => StorageError::Damaged(why),
+            error => StorageError::Failed(format!("{}: {error}", path.display())),
+        };
+        check_file(&path)?;
+        // Before the database: what is committed in between is no contradiction.
+        let found = watermark::read(directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let failed = |error: rusqlite::Error| StorageError::Failed(format!("{}: {error}", path.display()));
         let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         match schema::version(&connection)? {
             0 => Err(StorageError::Failed(format!("{}: not a journal of esdp", path.display()))),
-            found if found > SCHEMA_VERSION => Err(StorageError::Version { found, latest: SCHEMA_VERSION }),
-            found if found < SCHEMA_VERSION => {
+            version if version > SCHEMA_VERSION => {
+                Err(StorageError::Version { found: version, latest: SCHEMA_VERSION })
+            }
+            version if version < SCHEMA_VERSION => {
                 // It is brought to the present version in memory: the files are left as they are.
                 let mut copy = Connection::open_in_memory().map_err(failed)?;
                 let all = rusqlite::backup::Backup::new(&connection, &mut copy).map_err(failed)?;
                 all.step(-1).map_err(|error| told(&error))?;
                 drop(all);
                 schema::migrate(&copy)?;
-                Ok(Self { connection: copy, path, chain: None })
+                Self::new(copy, directory, found)
             }
-            _ => Ok(Self { connection, path, chain: None }),
+            _ => {
+                // One state for all that is read.
+                connection.execute_batch("BEGIN").map_err(failed)?;
+                Self::new(connection, directory, found)
+            }
         }
     }
 
-    /// A slot's row, and whether its checksum fits.
-    fn slot_row(row: &Row<'_>) -> rusqlite::Result<(SlotRow, bool)> {
-        let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-        let found = SlotRow {
-            slot: number(0)?,
-            key: row.get(1)?,
-            at: number(2)?,
-            answer: row.get(3)?,
-            why: row.get(4)?,
-            request: number(5)?,
-        };
-        let sum: i64 = row.get(6)?;
-        let sound = sum == 0 || sum == slot_checksum(&found);
-        Ok((found, sound))
+    pub(super) fn new(connection: Connection, directory: &Path, found: Found) -> Result<Self, StorageError> {
+        // Until something was written, all of it stays as it is.
+        let sealed = connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        sealed.map_err(|error| told(&error))?;
+        Ok(Self {
+            connection,
+            path: directory.join(FILE),
+            watermark: Watermark::new(directory),
+            found,
+            last: None,
+            log_pages: Arc::default(),
+            checked: false,
+            sealed: true,
+            unsynced: None,
+        })
     }
 
-    /// The chain of the last frame that is kept.
-    fn last_chain(&mut self) -> rusqlite::Result<u64> {
-        if let Some(chain) = self.chain {
-            return Ok(chain);
+    fn set_up(&mut self, synchronous: &str) -> rusqlite::Result<()> {
+        self.connection.execute_batch(&format!(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; PRAGMA busy_timeout = 2000;
+             PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;"
+        ))?;
+        self.connection.set_prepared_statement_cache_capacity(32);
+        let pages = Arc::clone(&self.log_pages);
+        self.connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, found| {
+            pages.store(found, Relaxed);
+            Ok(())
+        }))
+    }
+
+    fn check_version(&self) -> Result<(), StorageError> {
+        match schema::version(&self.connection)? {
+            found if found > SCHEMA_VERSION => Err(StorageError::Version { found, latest: SCHEMA_VERSION }),
+            _ => Ok(()),
         }
-        let last = "SELECT chain FROM journal ORDER BY sequence DESC LIMIT 1";
-        let last: Option<i64> = self.connection.query_row(last, [], |row| row.get(0)).optional()?;
-        Ok(last.map_or(0, i64::cast_unsigned))
+    }
+
+    fn check_integrity(&mut self) -> Result<(), StorageError> {
+        if self.checked {
+            return Ok(());
+        }
+        let check = "PRAGMA integrity_check(1)";
+        let found = self.connection.query_row(check, [], |row| row.get::<_, String>(0));
+        match found.map_err(|error| told(&error))?.as_str() {
+            "ok" => {}
+            fault => return Err(StorageError::Damaged(format!("esdp.db: {fault}"))),
+        }
+        self.checked = true;
+        Ok(())
+    }
+
+    /// Whether the journal goes as far as the watermark says.
+    fn check_watermark(&mut self) -> Result<(), StorageError> {
+        let Found::Mark(Mark { event, chain, .. }) = self.found else { return Ok(()) };
+        let version = schema::version(&self.connection)?;
+        let last = if version == 0 { 0 } else { self.last_sequence()? };
+        if event > last {
+            return Err(StorageError::Lost { last, acknowledged: event });
+        }
+        if version < 2 {
+            return Ok(());
+        }
+        // A frame that was compacted has nothing to be compared with.
+        let there = "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence <= ?)";
+        let there: bool = self
+            .connection
+            .query_row(there, [event.cast_signed()], |row| row.get(0))
+            .map_err(|error| told(&error))?;
+        match self.chain_at(event).map_err(|error| told(&error))? {
+            Some(found) if found != chain => Err(StorageError::Foreign { event }),
+            None if there => Err(StorageError::Foreign { event }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The chain of the frame or snapshot that ends with an event.
+    pub(super) fn chain_at(&self, event: u64) -> rusqlite::Result<Option<u64>> {
+        if event == 0 {
+            return Ok(Some(0));
+        }
+        let frame = "SELECT chain FROM (SELECT chain, sequence + count - 1 AS last FROM journal
+            WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT 1) WHERE last = ?1
+            UNION ALL SELECT chain FROM snapshots WHERE sequence = ?1 LIMIT 1";
+        let found = self.connection.query_row(frame, [event.cast_signed()], |row| row.get::<_, i64>(0));
+        Ok(found.optional()?.map(i64::cast_unsigned))
+    }
+
+    /// The last event that is kept, and the chain of its frame.
+    fn last(&mut self) -> rusqlite::Result<(u64, u64)> {
+        if let Some(last) = self.last {
+            return Ok(last);
+        }
+        let last = "SELECT MAX(COALESCE((SELECT sequence + count - 1 FROM journal ORDER BY sequence DESC \
+                    LIMIT 1), 0),
+                               COALESCE((SELECT MAX(sequence) FROM snapshots), 0))";
+        let last: i64 = self.connection.query_row(last, [], |row| row.get(0))?;
+        let last = last.cast_unsigned();
+        Ok((last, self.chain_at(last)?.unwrap_or(0)))
     }
 
     fn write(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+        let (mut last, mut chain) = self.last()?;
         // Known again when all of it was kept.
-        let mut chain = self.last_chain()?;
-        self.chain = None;
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        {
-            let insert = "INSERT INTO journal (sequence, count, version, at, checksum, events, chain, digest)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-            let mut frames = transaction.prepare_cached(insert)?;
+        self.last = None;
+        if !batch.frames.is_empty() || !batch.slots.is_empty() {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for frame in &batch.frames {
-                let events = serde_json::to_string(&frame.events)
-                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-                let (sequence, count) = (frame.sequence.cast_signed(), frame.events.len() as i64);
-                let sum = checksum(&events);
-                chain = chained(chain, frame.sequence, frame.digest, sum);
-                frames.execute(params![
-                    sequence,
-                    count,
-                    frame.version,
-                    frame.at.cast_signed(),
-                    sum,
-                    events,
-                    chain.cast_signed(),
-                    frame.digest.cast_signed()
-                ])?;
+                let mut row = FrameRow::of(frame)?;
+                (last, chain) = (row.link.last(), row.link.chain(chain));
+                row.chain = chain;
+                row.insert(&transaction)?;
             }
-            let insert = "INSERT INTO slots (slot, key, at, answer, why, request, checksum)
-                VALUES (?, ?, ?, ?, ?, ?, ?)";
-            let mut slots = transaction.prepare_cached(insert)?;
             for row in &batch.slots {
-                let SlotRow { slot, key, at, request, answer, why } = row;
-                slots.execute(params![
-                    slot.cast_signed(),
-                    key,
-                    at.cast_signed(),
-                    answer,
-                    why,
-                    request.cast_signed(),
-                    slot_checksum(row)
-                ])?;
+                rows::insert_slot(&transaction, row)?;
             }
+            transaction.commit()?;
         }
-        transaction.commit()?;
-        self.chain = Some(chain);
+        self.last = Some((last, chain));
+        if std::mem::take(&mut self.sealed) {
+            self.connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+        }
         Ok(())
     }
 
@@ -212,68 +249,112 @@ impl Sqlite {
         let oldest: Option<i64> =
             self.connection.query_row(oldest, [SNAPSHOTS - 1], |row| row.get(0)).optional()?;
         let oldest = oldest.unwrap_or(0);
-        let frames = "DELETE FROM journal WHERE sequence IN
-            (SELECT sequence FROM journal WHERE sequence + count - 1 <= ?1 ORDER BY sequence LIMIT ?2)";
+        let frames = "DELETE FROM journal WHERE sequence IN (SELECT sequence FROM journal
+            WHERE sequence <= ?1 AND sequence + count - 1 <= ?1 ORDER BY sequence LIMIT ?2)";
         let frames = self.connection.prepare_cached(frames)?.execute(params![oldest, most])?;
         let slots =
             "DELETE FROM slots WHERE slot IN (SELECT slot FROM slots WHERE slot < ?1 ORDER BY slot LIMIT ?2)";
         let slots = self.connection.prepare_cached(slots)?.execute(params![keep_from.cast_signed(), most])?;
         Ok(frames as u32 == most || slots as u32 == most)
     }
+
+    fn keep_snapshot(&mut self, snapshot: &SnapshotRow) -> rusqlite::Result<()> {
+        let SnapshotRow { sequence, state } = snapshot.clone();
+        let chain = self.chain_at(sequence)?.unwrap_or(0);
+        let (at, build, version) = (crate::clock::now(), esdp::BUILD.to_owned(), EVENT_VERSION);
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        rows::insert_snapshot(&transaction, &KeptSnapshot { sequence, at, build, version, chain, state })?;
+        let old = "DELETE FROM snapshots WHERE sequence NOT IN
+            (SELECT sequence FROM snapshots ORDER BY sequence DESC LIMIT ?)";
+        transaction.execute(old, [SNAPSHOTS])?;
+        transaction.commit()
+    }
+
+    /// Does what writes, unless a sync has failed, and takes note of it if one does.
+    fn writing<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
+    ) -> Result<T, StorageError> {
+        if let Some(cause) = &self.unsynced {
+            return Err(StorageError::Unsynced(cause.clone()));
+        }
+        let done = write(self).map_err(|error| told(&error));
+        if let Err(StorageError::Unsynced(cause)) = &done {
+            self.unsynced = Some(cause.clone());
+            self.sealed = true;
+            // What fails here has not been opened.
+            let _ = self.connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
+        done
+    }
 }
 
 impl Storage for Sqlite {
     fn commit(&mut self, batch: &Batch) -> Result<(), StorageError> {
-        self.write(batch).map_err(|error| told(&error))
+        self.writing(|this| this.write(batch))?;
+        let (event, chain) = self.last.expect("it was just written");
+        self.watermark.write(Mark { epoch: 0, event, chain })
     }
 
     fn probe(&mut self) -> Result<(), StorageError> {
         // Large enough that it needs pages which a full disk does not have.
         let filler = "x".repeat(64 << 10);
-        let probe = |connection: &mut Connection| -> rusqlite::Result<()> {
-            let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        self.writing(|this| {
+            let transaction = this.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute("INSERT OR REPLACE INTO meta VALUES ('probe', ?)", [filler])?;
             transaction.commit()?;
-            connection.execute("DELETE FROM meta WHERE key = 'probe'", [])?;
-            Ok(())
-        };
-        probe(&mut self.connection).map_err(|error| told(&error))
+            this.connection.execute("DELETE FROM meta WHERE key = 'probe'", []).map(drop)
+        })
+    }
+
+    fn checkpoint(&mut self) -> Result<(), StorageError> {
+        if self.log_pages.load(Relaxed) < CHECKPOINT_PAGES {
+            return Ok(());
+        }
+        self.log_pages.store(0, Relaxed);
+        self.writing(|this| this.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())))
     }
 
     fn last_sequence(&mut self) -> Result<u64, StorageError> {
-        let last = "SELECT MAX(COALESCE((SELECT sequence + count - 1 FROM journal ORDER BY sequence DESC \
-                    LIMIT 1), 0),
-                               COALESCE((SELECT MAX(sequence) FROM snapshots), 0))";
-        let last: i64 =
-            self.connection.query_row(last, [], |row| row.get(0)).map_err(|error| told(&error))?;
-        Ok(last.cast_unsigned())
+        self.last().map(|(last, _)| last).map_err(|error| told(&error))
+    }
+
+    fn first_sequence(&mut self) -> Result<Option<u64>, StorageError> {
+        let first = "SELECT MIN(sequence) FROM journal";
+        let first = self.connection.query_row(first, [], |row| row.get::<_, Option<i64>>(0));
+        Ok(first.map_err(|error| told(&error))?.map(i64::cast_unsigned))
+    }
+
+    fn snapshots(&mut self) -> Result<Vec<SnapshotInfo>, StorageError> {
+        let query = "SELECT sequence, build, version FROM snapshots ORDER BY sequence";
+        let info = |row: &Row<'_>| {
+            let sequence = row.get::<_, i64>(0)?.cast_unsigned();
+            // Whether they are right is known when the whole row is read.
+            let (build, version) = (row.get(1).unwrap_or_default(), row.get(2).unwrap_or_default());
+            Ok(SnapshotInfo { sequence, build, version })
+        };
+        let read = |connection: &Connection| -> rusqlite::Result<Vec<_>> {
+            connection.prepare(query)?.query_map([], info)?.collect()
+        };
+        read(&self.connection).map_err(|error| told(&error))
     }
 
     fn snapshot(&mut self, at_most: u64) -> Result<Option<SnapshotRow>, StorageError> {
         let query =
-            "SELECT sequence, state FROM snapshots WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1";
+            format!("SELECT {SNAPSHOT} FROM snapshots WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1");
         let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
-        let row = |row: &Row<'_>| {
-            Ok(SnapshotRow { sequence: row.get::<_, i64>(0)?.cast_unsigned(), state: row.get(1)? })
-        };
-        self.connection.query_row(query, [at_most], row).optional().map_err(|error| told(&error))
+        let found = self.connection.query_row(&query, [at_most], rows::snapshot_and_sum).optional();
+        let found = found.map_err(|error| told(&error))?.map(rows::sound_snapshot).transpose()?;
+        Ok(found.map(|KeptSnapshot { sequence, state, .. }| SnapshotRow { sequence, state }))
     }
 
     fn save_snapshot(&mut self, snapshot: &SnapshotRow) -> Result<(), StorageError> {
-        let save = |connection: &mut Connection| -> rusqlite::Result<()> {
-            let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let SnapshotRow { sequence, state } = snapshot;
-            let at = crate::clock::now().cast_signed();
-            let insert = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)";
-            transaction.execute(insert, params![sequence.cast_signed(), at, state, esdp::BUILD])?;
-            let old = "DELETE FROM snapshots WHERE sequence NOT IN
-                (SELECT sequence FROM snapshots ORDER BY sequence DESC LIMIT ?)";
-            transaction.execute(old, [SNAPSHOTS])?;
-            transaction.commit()
-        };
-        save(&mut self.connection).map_err(|error| told(&error))
+        self.writing(|this| this.keep_snapshot(snapshot))
+    }
+
+    fn drop_snapshot(&mut self, sequence: u64) -> Result<(), StorageError> {
+        let drop_it = "DELETE FROM snapshots WHERE sequence = ?";
+        self.writing(|this| this.connection.execute(drop_it, [sequence.cast_signed()]).map(drop))
     }
 
     fn frames(
@@ -281,77 +362,75 @@ impl Storage for Sqlite {
         from: u64,
         sink: &mut dyn FnMut(Frame) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
-        let query = "SELECT sequence, count, version, at, checksum, events, digest, chain FROM journal
-            WHERE sequence + count > ? ORDER BY sequence";
-        let mut statement = self.connection.prepare(query).map_err(|error| told(&error))?;
+        let query = format!(
+            "SELECT {FRAME} FROM journal WHERE sequence >=
+                (SELECT COALESCE(MAX(sequence), 0) FROM journal WHERE sequence <= ?) ORDER BY sequence"
+        );
+        let mut statement = self.connection.prepare(&query).map_err(|error| told(&error))?;
         let mut rows = statement.query([from.cast_signed()]).map_err(|error| told(&error))?;
-        let mut before = None;
+        let mut before: Option<(u64, u64)> = None;
         while let Some(row) = rows.next().map_err(|error| told(&error))? {
-            let (frame, count, sum, text, chain) = read_frame(row).map_err(|error| told(&error))?;
-            let Frame { sequence, version, digest, .. } = frame;
-            let damaged =
-                |why: String| StorageError::Damaged(format!("the frame at event {sequence}: {why}"));
-            if checksum(&text) != sum {
-                return Err(damaged("its checksum does not fit".to_owned()));
+            let row = rows::read_frame(row).map_err(|error| match told(&error) {
+                StorageError::Damaged(why) => StorageError::Damaged(match before {
+                    Some((last, _)) => format!("the frame after event {last}: {why}"),
+                    None => format!("the first frame: {why}"),
+                }),
+                other => other,
+            })?;
+            let chain = match before {
+                Some((_, chain)) => Some(chain),
+                None => self.chain_at(row.link.sequence - 1).map_err(|error| told(&error))?,
+            };
+            before = Some((row.link.last(), row.chain));
+            let frame = row.frame(chain)?;
+            if frame.sequence + frame.events.len() as u64 > from {
+                sink(frame)?;
             }
-            if before.is_some_and(|before| version > 1 && chained(before, sequence, digest, sum) != chain) {
-                return Err(damaged("it does not follow the frame before it".to_owned()));
-            }
-            before = Some(chain);
-            if !(1..=EVENT_VERSION).contains(&version) {
-                return Err(damaged(format!(
-                    "its events have version {version}, this program reads versions 1 to {EVENT_VERSION}"
-                )));
-            }
-            let events = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-            let frame = Frame { events, ..frame };
-            if frame.events.len() as u64 != count {
-                return Err(damaged(format!("{} events, expected {count}", frame.events.len())));
-            }
-            sink(frame)?;
         }
         Ok(())
     }
 
-    fn check(&mut self) -> Result<(), StorageError> {
-        let check = "PRAGMA integrity_check(1)";
-        let found = self.connection.query_row(check, [], |row| row.get::<_, String>(0));
-        match found.map_err(|error| told(&error))?.as_str() {
-            "ok" => Ok(()),
-            fault => Err(StorageError::Damaged(fault.to_owned())),
+    fn check(&mut self) -> Result<Vec<String>, StorageError> {
+        self.check_integrity()?;
+        if !sums::notes_fit(&self.connection).map_err(|error| told(&error))? {
+            return Err(StorageError::Damaged("the notes: their checksum does not fit".to_owned()));
         }
+        self.check_watermark()?;
+        Ok(match self.found {
+            Found::Damaged => {
+                let why =
+                    "is damaged; it is written anew, and a lost end of the journal would not be noticed";
+                vec![format!("the file `{}` {why}", watermark::FILE)]
+            }
+            Found::Missing | Found::Mark(_) => Vec::new(),
+        })
     }
 
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError> {
-        let query = "SELECT slot, key, at, answer, why, request, checksum FROM slots WHERE key = ?";
+        let query = format!("SELECT {SLOT} FROM slots WHERE key = ?");
         let found = self
             .connection
-            .prepare_cached(query)
-            .and_then(|mut statement| statement.query_row([key], Self::slot_row).optional());
-        found.map_err(|error| told(&error))?.map(sound).transpose()
+            .prepare_cached(&query)
+            .and_then(|mut statement| statement.query_row([key], rows::slot_and_sum).optional());
+        found.map_err(|error| told(&error))?.map(rows::sound_slot).transpose()
     }
 
     fn slot(&mut self, slot: u64) -> Result<Option<SlotRow>, StorageError> {
         let Ok(slot) = i64::try_from(slot) else { return Ok(None) };
-        let query = "SELECT slot, key, at, answer, why, request, checksum FROM slots WHERE slot = ?";
-        let found = self.connection.query_row(query, [slot], Self::slot_row).optional();
-        found.map_err(|error| told(&error))?.map(sound).transpose()
+        let query = format!("SELECT {SLOT} FROM slots WHERE slot = ?");
+        let found = self.connection.query_row(&query, [slot], rows::slot_and_sum).optional();
+        found.map_err(|error| told(&error))?.map(rows::sound_slot).transpose()
     }
 
     fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError> {
-        let query =
-            "SELECT slot, key, at, answer, why, request, checksum FROM slots ORDER BY slot DESC LIMIT ?";
-        let read = |connection: &Connection| {
-            connection
-                .prepare_cached(query)?
-                .query_map([limit], Self::slot_row)?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read(&self.connection).map_err(|error| told(&error))?.into_iter().map(sound).collect()
+        let query = format!("SELECT {SLOT} FROM slots ORDER BY slot DESC LIMIT ?");
+        let mut statement = self.connection.prepare_cached(&query).map_err(|error| told(&error))?;
+        let rows = statement.query_map([limit], rows::slot_and_sum).map_err(|error| told(&error))?;
+        rows.map(|row| row.map_err(|error| told(&error)).and_then(rows::sound_slot)).collect()
     }
 
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError> {
-        self.drop_old(keep_from, most).map_err(|error| told(&error))
+        self.writing(|this| this.drop_old(keep_from, most))
     }
 
     fn note(&mut self, name: &str) -> Result<Option<String>, StorageError> {
@@ -360,33 +439,24 @@ impl Storage for Sqlite {
     }
 
     fn save_note(&mut self, name: &str, value: &str) -> Result<(), StorageError> {
-        let insert = "INSERT OR REPLACE INTO meta VALUES (?, ?)";
-        self.connection.execute(insert, [name, value]).map(drop).map_err(|error| told(&error))
+        self.writing(|this| {
+            let transaction = this.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [name, value])?;
+            sums::seal_notes(&transaction)?;
+            transaction.commit()
+        })
+    }
+
+    fn reader(&self) -> Result<Box<dyn Storage>, StorageError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(|error| told(&error))?;
+        // Each answer is of the present: no transaction is begun.
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        Ok(Box::new(Self::new(connection, directory, Found::Missing)?))
     }
 
     fn size(&mut self) -> Result<u64, StorageError> {
         let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
-        Ok(length(&self.path) + length(Path::new(&log)))
+        Ok(length(&self.path) + length(&log_of(&self.path)))
     }
-}
-
-/// A slot's row, unless it is damaged.
-fn sound((row, sound): (SlotRow, bool)) -> Result<SlotRow, StorageError> {
-    match sound {
-        true => Ok(row),
-        false => {
-            Err(StorageError::Damaged(format!("the answer of slot {}: its checksum does not fit", row.slot)))
-        }
-    }
-}
-
-type FrameRow = (Frame, u64, i64, String, u64);
-
-fn read_frame(row: &Row<'_>) -> rusqlite::Result<FrameRow> {
-    let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    let (sequence, version, at, digest) = (number(0)?, row.get(2)?, number(3)?, number(6)?);
-    let frame = Frame { sequence, at, version, digest, events: Vec::new() };
-    Ok((frame, number(1)?, row.get(4)?, row.get(5)?, number(7)?))
 }

@@ -28,6 +28,8 @@ pub enum Code {
     Unauthorized,
     /// The token's role does not allow it.
     Forbidden,
+    /// What the change was meant for is not what is there; see `If-Match` and `If-None-Match`.
+    PreconditionFailed,
     /// The key was used before, for another request.
     KeyReused,
     /// Too many requests wait; try again.
@@ -42,7 +44,7 @@ pub enum Code {
 
 impl Code {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::InvalidJson,
         Self::InvalidValue,
         Self::NotFound,
@@ -53,6 +55,7 @@ impl Code {
         Self::Timeout,
         Self::Unauthorized,
         Self::Forbidden,
+        Self::PreconditionFailed,
         Self::KeyReused,
         Self::Overloaded,
         Self::Unavailable,
@@ -69,6 +72,7 @@ impl Code {
             Self::MethodNotAllowed => 405,
             Self::Timeout => 408,
             Self::Conflict => 409,
+            Self::PreconditionFailed => 412,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
             Self::InvalidValue | Self::KeyReused => 422,

@@ -1,20 +1,24 @@
 //! What goes over the wire: requests, answers, errors. Unknown keys are refused: a misspelt one would be
 //! ignored otherwise.
 
+mod change;
 mod cluster;
 mod error;
 mod extender;
 mod object;
 mod observation;
+mod precondition;
 mod slot;
 mod trainer;
 mod whole;
 
+pub use change::{ClusterNames, ClusterPreview, ServerPatch};
 pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
 pub use error::{ApiError, Code};
 pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
-pub(crate) use object::Object;
+pub(crate) use object::Objects;
 pub use observation::{ObservationWire, ObservedAnswer, RefusedObservation};
+pub use precondition::{Precondition, Tags};
 pub use slot::{
     HeldWire, IgnoredWire, JobWire, JobsAnswer, PlacementWire, SlotAnswer, SlotWire, StartWire, StartedWire,
     TicketName,

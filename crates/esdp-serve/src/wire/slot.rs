@@ -27,7 +27,7 @@ pub struct SlotWire {
     /// Servers that take nothing new in this slot.
     #[serde(default)]
     pub closed: Vec<String>,
-    /// The most work that the decision may take, in visits of the solver.
+    /// The most work that the decision may take, in visits of the solver; more than 2^32 counts as that.
     #[serde(default, deserialize_with = "whole::some_large")]
     pub work: Option<u64>,
 }
@@ -161,6 +161,10 @@ pub struct StartWire {
     pub ticket: String,
     /// Whether the cluster runs it.
     pub accepted: bool,
+    /// The server on which the cluster runs these tasks, if it is another one than was answered. A ticket such
+    /// as `t17.2` names the tasks of one placement, `t17` all of the start.
+    #[serde(default)]
+    pub server: Option<String>,
     /// Why not, for people.
     #[serde(default)]
     pub why: String,

@@ -48,6 +48,15 @@ pub(super) fn some_amounts<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     Ok(amounts.map(|amounts| amounts.into_iter().map(|(device, Whole(amount))| (device, amount)).collect()))
 }
 
+/// Amounts that change; none takes one away, or all of them.
+pub(super) fn patch<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, Option<u64>>>, D::Error> {
+    let amounts = Option::<BTreeMap<String, Option<Whole>>>::deserialize(deserializer)?;
+    let named = |(device, amount): (String, Option<Whole>)| (device, amount.map(|Whole(amount)| amount));
+    Ok(amounts.map(|amounts| amounts.into_iter().map(named).collect()))
+}
+
 pub(super) fn free<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Amounts>, D::Error> {

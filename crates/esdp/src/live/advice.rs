@@ -83,6 +83,13 @@ impl Advice {
         self.count(done.clone()).2 += 1;
     }
 
+    /// Keeps of many channels those that are still there.
+    pub(super) fn forget_names(&mut self, is_there: impl Fn(&ChannelKey) -> bool) {
+        if self.uses.len() > REMEMBERED_NAMES {
+            self.uses.retain(|(key, ..)| is_there(key));
+        }
+    }
+
     fn count(&mut self, key: ChannelKey) -> &mut (ChannelKey, u64, u64) {
         let place = match self.uses.binary_search_by(|use_| use_.0.cmp(&key)) {
             Ok(place) => place,

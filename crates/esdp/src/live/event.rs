@@ -69,6 +69,17 @@ pub enum Event {
         #[serde(default)]
         why: String,
     },
+    /// The cluster runs tasks of a start on another server than was decided: they hold their devices there, and
+    /// what they teach is learned of that server. Who says so has accepted the start.
+    Moved {
+        /// The start.
+        ticket: Ticket,
+        /// Which of its tasks.
+        #[serde(default)]
+        tasks: WhichTasks,
+        /// Where they run.
+        server: String,
+    },
     /// How tasks of a start went; each counts once, however often it is said.
     Reported {
         /// The start.
@@ -226,12 +237,12 @@ pub enum Mode {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhichTasks {
-    /// All whose outcome is open.
+    /// All; of those that are reported, all whose outcome is open.
     #[default]
     All,
     /// One, by its number.
     One(u32),
-    /// Those on a server whose outcome is open.
+    /// Those on a server; of those that are reported, the ones whose outcome is open.
     On(String),
 }
 
@@ -332,6 +343,15 @@ pub struct Start {
     pub slot: Slot,
     /// Where its tasks run.
     pub placements: Vec<Placement>,
+}
+
+impl Start {
+    /// The placement of a task, and the tasks of it from that one on.
+    pub fn tasks_from(&self, task: u32) -> Option<(&Placement, std::ops::Range<u32>)> {
+        let tasks = |place: &Placement| place.first..place.first + place.count;
+        let place = self.placements.iter().find(|place| tasks(place).contains(&task))?;
+        Some((place, task..tasks(place).end))
+    }
 }
 
 /// Tasks of a group on a server.

@@ -1,7 +1,7 @@
 //! What becomes of a job: submitted, started, accepted or refused, ended, cancelled, lost.
 
 use super::event::{Effect, EventError};
-use super::{Job, Live, REMEMBERED_NAMES};
+use super::{Job, Live, PORT_LEFT, REMEMBERED_NAMES};
 use crate::model::{JobId, Observation, Outcome, Slot, Ticket};
 use crate::scheduler::ClosedUse;
 
@@ -110,26 +110,20 @@ impl Live {
         }
     }
 
-    pub(super) fn refuse(
-        &mut self,
-        ticket: Ticket,
-        why: &str,
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), EventError> {
+    pub(super) fn refuse(&mut self, ticket: Ticket, effects: &mut Vec<Effect>) -> Result<(), EventError> {
         let refused = self.book.refuse(ticket)?;
         self.censor(&refused.censored);
-        self.requeued(ticket, refused.job, refused.waits, why, effects);
+        self.requeued(ticket, refused.job, refused.waits, effects);
         Ok(())
     }
 
-    fn requeued(&mut self, ticket: Ticket, job: JobId, waits: bool, why: &str, effects: &mut Vec<Effect>) {
+    fn requeued(&mut self, ticket: Ticket, job: JobId, waits: bool, effects: &mut Vec<Effect>) {
         let name = self.jobs.get(&job).map_or_else(String::new, |job| job.name.clone());
         if waits {
             effects.push(Effect::Requeued { job: name, ticket });
         } else {
-            self.forget_job(job);
-            let why = if why.is_empty() { "its port has left the cluster" } else { why };
-            effects.push(Effect::Lost { job: name, why: why.to_owned() });
+            // Whatever the reason not to run it there: nothing is left at which it could wait.
+            self.lost(job, PORT_LEFT, effects);
         }
     }
 
@@ -154,7 +148,7 @@ impl Live {
         let expired = self.book.expire(before);
         self.censor(&expired.censored);
         for (ticket, refused) in expired.refused {
-            self.requeued(ticket, refused.job, refused.waits, "", effects);
+            self.requeued(ticket, refused.job, refused.waits, effects);
         }
         Ok(())
     }

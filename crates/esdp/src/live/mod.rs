@@ -21,6 +21,7 @@
 //! | `event.rs` | what comes in, what goes out |
 //! | `mod.rs` | the state, and which event goes where |
 //! | `jobs.rs` | what becomes of a job |
+//! | `moved.rs` | tasks that run elsewhere than was decided |
 //! | `ended.rs` | jobs that have ended while outcomes were open |
 //! | `slots.rs` | a slot that is due, its decision, and the booking of that |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
@@ -31,9 +32,11 @@
 //! | `queries.rs` | what is known: jobs, starts, counts |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
+//! | `digest.rs` | the state as two numbers |
 //! | `driver.rs` | the seam to a cluster |
 
 mod advice;
+mod digest;
 mod driver;
 mod ended;
 mod event;
@@ -41,6 +44,7 @@ mod explain;
 mod exploration;
 mod jobs;
 mod memory;
+mod moved;
 mod names;
 mod outcome;
 mod queries;
@@ -76,6 +80,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// Why jobs are lost with a change of the cluster.
+const SERVER_LEFT: &str = "its server has left the cluster";
+const PORT_LEFT: &str = "its port has left the cluster";
+
 /// A live scheduler.
 pub struct Live {
     described: ClusterDescription,
@@ -105,6 +113,8 @@ pub struct Live {
     /// Jobs that have ended while outcomes were open.
     ended: Ended,
     last: LastSlot,
+    /// A buffer; no part of the state.
+    room: Capacity,
 }
 
 /// The slot that was due last, for the reasons of those who wait.
@@ -182,6 +192,7 @@ impl Live {
             explored: Explored::default(),
             advice: Advice::default(),
             ended: Ended::default(),
+            room: Capacity::default(),
         };
         live.scale_ports();
         Ok(live)
@@ -215,7 +226,8 @@ impl Live {
             Event::SlotDue { slot, free, closed, work: _ } => self.begin_slot(*slot, free, closed),
             Event::Decided(decided) => self.book_decision(decided, effects),
             Event::Accepted { ticket } => self.accept(*ticket),
-            Event::Refused { ticket, why } => self.refuse(*ticket, why, effects),
+            Event::Refused { ticket, why: _ } => self.refuse(*ticket, effects),
+            Event::Moved { ticket, tasks, server } => self.move_tasks(*ticket, tasks, server, effects),
             Event::Reported { ticket, tasks, report } => self.report(*ticket, tasks, *report, effects),
             Event::Observed { id, port, group, server, report } => {
                 self.observe(id, (port, group, server), *report, effects)
@@ -283,16 +295,28 @@ impl Live {
         let moved = self.book.change(&cluster, &change.remap);
         for (_, job, censored) in moved.lost {
             self.censor(&censored);
-            self.lost(job, "its server has left the cluster", effects);
+            self.lost(job, SERVER_LEFT, effects);
         }
         for job in moved.dropped {
-            self.lost(job, "its port has left the cluster", effects);
+            self.lost(job, PORT_LEFT, effects);
         }
         self.scheduler.change(Arc::clone(&cluster));
         self.names = Names::of(&cluster);
         self.last = LastSlot::new(self.book.free(), self.last.decided);
         self.described = next.clone();
         self.scale_ports();
+        self.forget_names();
         Ok(())
+    }
+
+    /// Names come and go for years, so of what is kept under names that left only so much stays.
+    fn forget_names(&mut self) {
+        if self.drained.len() > REMEMBERED_NAMES {
+            self.drained.retain(|server| self.names.server(server).is_ok());
+        }
+        if self.scales.len() > REMEMBERED_NAMES {
+            self.scales.retain(|port, _| self.names.port(port).is_ok());
+        }
+        self.advice.forget_names(|key| self.names.channels(&key.port, &key.server).is_ok());
     }
 }

@@ -1,7 +1,8 @@
 //! What is known: jobs, starts, counts.
 
-use super::{EventCounts, Live, Mode, SpeedScale, Start};
-use crate::model::{ClusterDescription, Ticket};
+use super::event::EventError;
+use super::{EventCounts, Live, Mode, PORT_LEFT, SERVER_LEFT, SpeedScale, Start};
+use crate::model::{ClusterChange, ClusterDescription, Ticket};
 use crate::scheduler::{Book, Scheduler};
 
 impl Live {
@@ -94,6 +95,20 @@ impl Live {
     /// Servers that take nothing new until they are opened.
     pub fn drained(&self) -> impl Iterator<Item = &str> {
         self.drained.iter().map(String::as_str)
+    }
+
+    /// The jobs that the change to another cluster would lose, each with the reason, as of now.
+    ///
+    /// # Errors
+    /// When the description was rejected.
+    pub fn would_lose(&self, next: &ClusterDescription) -> Result<Vec<(String, &'static str)>, EventError> {
+        let cluster = next.cluster().map_err(|error| EventError::Cluster(error.to_string()))?;
+        let change = ClusterChange::new(self.scheduler.cluster(), &cluster);
+        let moved = self.book.clone().change(&cluster, &change.remap);
+        let lost = moved.lost.into_iter().map(|(_, job, _)| (job, SERVER_LEFT));
+        let lost = lost.chain(moved.dropped.into_iter().map(|job| (job, PORT_LEFT)));
+        let named = |(job, why)| Some((self.jobs.get(&job)?.name.clone(), why));
+        Ok(lost.filter_map(named).collect())
     }
 
     /// The scale of a port's speeds, once any was reported.

@@ -17,13 +17,26 @@ impl Live {
         free: &BTreeMap<String, Amounts>,
         closed: &[String],
     ) -> Result<(), EventError> {
-        let free = self.free(free)?;
+        let told: Vec<(ServerId, &Amounts)> = free
+            .iter()
+            .map(|(server, amounts)| Ok((self.names.server(server)?, amounts)))
+            .collect::<Result<_, EventError>>()?;
         self.scheduler.begin(slot).map_err(|error| EventError::Schedule(error.to_string()))?;
-        let shut = closed.iter().chain(&self.drained).filter_map(|name| self.names.server(name).ok());
-        let mut shut: Vec<ServerId> = shut.collect();
+        let LastSlot { left, closed: shut, certificate, decided: _ } = &mut self.last;
+        *certificate = None;
+        shut.clear();
+        shut.extend(closed.iter().chain(&self.drained).filter_map(|name| self.names.server(name).ok()));
         shut.sort_unstable();
         shut.dedup();
-        self.last = LastSlot { left: free, closed: shut, certificate: None, decided: self.last.decided };
+        left.clone_from(self.book.free());
+        for (server, amounts) in told {
+            let devices = self.scheduler.cluster().devices().iter();
+            for (device, left) in devices.zip(left.server_mut(server).into_iter().flatten()) {
+                if let Some(&amount) = amounts.get(device) {
+                    *left = (*left).min(amount);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -142,7 +155,11 @@ impl Live {
             return Err(wrong("it was decided before".to_owned()));
         }
         let cluster = Arc::clone(self.scheduler.cluster());
-        let placed = self.placed(&cluster, decided).map_err(wrong)?;
+        let mut room = std::mem::take(&mut self.room);
+        room.clone_from(self.book.free());
+        let placed = self.placed(&cluster, decided, &mut room);
+        self.room = room;
+        let placed = placed.map_err(wrong)?;
         if self.directed {
             let tasks = || decided.starts.iter().flat_map(|start| &start.tasks);
             let exploring = tasks().filter(|tasks| tasks.exploration).map(|tasks| tasks.count).sum();
@@ -177,8 +194,12 @@ impl Live {
     }
 
     /// The jobs of a decision with their channels, if all of them wait and there is room for them.
-    fn placed(&self, cluster: &Cluster, decided: &Decided) -> Result<Vec<(JobId, PlacedJob)>, String> {
-        let mut room = (!decided.starts.is_empty()).then(|| self.book.free().clone());
+    fn placed(
+        &self,
+        cluster: &Cluster,
+        decided: &Decided,
+        room: &mut Capacity,
+    ) -> Result<Vec<(JobId, PlacedJob)>, String> {
         let (mut placed, mut seen) = (Vec::with_capacity(decided.starts.len()), HashSet::new());
         for (index, start) in decided.starts.iter().enumerate() {
             let DecidedStart { ticket, job, tasks } = start;
@@ -195,7 +216,7 @@ impl Live {
                 let channel = self.channel_of(cluster, &key(port, tasks)).ok_or_else(|| {
                     format!("port `{port}` has no tasks `{}` on server `{}`", tasks.group, tasks.server)
                 })?;
-                if !room.as_mut().is_some_and(|room| take(cluster, room, channel, tasks.count)) {
+                if !take(cluster, room, channel, tasks.count) {
                     return Err(format!("server `{}` has no room for job `{job}`", tasks.server));
                 }
                 channels.extend(std::iter::repeat_n(channel, tasks.count as usize));
@@ -207,21 +228,6 @@ impl Live {
             placed.push((id, PlacedJob { port, channels }));
         }
         Ok(placed)
-    }
-
-    /// The devices that no job holds, and that nobody else uses.
-    fn free(&self, told: &BTreeMap<String, Amounts>) -> Result<Capacity, EventError> {
-        let mut free = self.book.free().clone();
-        for (server, amounts) in told {
-            let server = self.names.server(server)?;
-            let Some(free) = free.server_mut(server) else { continue };
-            for (device, free) in self.scheduler.cluster().devices().iter().zip(free) {
-                if let Some(&amount) = amounts.get(device) {
-                    *free = (*free).min(amount);
-                }
-            }
-        }
-        Ok(free)
     }
 
     /// What each port counts: its own weight times that of the job that would start first. None if all count

@@ -6,7 +6,7 @@ use super::exploration::Explored;
 use super::memory::Memory;
 use super::names::Names;
 use super::{EventCounts, Job, LastSlot, Live, Mode, SpeedScale};
-use crate::model::{Cluster, ClusterDescription, DescriptionError, JobId};
+use crate::model::{Capacity, Cluster, ClusterDescription, DescriptionError, JobId};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
 use crate::scheduler::{Book, Checkpoint, RestoreError, Scheduler};
@@ -136,6 +136,7 @@ impl Live {
             explored: saved.explored,
             advice: saved.advice.into_owned(),
             ended: saved.ended.into_owned(),
+            room: Capacity::default(),
         })
     }
 }

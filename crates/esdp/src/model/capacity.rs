@@ -22,13 +22,25 @@ pub type Amount = u64;
 /// assert_eq!(both.server(ServerId(1)), Some(&[4, 4][..]));
 /// # Ok::<(), esdp::model::CapacityError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capacity {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cluster: Option<Vec<Amount>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     servers: Option<Vec<Vec<Amount>>>,
+}
+
+impl Clone for Capacity {
+    fn clone(&self) -> Self {
+        Self { cluster: self.cluster.clone(), servers: self.servers.clone() }
+    }
+
+    /// Without an allocation if the lengths are the same, as they are from slot to slot.
+    fn clone_from(&mut self, source: &Self) {
+        self.cluster.clone_from(&source.cluster);
+        self.servers.clone_from(&source.servers);
+    }
 }
 
 /// Why a [`Capacity`] does not fit. Fatal: the caller's data is wrong.

@@ -296,6 +296,30 @@ impl Book {
         Ok(Refused { job: job.job, waits: port.is_some(), censored })
     }
 
+    /// A task runs on another server than before, with the devices that it held: on a channel of that server, or
+    /// none if its port has none there. The use that it was until now, if its outcome is open.
+    ///
+    /// # Errors
+    /// When the ticket or the task is not open.
+    pub fn relocate(
+        &mut self,
+        ticket: Ticket,
+        task: usize,
+        server: ServerId,
+        channel: Option<ChannelId>,
+    ) -> Result<Option<ClosedUse>, TicketError> {
+        let Some(started) = self.starts.get_mut(&ticket) else { return Err(self.missing(ticket)) };
+        let (slot, over, tasks) = (started.slot, started.over, started.tasks.len());
+        let task = started.tasks.get_mut(task).ok_or(TicketError::UnknownTask { ticket, task, tasks })?;
+        let from = std::mem::replace(&mut task.server, Some(server));
+        if !over {
+            from.into_iter().for_each(|from| self.devices.give(from, &task.amounts));
+            self.devices.take(server, &task.amounts);
+        }
+        let channel = std::mem::replace(&mut task.channel, channel);
+        Ok(task.open.then_some(ClosedUse { slot, channel }))
+    }
+
     /// Takes a task's outcome: the use is no longer open.
     ///
     /// # Errors

@@ -4,12 +4,18 @@
 use super::{Checkpoint, RestoreError, Scheduler};
 use crate::model::{ChannelId, ChannelKey, Cluster, ClusterChange, PortId};
 use crate::stats::ChannelRecord;
+use std::cmp::Ordering;
 use std::sync::Arc;
+
+/// The records of channels that have left, which are kept however small the cluster is.
+pub const DEPARTED_CHANNELS: usize = 1 << 14;
 
 impl Scheduler {
     /// Goes on with another version of the cluster. Channels are the same if their names are: what was
     /// learned of those that stay, stays; newcomers are unknown, or judged by others like them; what was
-    /// learned of those that leave is kept for their return, until [`Scheduler::forget`].
+    /// learned of those that leave is kept for their return, until [`Scheduler::forget`], or until there are more
+    /// of them than the cluster had channels, and more than [`DEPARTED_CHANNELS`]: then those that left first are
+    /// forgotten.
     pub fn change(&mut self, cluster: Arc<Cluster>) {
         let old = Arc::clone(&self.cluster);
         let change = ClusterChange::new(&old, &cluster);
@@ -17,6 +23,8 @@ impl Scheduler {
             for channel in change.remap.left() {
                 let record = learned.record(channel);
                 if record.count > 0.0 {
+                    // As of the slot in which it left, which is what tells old ones from new ones.
+                    let record = ChannelRecord { slot: self.slot.0, ..record };
                     self.departed.insert(old.channel_key(channel), record);
                 }
             }
@@ -31,6 +39,29 @@ impl Scheduler {
             }
         }
         self.cluster = cluster;
+        self.forget_oldest(old.channels().len());
+    }
+
+    /// Forgets those that left first, if there are too many; of those that left together, by name.
+    fn forget_oldest(&mut self, channels: usize) {
+        let kept = channels.max(self.cluster.channels().len()).max(DEPARTED_CHANNELS);
+        if self.departed.len() > kept {
+            let mut slots: Vec<u64> = self.departed.values().map(|record| record.slot).collect();
+            let surplus = slots.len() - kept;
+            let (_, &mut last, _) = slots.select_nth_unstable(surplus - 1);
+            let mut surplus_at_last = surplus - slots.iter().filter(|slot| **slot < last).count();
+            self.departed.retain(|_, record| match record.slot.cmp(&last) {
+                Ordering::Less => false,
+                Ordering::Greater => true,
+                Ordering::Equal => match surplus_at_last.checked_sub(1) {
+                    Some(left) => {
+                        surplus_at_last = left;
+                        false
+                    }
+                    None => true,
+                },
+            });
+        }
     }
 
     /// What was seen of channels that are not part of the cluster now.
@@ -68,7 +99,7 @@ impl Scheduler {
 
     /// Adds what another scheduler has learned, by name, as if it had been seen now. `share` is how much a
     /// foreign outcome counts against one of our own, above 0, at most 1. The number of channels that were
-    /// found here; the others are kept for the case that they come.
+    /// found here; the others are kept for the case that they come, within the bound of [`Scheduler::change`].
     ///
     /// # Errors
     /// When the state has no names or is damaged. Nothing is changed then.
@@ -92,6 +123,7 @@ impl Scheduler {
                 }
             }
         }
+        self.forget_oldest(0);
         Ok(found)
     }
 }

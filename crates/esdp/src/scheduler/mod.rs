@@ -44,6 +44,7 @@ pub use book::{
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
+pub use learned::DEPARTED_CHANNELS;
 pub use text::TextError;
 
 use crate::model::{

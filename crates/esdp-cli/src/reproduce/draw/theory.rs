@@ -30,7 +30,9 @@ fn fitted(run: &Measured, id: &str, title: &str, labels: &[&str]) -> Figure {
         let (slope, start) = (mean(|line| line.slope), mean(|line| line.start));
         let explained = mean(|line| line.explained).mean;
         let at = |t: f64| (t, start.mean + slope.mean * t.ln(), 0.0);
-        let line = Series::line(format!("{label}, fitted")).points([at(FITTED_FROM * slots), at(slots)]);
+        let line = Series::guide(format!("{label}, fitted"))
+            .like(*label)
+            .points([at(FITTED_FROM * slots), at(slots)]);
         figure = figure.with(line);
         caption += &format!(
             "{label}: {} per unit of ln T from T = {:.0} on, R2 {explained:.3} on average. ",

@@ -21,8 +21,8 @@ mod summary;
 mod together;
 mod workload;
 
-use crate::files;
 use crate::output::{self, OutputFormat};
+use crate::{files, provenance};
 use anyhow::bail;
 use arm::Arm;
 use clap::Args;
@@ -118,10 +118,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     }
     let document = json!({ "jobs": args.jobs, "nodes": workload::NODES, "arms": summaries });
     if let Some(out) = &args.out {
-        files::write(&out.join("summary.json"), format!("{document:#}\n"))?;
+        files::write(&out.join("summary.json"), provenance::json(&document)?)?;
     }
     match args.format {
-        OutputFormat::Json => output::print_json(&document),
+        OutputFormat::Json => output::print_json(&provenance::stamped(&document)),
         OutputFormat::Table => output::print(&comparison::render(&summaries)),
     }
 }

@@ -122,10 +122,30 @@ pub(super) fn schemas() -> Value {
             ("min", or_null(&json!({ "type": "integer", "minimum": 0, "maximum": 65536 }))),
         ]),
         "ListedChannel": strict(2, &[("server", name()), ("request", schema("Amounts")), ("group", text())]),
+        // The rest tells of a dry run.
         "ClusterChange": open(4, &[
             ("changed", boolean.clone()), ("servers", whole(0)), ("ports", whole(0)), ("lost",
-                list("Anything")),
+                list("LostJob")),
+            ("dry_run", boolean.clone()), ("added", schema("PartNames")), ("removed", schema("PartNames")),
+            ("altered", schema("PartNames")),
         ]),
+        "LostJob": open(2, &[("job", text()), ("why", text())]),
+        "PartNames": open(3, &[("devices", list("Text")), ("servers", list("Text")), ("ports", list("Text"))]),
+        "ServerPatch": strict(0, &[
+            ("capacity", json!({ "type": ["object", "null"], "additionalProperties":
+                { "type": ["integer", "null"], "minimum": 0, "maximum": 1_u64 << 40 } })),
+            ("labels", json!({ "type": ["array", "null"], "items": schema("Name"), "maxItems": 16 })),
+        ]),
+        "Tags": {
+            "type": "string", "minLength": 1,
+            "pattern": "^(\\*|(W/)?\"[a-zA-Z0-9]*\"(, (W/)?\"[a-zA-Z0-9]*\")*)$",
+        },
+        "Boolean": boolean.clone(),
+        "Departed": open(2, &[("slot", whole(0)), ("servers", list("DepartedServer"))]),
+        "DepartedServer": open(4, &[
+            ("name", text()), ("channels", whole(0)), ("outcomes", number()), ("drained", boolean.clone()),
+        ]),
+        "Forgotten": open(2, &[("forgotten", text()), ("channels", whole(0))]),
     });
     let more = json!({
         "SlotRequest": { "anyOf": [schema("OneSlot"), {
@@ -161,7 +181,12 @@ pub(super) fn schemas() -> Value {
         ]),
         "Start": strict(2, &[
             ("ticket", ticket),
-            ("accepted", boolean.clone()), ("why", text()),
+            ("accepted", boolean.clone()), ("server", nullable("string")), ("why", text()),
+        ]),
+        "Answered": { "anyOf": [schema("AnsweredStart"), open(1, &[("starts", list("AnsweredStart"))])] },
+        "AnsweredStart": open(3, &[
+            ("ticket", text()), ("accepted", boolean.clone()), ("changed", boolean.clone()), ("job", text()),
+            ("state", json!({ "enum": ["waiting", "lost"] })), ("why", text()),
         ]),
         "StartRequest": { "anyOf": [schema("Start"), list("Start")] },
         // What cannot be is refused one by one, with its place in the list.

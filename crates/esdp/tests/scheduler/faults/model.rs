@@ -1,15 +1,15 @@
 //! A book so simple that it can be trusted, beside the real one.
 
 use esdp::live::{Effect, Event, Live, Start, WhichTasks};
-use esdp::model::{ClusterDescription, JobShape, Ticket};
+use esdp::model::{Amounts, ClusterDescription, JobShape, ServerId, Ticket};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 pub struct Model {
     described: ClusterDescription,
     waiting: BTreeSet<String>,
     started: BTreeMap<String, Start>,
-    /// What each of these has asked of each server when it was started: job, server, device.
-    held: BTreeMap<String, BTreeMap<(String, String), u64>>,
+    /// What each task of these has asked for when it was started, in order.
+    asked: BTreeMap<String, Vec<Amounts>>,
     over: HashSet<String>,
     /// The servers of the tasks of every ticket that was ever handed out, in order.
     tasks: HashMap<Ticket, Vec<String>>,
@@ -25,7 +25,7 @@ impl Model {
             described,
             waiting: BTreeSet::new(),
             started: BTreeMap::new(),
-            held: BTreeMap::new(),
+            asked: BTreeMap::new(),
             over: HashSet::new(),
             tasks: HashMap::new(),
             closed: HashSet::new(),
@@ -82,6 +82,15 @@ impl Model {
                 assert!(!self.started.contains_key(job), "{job} was not ended: {effects:?}")
             }
             Event::Expired { before } => self.expire(before.0, live),
+            Event::Moved { ticket, tasks, server } if fits => {
+                for (task, on) in
+                    self.tasks.get_mut(ticket).expect("it was handed out").iter_mut().enumerate()
+                {
+                    if is_named(tasks, task, on) {
+                        on.clone_from(server);
+                    }
+                }
+            }
             _ => {}
         }
         assert_eq!(live.counts().learned, self.learned, "outcomes were learned");
@@ -114,26 +123,35 @@ impl Model {
                 );
             }
         }
-        self.held.insert(job.clone(), asked(&spec.jobs, start));
+        self.asked.insert(job.clone(), asked(&spec.jobs, start));
         assert!(self.started.insert(job.clone(), start.clone()).is_none(), "{job} was started twice");
-        for place in placements {
-            self.check_server(&place.server);
+        for (server, asked) in self.tasks[ticket].iter().zip(&self.asked[job]) {
+            self.check_server(server, asked);
         }
     }
 
-    /// Adds up what is held on a server.
-    fn check_server(&self, server: &str) {
-        let spec = self.described.servers.iter().find(|known| known.name == server);
-        let capacity = spec.unwrap_or_else(|| panic!("{server} is not there")).capacity.as_ref().unwrap();
-        let mut held: BTreeMap<&str, u64> = BTreeMap::new();
-        for job in self.started.keys() {
-            for ((_, device), amount) in self.held[job].iter().filter(|((on, _), _)| on == server) {
-                *held.entry(device).or_default() += amount;
+    /// What is held on a server.
+    fn held(&self, server: &str) -> Amounts {
+        let mut held = Amounts::new();
+        for start in self.started.values() {
+            for (on, asked) in self.tasks[&start.ticket].iter().zip(&self.asked[&start.job]) {
+                for (device, amount) in asked.iter().filter(|_| on == server) {
+                    *held.entry(device.clone()).or_default() += amount;
+                }
             }
         }
-        for (device, held) in held {
-            let has = capacity.get(device).copied().unwrap_or(0);
-            assert!(held <= has, "{server} has {has} of {device}, but {held} are held");
+        held
+    }
+
+    /// Adds up what is held on a server, of the devices that a task has just been given there. Of others more may
+    /// be held than there is: the cluster may have moved tasks there by itself.
+    fn check_server(&self, server: &str, asked: &Amounts) {
+        let spec = self.described.servers.iter().find(|known| known.name == server);
+        let capacity = spec.unwrap_or_else(|| panic!("{server} is not there")).capacity.as_ref().unwrap();
+        for (device, held) in self.held(server) {
+            let has = capacity.get(&device).copied().unwrap_or(0);
+            let given = asked.get(&device).copied().unwrap_or(0);
+            assert!(held <= has || given == 0, "{server} has {has} of {device}, but {held} are held");
         }
     }
 
@@ -154,13 +172,8 @@ impl Model {
         match event {
             Event::Reported { ticket, tasks, .. } => {
                 let servers = &self.tasks[ticket];
-                let named = |task: &usize| match tasks {
-                    WhichTasks::All => true,
-                    WhichTasks::One(one) => *one as usize == *task,
-                    WhichTasks::On(server) => servers[*task] == *server,
-                };
                 let open: Vec<usize> = (0..servers.len())
-                    .filter(named)
+                    .filter(|&task| is_named(tasks, task, &servers[task]))
                     .filter(|&task| !self.closed.contains(&(*ticket, task)))
                     .collect();
                 assert!(!open.is_empty(), "{ticket} counts twice");
@@ -196,6 +209,19 @@ impl Model {
         for (job, start) in &self.started {
             assert_eq!(live.ticket_of(job), Some(start.ticket), "{job}");
         }
+        for (index, server) in live.described().servers.iter().enumerate() {
+            let (held, has) = (self.held(&server.name), server.capacity.clone().unwrap_or_default());
+            let free = live.book().free().server(ServerId::at(index)).expect("servers have capacities");
+            for (device, free) in live.described().devices.iter().zip(free) {
+                let [has, held] = [&has, &held].map(|amounts| amounts.get(device).copied().unwrap_or(0));
+                assert_eq!(
+                    *free,
+                    has.saturating_sub(held),
+                    "{device} of {}: {held} of {has} are held",
+                    server.name
+                );
+            }
+        }
         let waiting: BTreeSet<String> = live.held().map(|held| held.job).collect();
         assert_eq!(waiting, self.waiting, "jobs are lost, or wait for ever");
     }
@@ -210,17 +236,23 @@ impl Model {
     }
 }
 
-/// What a start asks of each server, by server and device.
-fn asked(jobs: &JobShape, start: &Start) -> BTreeMap<(String, String), u64> {
-    let mut asked = BTreeMap::new();
+/// Whether a task is meant.
+fn is_named(tasks: &WhichTasks, task: usize, on: &str) -> bool {
+    match tasks {
+        WhichTasks::All => true,
+        WhichTasks::One(one) => *one as usize == task,
+        WhichTasks::On(server) => on == *server,
+    }
+}
+
+/// What each task of a start asks for.
+fn asked(jobs: &JobShape, start: &Start) -> Vec<Amounts> {
     let JobShape::Gang { groups, .. } = jobs else { panic!("the world has gangs alone") };
+    let mut asked = Vec::new();
     for place in &start.placements {
         let group = groups.iter().find(|group| group.name == place.group);
-        for (device, amount) in &group.unwrap_or_else(|| panic!("there is no group {}", place.group)).request
-        {
-            *asked.entry((place.server.clone(), device.clone())).or_default() +=
-                amount * u64::from(place.count);
-        }
+        let request = &group.unwrap_or_else(|| panic!("there is no group {}", place.group)).request;
+        asked.extend(std::iter::repeat_n(request.clone(), place.count as usize));
     }
     asked
 }

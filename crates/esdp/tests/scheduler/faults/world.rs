@@ -226,6 +226,21 @@ impl World {
         }
     }
 
+    /// Runs what was started, some of it on another server; that is the answer, and it may be lost.
+    fn run_elsewhere(&mut self, start: &Start) {
+        self.run(start);
+        let server = self.described.some_server(&mut self.rng);
+        let tasks = match self.rng.random_range(0..3) {
+            0 => WhichTasks::All,
+            1 => WhichTasks::One(self.rng.random_range(0..3)),
+            // A port that has left has no placements that can be named.
+            _ => {
+                start.placements.first().map_or(WhichTasks::All, |place| WhichTasks::On(place.server.clone()))
+            }
+        };
+        self.network.send(&mut self.rng, Event::Moved { ticket: start.ticket, tasks, server }, 0);
+    }
+
     /// A run is done: what is told of it, in any order.
     fn done(&mut self, Run { start, .. }: Run) {
         let ticket = start.ticket;
@@ -318,6 +333,7 @@ impl Driver for World {
                     self.run(start);
                     answers.extend([(ticket, Ok(())), (ticket, Ok(()))]);
                 }
+                7 | 8 => self.run_elsewhere(start),
                 _ => {
                     self.run(start);
                     answers.push((ticket, Ok(())));

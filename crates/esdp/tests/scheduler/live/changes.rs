@@ -3,6 +3,7 @@
 use super::cluster::{outcomes, policy, report, single, slot, submit};
 use esdp::live::{Effect, Event, Live, SpeedReport};
 use esdp::model::{ChannelId, ClusterDescription, ServerSpec};
+use esdp::scheduler::DEPARTED_CHANNELS;
 
 #[test]
 fn a_change_keeps_jobs_and_learning_by_name() {
@@ -30,6 +31,41 @@ fn a_change_keeps_jobs_and_learning_by_name() {
     let broken = ClusterDescription::default();
     assert!(matches!(&live.apply(&Event::Described { cluster: broken })[..], [Effect::Rejected { .. }]));
     assert_eq!(live.described(), &single());
+}
+
+/// Nodes have new names every day: those that left first are forgotten, and those of yesterday are known.
+#[test]
+fn what_left_is_kept_within_a_bound() {
+    let mut live = Live::new(single(), policy("hauf")).unwrap();
+    let at_once = 4096;
+    let version = |day: usize| {
+        let server = |number| ServerSpec::new(&format!("d{day}-{number}"), &[("gpu", 2)]);
+        ClusterDescription { servers: (0..at_once).map(server).collect(), ..single() }
+    };
+    let days = DEPARTED_CHANNELS / at_once + 3;
+    for day in 0..days {
+        live.apply(&Event::Described { cluster: version(day) });
+        slot(&mut live, day as u64 + 1);
+        for server in version(day).servers {
+            let (port, group, report) = ("train".into(), "task".into(), SpeedReport::Utility(0.5));
+            live.apply(&Event::Observed {
+                id: server.name.clone(),
+                port,
+                group,
+                server: server.name,
+                report,
+            });
+        }
+    }
+    live.apply(&Event::Described { cluster: single() });
+    let departed: Vec<&str> = live.scheduler().departed().map(|(key, _)| key.server.as_str()).collect();
+    assert_eq!(departed.len(), DEPARTED_CHANNELS);
+    assert!(
+        !departed.contains(&"d0-0") && !departed.contains(&"d2-9"),
+        "those that left first are forgotten"
+    );
+    live.apply(&Event::Described { cluster: version(days - 1) });
+    assert_eq!(outcomes(&live), at_once as f64, "those that left last come back with their history");
 }
 
 #[test]
