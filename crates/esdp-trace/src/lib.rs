@@ -1,8 +1,8 @@
 //! Real traces as streams of typed events.
 //!
-//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and passes machines, tasks, instances and speeds
-//! to a [`Sink`] as it meets them. Memory does not grow with the rows. Problems of a row are counted by
-//! its [`Reason`] in a [`Ledger`], and are fatal only on request.
+//! An [`Import`] reads one of the [`Format`]s, plain or gzip, and passes machines, tasks, instances and
+//! speeds to a [`Sink`] as it meets them. Memory does not grow with the rows. Problems of a row are counted
+//! by [`Reason`] in a [`Ledger`], and are fatal only on request.
 //!
 //! ```
 //! use esdp_trace::{Import, Ledger, Reason, Sink, Source, Task};

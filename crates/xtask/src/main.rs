@@ -42,8 +42,6 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test        Runs every check the project has
   advisories  Looks for known vulnerabilities, and fails where their database cannot be reached
-  numbers     Measures what is cheap to measure, and rewrites these parts of docs/numbers.md
-  picture     Takes the picture of the dashboard for the README, in Chromium
   dist        Makes what a release consists of, in target/dist, and tries it: tarball, deb, crates,
               bill of materials and checksums; `--target TRIPLE` for another target, `--dev` for a
               quick one of the unoptimised binary
@@ -63,6 +61,11 @@ Other builds of `esdp serve`, from commits of this repository:
 
 Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with overflow checks:
   fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
+
+For the README and the documents:
+  numbers  Measures what is cheap to measure, and rewrites these parts of docs/numbers.md; `--check`
+           fails if one has moved
+  picture  Takes the picture of the dashboard for the README, in Chromium
 
 More of `esdp slurm`, as root:
   slurm-trixie  Its tests, or the named ones, against Slurm 24.11 and REST, in a Debian trixie
@@ -116,10 +119,10 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         Some("test") => test::main(&args[1..]),
         Some("dist") => dist::main(&args[1..]),
         Some("advisories") => deny::advisories(&args[1..]),
+        Some("slurm-trixie") => trixie::main(&args[1..]),
         Some("numbers") => numbers::main(&args[1..]),
         Some("picture") => picture::main(&args[1..]),
         Some("upgrade") => upgrade::main(&args[1..]),
-        Some("slurm-trixie") => trixie::main(&args[1..]),
         // No command is an error and not a help page: a script that lost its argument must not
         // look as if all checks had passed.
         None => {

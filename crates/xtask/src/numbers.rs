@@ -1,8 +1,8 @@
 //! `cargo xtask numbers`: the measured numbers that `docs/numbers.md` writes down, as far as they are cheap.
 //!
-//! A part of the page between two marks is what a command prints, and is rewritten here. The others were too
-//! expensive to measure anew each time; they carry their command and the commit. Tests compare what the README
-//! and the documents quote with the page.
+//! A part of the page between two marks is what a command prints, and is rewritten here. The others were
+//! too expensive to measure anew each time; they carry their command and the commit. Tests compare what the
+//! README and the documents quote with the page.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,8 @@ const MEASURED: [Measured; 6] = [
     },
     Measured {
         name: "drift",
-        args: "run --preset drift-switch --slots 8000 --seed 11000 --seeds 12 --policies oracle,esdp,cucb,cts",
+        args: "run --preset drift-switch --slots 8000 --seed 11000 --seeds 12 \
+               --policies oracle,esdp,cucb,cts",
         columns: RATIO,
     },
     Measured {

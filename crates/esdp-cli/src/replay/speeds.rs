@@ -127,8 +127,8 @@ pub(super) fn answers(played: &Played, alone: bool, block: u64) -> Answers {
     };
     let noise = if played.series.is_empty() {
         assumed.push(
-            "Servers keep their speeds; the noise of single jobs varies from run to run. How speeds change with \
-             time was not measured, so nothing is gained by following that."
+            "Servers keep their speeds; the noise of single jobs varies from run to run. How speeds change \
+             with time was not measured, so nothing is gained by following that."
                 .to_owned(),
         );
         match &played.nodes {

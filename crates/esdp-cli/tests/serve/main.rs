@@ -7,6 +7,7 @@ mod builds;
 mod crash;
 mod damage;
 mod deploy;
+mod example;
 mod faults;
 mod hostile;
 mod load;
@@ -15,7 +16,6 @@ mod moved;
 mod order;
 mod preconditions;
 mod readers;
-mod readme;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]
