@@ -1,7 +1,7 @@
 //! Files of the live core that were written before: snapshots and journals of every version are read.
 //!
 //! `tests/fixtures/live-vN` holds the journal of a short life and the snapshot in its middle. A new version
-//! adds a directory of its own, written by `cargo test -p esdp --test scheduler live_files:: -- --ignored`,
+//! adds a directory of its own, written by `cargo test -p esdp-core --test scheduler live_files:: -- --ignored`,
 //! and never changes an old one.
 
 use esdp::live::{EVENT_VERSION, Effect, Entry, Event, Live, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
