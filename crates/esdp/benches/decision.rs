@@ -1,6 +1,6 @@
 //! One decision on learned problems: `exact`, the paper's DP, and a general MILP solver.
 //!
-//! `cargo bench -p esdp` runs all; `cargo bench -p esdp -- exact` only what has that name.
+//! `cargo bench -p esdp-core` runs all; `cargo bench -p esdp-core -- exact` only what has that name.
 //! The problems are the last ones of a learner's run, the hard ones; each solver goes round
 //! them. `esdp bench` prints the same as a report, over whole runs.
 

@@ -1,8 +1,8 @@
 //! What learning costs a slot, without the decision: pooled statistics beside a plain running average.
 //!
-//! `cargo bench -p esdp --bench learning`. A slot opens, the estimate and the variance of every channel are
-//! read, six channels are chosen and their outcomes come in. The refits in which pooled statistics learn what
-//! channels share happen in the measured slots as they do in a run, so the mean has them in it.
+//! `cargo bench -p esdp-core --bench learning`. A slot opens, the estimate and the variance of every channel
+//! are read, six channels are chosen and their outcomes come in. The refits in which pooled statistics learn
+//! what channels share happen in the measured slots as they do in a run, so the mean has them in it.
 
 use divan::Bencher;
 use esdp::model::{ChannelId, Cluster, Observation, Outcome, Slot};

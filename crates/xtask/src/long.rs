@@ -24,7 +24,7 @@ struct Long {
 /// The profile of a release build that checks for overflow.
 const CHECKED: &str = "checked";
 
-pub(crate) const CLI: &str = "esdp-cli";
+pub(crate) const CLI: &str = "esdp";
 const SERVE: &str = "serve";
 
 const LONG: [Long; 8] = [

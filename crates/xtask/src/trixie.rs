@@ -14,9 +14,9 @@ use crate::programs;
 /// The tests, by package: what needs a Slurm.
 const TESTS: [(&str, &str); 4] = [
     ("esdp-cluster", "testbed"),
-    ("esdp-cli", "slurm_commands"),
-    ("esdp-cli", "slurm_faults"),
-    ("esdp-cli", "slurm_arms"),
+    ("esdp", "slurm_commands"),
+    ("esdp", "slurm_faults"),
+    ("esdp", "slurm_arms"),
 ];
 
 /// What they need there; the plugin is for the tokens of the REST interface.
@@ -96,7 +96,7 @@ fn build(package: &str, test: &str) -> Result<PathBuf, Failure> {
         "--package",
         "esdp-cluster",
         "--package",
-        "esdp-cli",
+        "esdp",
         "--test",
         test,
         "--no-run",

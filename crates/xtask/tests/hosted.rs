@@ -86,6 +86,14 @@ fn the_oldest_compiler_is_the_promised_one_everywhere() {
 }
 
 #[test]
+fn the_change_log_has_this_version_with_the_date_of_the_citation() {
+    let (changes, citation) = (read("CHANGELOG.md"), read("CITATION.cff"));
+    let date = citation.lines().find_map(|line| line.strip_prefix("date-released: ")).expect("a date");
+    let heading = format!("\n## {} ({date})\n", of_workspace("version"));
+    assert!(changes.contains(&heading), "no heading `{}`", heading.trim());
+}
+
+#[test]
 fn binstall_finds_what_a_release_holds() {
     let manifest = read("crates/esdp-cli/Cargo.toml");
     let name = "esdp-{ version }-{ target }";

@@ -1,4 +1,5 @@
-//! Crates point one way, and every crate can be packaged: what its sources include is in its package, and
+//! Crates point one way (they are named by their folders here: `esdp` is the package `esdp-core`, `esdp-cli`
+//! the package `esdp`), and every crate can be packaged: what its sources include is in its package, and
 //! nothing beside the crate is needed.
 //!
 //! `cargo package` lists and packs here without a build and without a network. What a build would then miss
@@ -58,18 +59,18 @@ fn the_library_is_tested_as_it_is_released_with_overflow_checks() {
         let found = manifest.split("\n[").find_map(|section| section.strip_prefix(&format!("{name}]\n")));
         found.unwrap_or_else(|| panic!("no [{name}]"))
     };
-    assert!(section("profile.dev.package.esdp").starts_with("opt-level = 3\n"));
+    assert!(section("profile.dev.package.esdp-core").starts_with("opt-level = 3\n"));
     // Cargo's own defaults: level 3 for a release, and both kinds of checks while developing.
     for (name, key) in [
         ("profile.release", "opt-level"),
         ("profile.dev", "overflow-checks"),
         ("profile.dev", "debug-assertions"),
-        ("profile.dev.package.esdp", "overflow-checks"),
-        ("profile.dev.package.esdp", "debug-assertions"),
+        ("profile.dev.package.esdp-core", "overflow-checks"),
+        ("profile.dev.package.esdp-core", "debug-assertions"),
     ] {
         assert!(!section(name).lines().any(|line| line.starts_with(key)), "[{name}] sets {key}");
     }
-    assert!(!manifest.contains("\n[profile.test") && !manifest.contains("\n[profile.release.package.esdp]"));
+    assert!(!manifest.contains("\n[profile.test") && !manifest.contains("\n[profile.release.package.esdp-core]"));
 }
 
 #[test]
@@ -101,8 +102,7 @@ fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folders of the crates, whose names are those of the crates; but for this one, which stays in the
-/// project.
+/// The folders of the crates, by which sources name them; but for this one, which stays in the project.
 fn crates() -> Vec<String> {
     let folders =
         std::fs::read_dir(workspace_root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
@@ -121,7 +121,9 @@ fn cargo(arguments: &[&str]) -> Command {
 
 /// The files of a crate's package, by their path in the crate.
 fn packaged(name: &str) -> BTreeSet<PathBuf> {
-    let output = cargo(&["package", "--list", "--package", name]).output().unwrap();
+    // By its manifest: the folder of the library is not called as its package.
+    let manifest = format!("crates/{name}/Cargo.toml");
+    let output = cargo(&["package", "--list", "--manifest-path", &manifest]).output().unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(PathBuf::from).collect()
 }

@@ -1,5 +1,5 @@
 //! The commands that compute and end: what they print, write and refuse. One program, since linking one for
-//! every command takes longer than running it; `cargo test -p esdp-cli --test commands sweep::` runs the
+//! every command takes longer than running it; `cargo test -p esdp --test commands sweep::` runs the
 //! tests of one.
 
 mod bench;

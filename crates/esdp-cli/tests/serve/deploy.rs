@@ -77,7 +77,9 @@ fn the_command_of_the_image_starts_a_service_that_observes() {
     let mut start = crate::service::esdp();
     start.args(&words);
     let service = Service::spawn(start).unwrap();
-    let status = service.client().get("/v1/status");
+    let mut client = service.client();
+    client.ok("PUT", "/v1/cluster", &cluster(2).to_string());
+    let status = client.get("/v1/status");
     assert_eq!(status["mode"], "observe");
     assert!(status["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{status}");
 }

@@ -15,8 +15,8 @@
 //!    with it; `turn` tells what the journal's events have brought about, no more and no less;
 //! 6. when all has ended, everything is free and nothing is pending.
 //!
-//! A failure names its seed: `ESDP_FAULTS_SEED=17 cargo test -p esdp --test scheduler faults::`. A longer
-//! run: `ESDP_FAULTS_EVENTS=100000000 cargo test --release -p esdp --test scheduler faults::`.
+//! A failure names its seed: `ESDP_FAULTS_SEED=17 cargo test -p esdp-core --test scheduler faults::`. A
+//! longer run: `ESDP_FAULTS_EVENTS=100000000 cargo test --release -p esdp-core --test scheduler faults::`.
 
 mod described;
 mod model;

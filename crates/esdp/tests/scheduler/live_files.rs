@@ -1,8 +1,8 @@
 //! Files of the live core that were written before: snapshots and journals of every version are read.
 //!
 //! `tests/fixtures/live-vN` holds the journal of a short life and the snapshot in its middle. A new version
-//! adds a directory of its own, written by `cargo test -p esdp --test scheduler live_files:: -- --ignored`,
-//! and never changes an old one.
+//! adds a directory of its own and never changes an old one. It is written by
+//! `cargo test -p esdp-core --test scheduler live_files:: -- --ignored`.
 
 use esdp::live::{EVENT_VERSION, Effect, Entry, Event, Live, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
 use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, TaskGroupSpec, Ticket};

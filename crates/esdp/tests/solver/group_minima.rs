@@ -29,7 +29,7 @@ fn with_minima(rng: &mut Xoshiro256PlusPlus) -> Instance {
     instance
 }
 
-/// `ESDP_MINIMA_CASES=100000 cargo test --release -p esdp --test solver group_minima::` draws more.
+/// `ESDP_MINIMA_CASES=100000 cargo test --release -p esdp-core --test solver group_minima::` draws more.
 fn cases() -> u64 {
     match std::env::var("ESDP_MINIMA_CASES") {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("ESDP_MINIMA_CASES is {text}, expected a number")),
