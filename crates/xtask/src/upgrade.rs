@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::cargo::{cargo, command, run, workspace_root};
+use crate::long::CLI;
 use std::path::Path;
 
 const USAGE: &str = "usage: cargo xtask upgrade COMMIT [--kills N | --write]";
@@ -27,7 +28,7 @@ pub(crate) fn main(args: &[String]) -> Result<(), Failure> {
         Task::Write => ("fixtures_are_written", "ESDP_UPGRADE_NAME", name),
     };
     let mut tests = cargo();
-    tests.args(["test", "--locked", "--release", "--package", "esdp-cli", "--test", "serve", "--"]);
+    tests.args(["test", "--locked", "--release", "--package", CLI, "--test", "serve", "--"]);
     tests.args(["--exact", &format!("upgrade::{test}"), "--ignored", "--nocapture"]);
     tests.env("ESDP_UPGRADE_FROM", &binary).env(variable, value);
     run(tests)
@@ -66,7 +67,7 @@ fn build(name: &str, place: &Path, binary: &Path) -> Result<(), Failure> {
     run(add)?;
     let mut build = cargo();
     build.current_dir(&tree).env("CARGO_TARGET_DIR", &target);
-    build.args(["build", "--locked", "--release", "--package", "esdp-cli", "--bin", "esdp"]);
+    build.args(["build", "--locked", "--release", "--bin", "esdp"]);
     let built = run(build).and_then(|()| {
         let made = target.join("release").join(format!("esdp{}", std::env::consts::EXE_SUFFIX));
         std::fs::copy(made, binary).map(drop).map_err(failed)
