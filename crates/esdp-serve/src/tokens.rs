@@ -262,13 +262,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         create(dir.path(), "first", Role::Reader).unwrap();
         for round in 0..25 {
-            let name = |number: usize| format!("t{round}-{number}");
+            let dir = dir.path();
             std::thread::scope(|scope| {
-                let revokes = (round > 0).then(|| format!("t{}-0", round - 1));
                 for number in 0..8 {
-                    scope.spawn(move || create(dir.path(), &name(number), Role::Reader).unwrap());
+                    scope.spawn(move || create(dir, &format!("t{round}-{number}"), Role::Reader).unwrap());
                 }
-                scope.spawn(|| revokes.iter().for_each(|name| revoke(dir.path(), name).unwrap()));
+                if round > 0 {
+                    scope.spawn(move || revoke(dir, &format!("t{}-0", round - 1)).unwrap());
+                }
             });
         }
         let names: Vec<String> = list(dir.path()).unwrap().into_iter().map(|token| token.name).collect();

@@ -7,7 +7,7 @@ use esdp_serve::engine::{Command, Engine, EngineSettings, Handle, JournalReplayE
 use esdp_serve::feed::Feed;
 use esdp_serve::http::{self, App, Limits, LongTexts};
 use esdp_serve::metrics::Metrics;
-use esdp_serve::storage::{Batch, Frame, SlotRow, SnapshotRow, Sqlite, Storage, StorageError};
+use esdp_serve::storage::{Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Sqlite, Storage, StorageError};
 use esdp_serve::tokens::Tokens;
 use esdp_serve::wire::{ClusterWire, Code, OneOrMany, SlotWire};
 use std::io::{Read, Write};
@@ -88,8 +88,24 @@ impl Storage for OnDisk {
         self.under.save_snapshot(snapshot)
     }
 
-    fn check(&mut self) -> Result<(), StorageError> {
+    fn check(&mut self) -> Result<Vec<String>, StorageError> {
         self.under.check()
+    }
+
+    fn checkpoint(&mut self) -> Result<(), StorageError> {
+        self.under.checkpoint()
+    }
+
+    fn first_sequence(&mut self) -> Result<Option<u64>, StorageError> {
+        self.under.first_sequence()
+    }
+
+    fn snapshots(&mut self) -> Result<Vec<SnapshotInfo>, StorageError> {
+        self.under.snapshots()
+    }
+
+    fn drop_snapshot(&mut self, sequence: u64) -> Result<(), StorageError> {
+        self.under.drop_snapshot(sequence)
     }
 
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError> {
@@ -145,6 +161,7 @@ impl Bench {
             most_exploration: None,
             snapshot_events: 1000,
             kept_slots: 100,
+            accept_divergence: false,
         };
         let (metrics, feed) = (Arc::new(Metrics::default()), Arc::new(Feed::default()));
         let (engine, thread) =
@@ -191,6 +208,7 @@ impl Bench {
             limits: Limits::default(),
             stop: stopped.clone(),
             started: Instant::now(),
+            version: "test".to_owned(),
         };
         let listener = self.runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
