@@ -110,6 +110,9 @@ fn check(binary: Option<&Path>, case: &Case, player: &mut Player, data: &Path, p
     let service = started(binary, case, data, place);
     let mut client = service.client();
     player.count_learned(&mut client);
+    if case.is_forgetful() {
+        player.recent = 4;
+    }
     right(player.check(&mut client), place);
     // More than the build keeps cannot be asked for.
     right(

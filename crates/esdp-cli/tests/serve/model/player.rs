@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// So many may wait before they are ended all together, or queues would only grow.
 const MOST_QUEUED: usize = 60;
-/// Answers that are older are not asked for again.
-const RECENT: usize = 500;
+/// Older answers are not asked for again.
+const RECENT: u64 = 500;
 
 /// What a request is about.
 #[derive(Debug, Clone)]
@@ -41,6 +41,8 @@ struct Request {
 pub struct Player {
     pub ledger: Ledger,
     pub draw: Draw,
+    /// The answers of how many turns may be asked for again.
+    pub recent: u64,
     /// Sent, and not answered.
     open: Option<Request>,
     /// How many requests of each sort were answered, by status, so that a run can say what it was worth.
@@ -56,7 +58,7 @@ fn quoted(name: &str) -> String {
 
 impl Player {
     pub fn new(ledger: Ledger, draw: Draw) -> Self {
-        Self { ledger, draw, open: None, tally: BTreeMap::new() }
+        Self { ledger, draw, recent: RECENT, open: None, tally: BTreeMap::new() }
     }
 
     /// Sends a request and takes note of the answer; false if the connection broke. What was not answered is
@@ -97,8 +99,8 @@ impl Player {
     ///
     /// # Errors
     /// With what comes instead.
-    pub fn check_answers(&mut self, client: &mut Client, most: usize) -> Checked {
-        let first = self.ledger.turn.saturating_sub(most as u64);
+    pub fn check_answers(&mut self, client: &mut Client, most: u64) -> Checked {
+        let first = self.ledger.turn.saturating_sub(most.min(self.recent));
         let recent = self.ledger.answers.values().filter(|(_, answer)| answer["slot"].as_u64() > Some(first));
         for (request, answer) in recent {
             let told = client.post("/v1/slots", request);
@@ -305,7 +307,7 @@ impl Player {
 
     /// A recent request with its answer.
     fn recent(&mut self) -> Option<(Value, Value)> {
-        let first = self.ledger.turn.saturating_sub(RECENT as u64);
+        let first = self.ledger.turn.saturating_sub(self.recent);
         let answers = self.ledger.answers.values();
         let recent: Vec<_> = answers.filter(|(_, answer)| answer["slot"].as_u64() > Some(first)).collect();
         (!recent.is_empty()).then(|| (*self.draw.one(&recent)).clone())
