@@ -27,7 +27,7 @@ const CHECKED: &str = "checked";
 pub(crate) const CLI: &str = "esdp";
 const SERVE: &str = "serve";
 
-const LONG: [Long; 8] = [
+const LONG: [Long; 10] = [
     Long {
         name: "crash",
         package: CLI,
@@ -36,6 +36,24 @@ const LONG: [Long; 8] = [
         flag: "--times",
         variable: "ESDP_CRASHES",
         default: 1000,
+    },
+    Long {
+        name: "damage",
+        package: CLI,
+        test: SERVE,
+        module: "damage::",
+        flag: "--times",
+        variable: "ESDP_DAMAGES",
+        default: 300,
+    },
+    Long {
+        name: "sync",
+        package: CLI,
+        test: SERVE,
+        module: "sync::",
+        flag: "--times",
+        variable: "ESDP_SYNCS",
+        default: 200,
     },
     Long {
         name: "hostile",

@@ -49,6 +49,8 @@ Commands:
 
 Long forms of tests of `esdp serve`, optimised:
   crash    Kills it under load, 1000 times or `--times N`, and checks what is left
+  damage   Damages its files after a kill, 300 times or `--times N`: refused, or nothing is missing
+  sync     Lets each of its first 200 or `--times N` syncs fail: no answer is untrue after the next start
   hostile  Sends 10000 or `--requests N` broken, oversized and slow requests, and measures a good client
   schema   Sends 500 or `--examples N` requests to each operation of its OpenAPI document by schemathesis
   model    Sends 20000 or `--operations N` requests and holds the answers against a second model of the API

@@ -3,6 +3,7 @@
 use crate::output::{self, OutputFormat};
 use clap::{Args, Subcommand};
 use esdp::live::DecidedStart;
+use esdp::policy::PolicySpec;
 use esdp_serve::offline::{self, LostJob, LostOutcome, LostSlot, Repaired};
 use esdp_serve::settings::DEFAULT_DATA;
 use std::io::Write;
@@ -46,6 +47,12 @@ enum Action {
         /// The new data directory
         #[arg(long, value_name = "NEWDIR")]
         out: PathBuf,
+        /// The policy of the data, if its note is damaged
+        #[arg(long, value_name = "NAME")]
+        policy: Option<PolicySpec>,
+        /// The seed of that policy
+        #[arg(long, requires = "policy", default_value_t = 0)]
+        seed: u64,
         /// How to print what is lost
         #[arg(long, value_enum, default_value_t)]
         format: OutputFormat,
@@ -74,7 +81,14 @@ pub(crate) fn run(args: &JournalArgs) -> anyhow::Result<()> {
     match &args.action {
         Action::Show { data, from, limit } => show(data, *from, *limit),
         Action::Verify { data, format } => verify(data, *format),
-        Action::Repair { data, to, out, format } => repair(data, *to, out, *format),
+        Action::Repair { data, to, out, policy, seed, format } => {
+            let policy = policy.as_ref().map(|policy| (policy, *seed));
+            let repaired = offline::repair(&data.data, *to, policy, out)?;
+            output::print(&match format {
+                OutputFormat::Json => serde_json::to_string(&repaired)? + "\n",
+                _ => table(&repaired, out),
+            })
+        }
         Action::Export { data, state: true, .. } => {
             let state = offline::snapshot(&data.data)?.unwrap_or_default();
             output::print(&state)
@@ -115,14 +129,6 @@ fn verify(data: &Data, format: OutputFormat) -> anyhow::Result<()> {
             "{} events in {} frames, {} to {}; slot {}; {} answers and {} snapshots compared: all is well\n",
             found.events, found.frames, found.first, found.last, found.slot, found.answers, found.snapshots
         ),
-    })
-}
-
-fn repair(data: &Data, to: Option<u64>, out: &Path, format: OutputFormat) -> anyhow::Result<()> {
-    let repaired = offline::repair(&data.data, to, out)?;
-    output::print(&match format {
-        OutputFormat::Json => serde_json::to_string(&repaired)? + "\n",
-        _ => table(&repaired, out),
     })
 }
 

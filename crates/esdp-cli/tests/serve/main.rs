@@ -16,10 +16,12 @@ mod moved;
 mod order;
 mod preconditions;
 mod readers;
+mod recovery;
 mod same;
 mod schema;
 #[path = "../service/mod.rs"]
 mod service;
 mod slots;
 mod soak;
+mod sync;
 mod upgrade;

@@ -2,8 +2,8 @@
 //!
 //! `kill -9` proves nothing about a power cut, since the page cache survives it. What proves it is the order:
 //! for each answered slot, the page of the log that holds it was written, then an fsync of the log has
-//! *ended*, and only then the answer went out. A service that does not wait for its fsyncs must be caught by
-//! the same check.
+//! *ended*, and only then the watermark was written and the answer went out. A service that does not wait for
+//! its fsyncs must be caught by the same check.
 //!
 //! Needs `strace`; `cargo xtask test` installs it.
 
@@ -65,7 +65,7 @@ fn traced(data: &Path, synchronous: &str) -> (String, Vec<String>) {
     (std::fs::read_to_string(trace).expect("a trace was written"), jobs)
 }
 
-/// How often an answer left too early, and for how many jobs an answer was found.
+/// How often an answer or the watermark left too early, and for how many jobs an answer was found.
 fn early(trace: &str, jobs: &[String]) -> (usize, usize) {
     let known: HashMap<&str, usize> = jobs.iter().enumerate().map(|(at, job)| (job.as_str(), at)).collect();
     let mentioned = |line: &str| -> Vec<usize> {
@@ -79,11 +79,24 @@ fn early(trace: &str, jobs: &[String]) -> (usize, usize) {
     // By thread, the jobs that are safe once the fsync which it is in has ended.
     let mut syncing: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut too_early = 0;
+    // Whether the log has pages that no fsync has covered, and how often the watermark was written.
+    let (mut unsynced, mut marks) = (false, 0);
     for line in trace.lines() {
         let Some((thread, call)) = line.split_once(' ') else { continue };
         let call = call.trim_start();
         let log = call.contains("esdp.db-wal>");
+        if call.starts_with("pwrite64") && call.contains("/watermark>") {
+            // It says what is on the disk.
+            marks += 1;
+            too_early += usize::from(unsynced);
+        }
+        if (call.starts_with("fdatasync") || call.starts_with("fsync")) && log
+            || call.contains("sync resumed")
+        {
+            unsynced = call.contains("unfinished");
+        }
         if call.starts_with("pwrite64") && log {
+            unsynced = true;
             mentioned(call).into_iter().for_each(|job| written[job] = true);
         } else if (call.starts_with("fdatasync") || call.starts_with("fsync")) && log {
             let safe: Vec<usize> = (0..jobs.len()).filter(|&job| written[job]).collect();
@@ -101,6 +114,7 @@ fn early(trace: &str, jobs: &[String]) -> (usize, usize) {
             }
         }
     }
+    assert!(marks > 0, "the watermark is in the trace");
     (too_early, answered.into_iter().filter(|&found| found).count())
 }
 

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! A start takes the whole way: each frame is checked, applied, and compared by its digest and by the answers
-//! that were given; the state on arrival at the newest snapshot is compared with it. Where the first part does
-//! not hold, the newest snapshot is as good, and the start says so. `esdp journal verify` is the same function,
-//! so it finds what a start finds.
+//! that were given; the state on arrival at the newest snapshot is compared with it. Where the first part
+//! does not hold, the newest snapshot is as good, and the start says so. `esdp journal verify` is the same
+//! function, so it finds what a start finds.
 
 use super::answers::Answers;
 use super::core::{Core, PolicyMaker};
@@ -232,8 +232,8 @@ fn pass(
                 }
                 if *divergences == 0 {
                     doubts.push(format!(
-                        "the frame at event {} gives another state than when it was written, and so may those \
-                         after it; that was accepted",
+                        "the frame at event {} gives another state than when it was written, and so may \
+                         those after it; that was accepted",
                         frame.sequence
                     ));
                 }
@@ -307,8 +307,9 @@ fn meet(
 }
 
 impl Recovered {
-    /// Brings what is kept into the form that the next start expects: there are two ways to the present again,
-    /// and nothing is told twice. Says which build uses the data from now on. The event of the last snapshot.
+    /// Brings what is kept into the form that the next start expects: there are two ways to the present
+    /// again, and nothing is told twice. Says which build uses the data from now on. The event of the last
+    /// snapshot.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -327,8 +328,8 @@ impl Recovered {
             storage.drop_snapshot(snapshot)?;
         }
         let last = storage.snapshots()?.last().map_or(0, |info| info.sequence);
-        // Frames of the first version are made superfluous: their slots are rebuilt from answers, which are not
-        // kept for ever.
+        // Frames of the first version are made superfluous: their slots are rebuilt from answers, which are
+        // not kept for ever.
         let wanted = is_old || self.divergences > 0 || !self.useless.is_empty();
         match self.core.snapshot()? {
             Some(state) if wanted && sequence > last => {

@@ -1,8 +1,8 @@
 //! A new journal from what is sound of a damaged one, and a list of what is lost by that.
 //!
 //! The old directory is only read, from a copy: nothing that may help is overwritten. What is lost is what
-//! somebody was told and the new journal does not have. It is read from the frames after the damage, as far as
-//! they can be read, and from the answers that are kept.
+//! somebody was told and the new journal does not have. It is read from the frames after the damage, as far
+//! as they can be read, and from the answers that are kept.
 
 use super::OfflineError;
 use crate::engine::PolicyMaker;
@@ -12,11 +12,14 @@ use crate::engine::recover;
 use crate::storage::salvage::{self, RawFrame, RawSnapshot, Salvage, Sound};
 use crate::storage::{DataLock, Frame, SlotRow, StorageError};
 use esdp::live::{Decided, DecidedStart, Event};
+use esdp::policy::PolicySpec;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use thiserror::Error;
 
+/// As many answers are kept [default of `kept_slots`].
+const MOST_SLOTS: u64 = 20_000;
 /// The tokens go with the data: without them, a service on the loopback address is open.
 const TOKENS: &str = "tokens.json";
 
@@ -29,6 +32,11 @@ pub enum RepairError {
     /// The new directory is in use.
     #[error("`{0}` is not empty; give a new directory to --out")]
     NotEmpty(String),
+    /// The policy is not known any more.
+    #[error(
+        "the note of the policy is damaged ({0}); say which it was by --policy, and --seed if it was not 0"
+    )]
+    Policy(OfflineError),
     /// Nothing is sound.
     #[error("nothing can be repaired: {0}; restore a backup")]
     Nothing(String),
@@ -112,11 +120,17 @@ struct Way {
     fault: Option<String>,
 }
 
-/// Writes the journal up to an event, or as far as it is sound, to a new directory.
+/// Writes the journal up to an event, or as far as it is sound, to a new directory; `policy` with its seed is
+/// taken instead of the one that is noted.
 ///
 /// # Errors
 /// When nothing is sound, less than was asked for, or the new directory cannot be written.
-pub fn repair(directory: &Path, to: Option<u64>, out: &Path) -> Result<Repaired, RepairError> {
+pub fn repair(
+    directory: &Path,
+    to: Option<u64>,
+    policy: Option<(&PolicySpec, u64)>,
+    out: &Path,
+) -> Result<Repaired, RepairError> {
     let io = |error: std::io::Error| RepairError::Io(format!("{}: {error}", out.display()));
     if std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(RepairError::NotEmpty(out.display().to_string()));
@@ -125,23 +139,33 @@ pub fn repair(directory: &Path, to: Option<u64>, out: &Path) -> Result<Repaired,
     std::fs::create_dir_all(out).map_err(io)?;
     let copy = out.join("copy");
     std::fs::create_dir(&copy).map_err(io)?;
-    let done = from_copy(directory, &copy, to, out);
+    let done = from_copy(directory, &copy, to, policy, out);
     std::fs::remove_dir_all(&copy).map_err(io)?;
     let done = done?;
     super::verify(out)?;
     Ok(done)
 }
 
-fn from_copy(directory: &Path, copy: &Path, to: Option<u64>, out: &Path) -> Result<Repaired, RepairError> {
+fn from_copy(
+    directory: &Path,
+    copy: &Path,
+    to: Option<u64>,
+    policy: Option<(&PolicySpec, u64)>,
+    out: &Path,
+) -> Result<Repaired, RepairError> {
     let old = Salvage::open(directory, copy).map_err(|error| RepairError::Nothing(error.to_string()))?;
     let mut repaired = Repaired::default();
     if !old.notes_fit {
         repaired.why.push("the notes: their checksum does not fit".to_owned());
     }
     let mut notes = old.notes();
+    if let Some((spec, seed)) = policy {
+        notes.retain(|(key, _)| key != "policy");
+        notes.push(("policy".to_owned(), crate::policy_note(spec, seed)));
+    }
     let (snapshots, faults) = old.snapshots();
     repaired.why.extend(faults);
-    let (rows, damaged) = old.slots();
+    let (rows, mut damaged, from_start) = old.slots();
     repaired.why.extend(damaged.iter().map(|slot| format!("the answer of slot {slot} is damaged")));
     let way = best_way(&old, &snapshots, &rows, &notes, to.unwrap_or(u64::MAX))?;
     repaired.to = way.core.sequence();
@@ -153,6 +177,14 @@ fn from_copy(directory: &Path, copy: &Path, to: Option<u64>, out: &Path) -> Resu
     repaired.why.extend(way.fault.clone());
     let (kept, lost): (Vec<SlotRow>, Vec<SlotRow>) =
         rows.into_iter().partition(|row| row.slot <= way.core.slot());
+    // Slots follow each other: where one is missing, its answer cannot be read.
+    let last = way.core.slot();
+    let first = match kept.first() {
+        Some(row) if from_start => row.slot,
+        _ => last.saturating_sub(MOST_SLOTS).max(1),
+    };
+    let known: BTreeSet<u64> = kept.iter().map(|row| row.slot).chain(damaged.iter().copied()).collect();
+    damaged.extend((first..=last).filter(|slot| !known.contains(slot)));
     // A later snapshot bounds the next start, and is compared then.
     let base = way.base.as_ref().map_or(0, |base| base.row().sequence);
     let between = |snapshot: &&RawSnapshot| (base + 1..=repaired.to).contains(&snapshot.row().sequence);
@@ -187,7 +219,8 @@ fn best_way(
     limit: u64,
 ) -> Result<Way, RepairError> {
     let note = |name: &str| notes.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-    let policy = super::maker(note("policy").map(|note| crate::todays_policy(&note)))?;
+    let policy = super::maker(note("policy").map(|note| crate::todays_policy(&note)));
+    let policy = policy.map_err(RepairError::Policy)?;
     let accepted = note(recover::ACCEPTED_NOTE).and_then(|event| event.parse().ok()).unwrap_or(0);
     let answers =
         Answers::of(rows.iter().cloned()).map_err(|error| RepairError::Nothing(error.to_string()))?;
@@ -287,7 +320,8 @@ impl Repaired {
         for (frame, _) in &way.frames {
             for event in &frame.events {
                 let Event::Decided(Decided { slot, key, starts, .. }) = event else { continue };
-                if !kept.contains(&slot.0) && !key.is_empty() && oldest.is_none_or(|oldest| slot.0 > oldest) {
+                let expected = damaged.contains(&slot.0) || oldest.is_none_or(|oldest| slot.0 > oldest);
+                if !kept.contains(&slot.0) && !key.is_empty() && expected {
                     let (key, starts) = (Some(key.clone()), Some(starts.clone()));
                     slots.insert(slot.0, LostSlot { slot: slot.0, key, starts });
                 }

@@ -8,6 +8,7 @@
 //! SQLite is the one implementation ([`Sqlite`]). Another, such as PostgreSQL, has to pass [`kit::check`],
 //! and nothing else of the service knows which it is.
 
+mod checks;
 mod faults;
 pub mod kit;
 mod lock;
@@ -122,10 +123,10 @@ pub enum StorageError {
     },
     /// The end of the journal is gone. Fatal.
     #[error(
-        "the journal ends at event {last}, and events up to {acknowledged} were acknowledged: {} are missing. \
-         Either the end of the log (`esdp.db-wal`) is lost or damaged: restore a backup, or go on without \
-         those events by `esdp journal repair`, which lists what is lost. Or an older backup was put here: \
-         remove the file `watermark` if that is what you want",
+        "the journal ends at event {last}, and events up to {acknowledged} were acknowledged: {} are \
+         missing. Either the end of the log (`esdp.db-wal`) is lost or damaged: restore a backup, or go on \
+         without those events by `esdp journal repair`, which lists what is lost. Or an older \
+         backup was put here: remove the file `watermark` if that is what you want",
         acknowledged - last
     )]
     Lost {
@@ -136,8 +137,9 @@ pub enum StorageError {
     },
     /// The watermark is not of this journal. Fatal.
     #[error(
-        "the file `watermark` belongs to another journal than `esdp.db`: they part at or before event {event}. If \
-         you have put a backup here, remove `watermark`; else restore the `esdp.db` that belongs to it"
+        "the file `watermark` belongs to another journal than `esdp.db`: they part at or before event \
+         {event}. If you have put a backup here, remove `watermark`; else restore the `esdp.db` that \
+         belongs to it"
     )]
     Foreign {
         /// The event of the watermark.

@@ -1,5 +1,6 @@
 //! Rows of the database, read and written.
 
+use super::faults::told;
 use super::sums::{self, KeptSnapshot, Link};
 use super::{Frame, SlotRow, StorageError};
 use esdp::live::EVENT_VERSION;
@@ -7,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 /// The columns of a frame, as [`read_frame`] takes them.
 pub(super) const FRAME: &str = "sequence, count, version, at, checksum, events, digest, chain, epoch";
-/// The columns of an answer, as [`slot_and_sum`] takes them.
+/// The columns of an answer, as [`sound_slot`] takes them.
 pub(super) const SLOT: &str = "slot, key, at, answer, why, request, checksum";
 /// The columns of a snapshot, as [`snapshot_and_sum`] takes them.
 pub(super) const SNAPSHOT: &str = "sequence, at, build, version, chain, state, checksum";
@@ -92,18 +93,16 @@ pub(super) fn slot_columns(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
     })
 }
 
-/// An answer and its checksum.
-pub(super) fn slot_and_sum(row: &Row<'_>) -> rusqlite::Result<(SlotRow, u64)> {
-    Ok((slot_columns(row)?, number(row, 6)?))
-}
-
 /// An answer, unless it is damaged.
-pub(super) fn sound_slot((row, sum): (SlotRow, u64)) -> Result<SlotRow, StorageError> {
-    match sum == sums::of_slot(&row) {
-        true => Ok(row),
-        false => {
-            Err(StorageError::Damaged(format!("the answer of slot {}: its checksum does not fit", row.slot)))
-        }
+pub(super) fn sound_slot(row: &Row<'_>) -> Result<SlotRow, StorageError> {
+    let slot = row.get::<_, i64>(0).map_err(|error| told(&error))?;
+    let damaged = |why: &str| StorageError::Damaged(format!("the answer of slot {slot}: {why}"));
+    let found = slot_columns(row).and_then(|found| Ok((found, number(row, 6)?)));
+    match found.map_err(|error| told(&error)) {
+        Ok((found, sum)) if sum == sums::of_slot(&found) => Ok(found),
+        Ok(_) => Err(damaged("its checksum does not fit")),
+        Err(StorageError::Damaged(why)) => Err(damaged(&why)),
+        Err(error) => Err(error),
     }
 }
 

@@ -81,11 +81,9 @@ impl Salvage {
     /// The notes that can be read.
     pub(crate) fn notes(&self) -> Vec<(String, String)> {
         let columns = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let read = || {
-            self.connection
-                .prepare("SELECT key, value FROM meta")?
-                .query_map([], columns)?
-                .collect::<rusqlite::Result<Vec<_>>>()
+        let read = || -> rusqlite::Result<Vec<_>> {
+            let mut statement = self.connection.prepare("SELECT key, value FROM meta")?;
+            Ok(statement.query_map([], columns)?.filter_map(Result::ok).collect())
         };
         read().unwrap_or_default()
     }
@@ -174,8 +172,9 @@ impl Salvage {
     }
 
     /// The answers that can be read, by slot, and the slots of those that are damaged. They are looked for
-    /// from both ends.
-    pub(crate) fn slots(&self) -> (Vec<SlotRow>, Vec<u64>) {
+    /// from both ends. Whether the first could be reached.
+    pub(crate) fn slots(&self) -> (Vec<SlotRow>, Vec<u64>, bool) {
+        let mut from_start = true;
         let (mut sound, mut damaged) = (std::collections::BTreeMap::new(), Vec::new());
         for (bound, order, mut at) in [(">", "ASC", -1), ("<", "DESC", i64::MAX)] {
             let numbers =
@@ -183,21 +182,24 @@ impl Salvage {
             let query = format!("SELECT {SLOT} FROM slots WHERE slot = ?");
             loop {
                 let number = self.connection.query_row(&numbers, [at], |row| row.get::<_, i64>(0)).optional();
+                if number.is_err() && at < 0 {
+                    from_start = false;
+                }
                 let Ok(Some(slot)) = number else { break };
                 at = slot;
                 let slot = slot.cast_unsigned();
                 if sound.contains_key(&slot) || damaged.contains(&slot) {
                     break;
                 }
-                let found = self.connection.query_row(&query, [at], rows::slot_and_sum).map_err(told);
-                match found.and_then(rows::sound_slot) {
+                let found = self.connection.query_row(&query, [at], |row| Ok(rows::sound_slot(row)));
+                match found.map_err(told).flatten() {
                     Ok(row) => drop(sound.insert(slot, row)),
                     Err(_) => damaged.push(slot),
                 }
             }
         }
         damaged.sort_unstable();
-        (sound.into_values().collect(), damaged)
+        (sound.into_values().collect(), damaged, from_start)
     }
 }
 

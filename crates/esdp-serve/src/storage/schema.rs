@@ -72,6 +72,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), StorageError> {
 
 /// The version of a database; 0 for an empty one.
 pub(super) fn version(connection: &Connection) -> Result<u32, StorageError> {
-    let read = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
-    read.map_err(|error| super::faults::told(&error))
+    // A damaged header may say a negative one, which is as unknown as a large one.
+    let read = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    read.map(|version| version as u32).map_err(|error| super::faults::told(&error))
 }

@@ -35,13 +35,13 @@ pub struct Sqlite {
     path: PathBuf,
     watermark: Watermark,
     /// The watermark when it was opened.
-    found: Found,
+    pub(super) found: Found,
     /// The last event and its chain; none before anybody asked for it.
     last: Option<(u64, u64)>,
     /// The pages of the write-ahead log.
     log_pages: Arc<AtomicI32>,
     /// Whether the integrity of the database was checked.
-    checked: bool,
+    pub(super) checked: bool,
     /// Whether the log stays as it is when the database is closed.
     sealed: bool,
     /// Why nothing more is written: a sync has failed.
@@ -68,7 +68,12 @@ impl Sqlite {
         let found = watermark::read(directory)?;
         let connection = Connection::open(&path).map_err(|error| told(&error))?;
         let mut storage = Self::new(connection, directory, found)?;
-        storage.set_up(synchronous).map_err(|error| told(&error))?;
+        let mode = storage.set_up(synchronous).map_err(|error| told(&error))?;
+        if mode != "wal" {
+            // SQLite does not say why: a sync that failed, or a file system without shared memory.
+            let path = storage.path.display();
+            return Err(StorageError::Failed(format!("{path}: the write-ahead log cannot be used ({mode})")));
+        }
         storage.check_integrity()?;
         storage.check_version()?;
         // Before anything is written.
@@ -97,7 +102,9 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         match schema::version(&connection)? {
-            0 => Err(StorageError::Failed(format!("{}: not a journal of esdp", path.display()))),
+            0 if !Self::is_empty(&connection).map_err(failed)? => {
+                Err(StorageError::Failed(format!("{}: not a journal of esdp", path.display())))
+            }
             version if version > SCHEMA_VERSION => {
                 Err(StorageError::Version { found: version, latest: SCHEMA_VERSION })
             }
@@ -118,6 +125,11 @@ impl Sqlite {
         }
     }
 
+    /// Whether nothing was made in a database yet.
+    fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+        connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+    }
+
     pub(super) fn new(connection: Connection, directory: &Path, found: Found) -> Result<Self, StorageError> {
         // Until something was written, all of it stays as it is.
         let sealed = connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -135,9 +147,17 @@ impl Sqlite {
         })
     }
 
-    fn set_up(&mut self, synchronous: &str) -> rusqlite::Result<()> {
+    /// How the journal mode is called that was reached.
+    fn set_up(&mut self, synchronous: &str) -> rusqlite::Result<String> {
+        // To its end: that is where its transaction may fail.
+        let mut statement = self.connection.prepare("PRAGMA journal_mode = WAL")?;
+        let mut rows = statement.query([])?;
+        while rows.next()?.is_some() {}
+        drop(rows);
+        drop(statement);
+        let mode = self.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
         self.connection.execute_batch(&format!(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; PRAGMA busy_timeout = 2000;
+            "PRAGMA synchronous = {synchronous}; PRAGMA busy_timeout = 2000;
              PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;"
         ))?;
         self.connection.set_prepared_statement_cache_capacity(32);
@@ -145,64 +165,8 @@ impl Sqlite {
         self.connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, found| {
             pages.store(found, Relaxed);
             Ok(())
-        }))
-    }
-
-    fn check_version(&self) -> Result<(), StorageError> {
-        match schema::version(&self.connection)? {
-            found if found > SCHEMA_VERSION => Err(StorageError::Version { found, latest: SCHEMA_VERSION }),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_integrity(&mut self) -> Result<(), StorageError> {
-        if self.checked {
-            return Ok(());
-        }
-        let check = "PRAGMA integrity_check(1)";
-        let found = self.connection.query_row(check, [], |row| row.get::<_, String>(0));
-        match found.map_err(|error| told(&error))?.as_str() {
-            "ok" => {}
-            fault => return Err(StorageError::Damaged(format!("esdp.db: {fault}"))),
-        }
-        self.checked = true;
-        Ok(())
-    }
-
-    /// Whether the journal goes as far as the watermark says.
-    fn check_watermark(&mut self) -> Result<(), StorageError> {
-        let Found::Mark(Mark { event, chain, .. }) = self.found else { return Ok(()) };
-        let version = schema::version(&self.connection)?;
-        let last = if version == 0 { 0 } else { self.last_sequence()? };
-        if event > last {
-            return Err(StorageError::Lost { last, acknowledged: event });
-        }
-        if version < 2 {
-            return Ok(());
-        }
-        // A frame that was compacted has nothing to be compared with.
-        let there = "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence <= ?)";
-        let there: bool = self
-            .connection
-            .query_row(there, [event.cast_signed()], |row| row.get(0))
-            .map_err(|error| told(&error))?;
-        match self.chain_at(event).map_err(|error| told(&error))? {
-            Some(found) if found != chain => Err(StorageError::Foreign { event }),
-            None if there => Err(StorageError::Foreign { event }),
-            _ => Ok(()),
-        }
-    }
-
-    /// The chain of the frame or snapshot that ends with an event.
-    pub(super) fn chain_at(&self, event: u64) -> rusqlite::Result<Option<u64>> {
-        if event == 0 {
-            return Ok(Some(0));
-        }
-        let frame = "SELECT chain FROM (SELECT chain, sequence + count - 1 AS last FROM journal
-            WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT 1) WHERE last = ?1
-            UNION ALL SELECT chain FROM snapshots WHERE sequence = ?1 LIMIT 1";
-        let found = self.connection.query_row(frame, [event.cast_signed()], |row| row.get::<_, i64>(0));
-        Ok(found.optional()?.map(i64::cast_unsigned))
+        }))?;
+        Ok(mode)
     }
 
     /// The last event that is kept, and the chain of its frame.
@@ -392,9 +356,7 @@ impl Storage for Sqlite {
 
     fn check(&mut self) -> Result<Vec<String>, StorageError> {
         self.check_integrity()?;
-        if !sums::notes_fit(&self.connection).map_err(|error| told(&error))? {
-            return Err(StorageError::Damaged("the notes: their checksum does not fit".to_owned()));
-        }
+        self.check_notes()?;
         self.check_watermark()?;
         Ok(match self.found {
             Found::Damaged => {
@@ -411,22 +373,26 @@ impl Storage for Sqlite {
         let found = self
             .connection
             .prepare_cached(&query)
-            .and_then(|mut statement| statement.query_row([key], rows::slot_and_sum).optional());
-        found.map_err(|error| told(&error))?.map(rows::sound_slot).transpose()
+            .and_then(|mut statement| statement.query_row([key], |row| Ok(rows::sound_slot(row))).optional());
+        found.map_err(|error| told(&error))?.transpose()
     }
 
     fn slot(&mut self, slot: u64) -> Result<Option<SlotRow>, StorageError> {
         let Ok(slot) = i64::try_from(slot) else { return Ok(None) };
         let query = format!("SELECT {SLOT} FROM slots WHERE slot = ?");
-        let found = self.connection.query_row(&query, [slot], rows::slot_and_sum).optional();
-        found.map_err(|error| told(&error))?.map(rows::sound_slot).transpose()
+        let found = self.connection.query_row(&query, [slot], |row| Ok(rows::sound_slot(row))).optional();
+        found.map_err(|error| told(&error))?.transpose()
     }
 
     fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError> {
         let query = format!("SELECT {SLOT} FROM slots ORDER BY slot DESC LIMIT ?");
         let mut statement = self.connection.prepare_cached(&query).map_err(|error| told(&error))?;
-        let rows = statement.query_map([limit], rows::slot_and_sum).map_err(|error| told(&error))?;
-        rows.map(|row| row.map_err(|error| told(&error)).and_then(rows::sound_slot)).collect()
+        let mut rows = statement.query([limit]).map_err(|error| told(&error))?;
+        let mut slots = Vec::new();
+        while let Some(row) = rows.next().map_err(|error| told(&error))? {
+            slots.push(rows::sound_slot(row)?);
+        }
+        Ok(slots)
     }
 
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError> {
