@@ -70,7 +70,9 @@ fn the_library_is_tested_as_it_is_released_with_overflow_checks() {
     ] {
         assert!(!section(name).lines().any(|line| line.starts_with(key)), "[{name}] sets {key}");
     }
-    assert!(!manifest.contains("\n[profile.test") && !manifest.contains("\n[profile.release.package.esdp-core]"));
+    assert!(
+        !manifest.contains("\n[profile.test") && !manifest.contains("\n[profile.release.package.esdp-core]")
+    );
 }
 
 #[test]
