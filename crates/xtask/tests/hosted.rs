@@ -1,6 +1,8 @@
 //! What only runs elsewhere, the hosted workflows and the image, agrees with the project: names of packages,
 //! commands and versions. The workflows are read by `actionlint` too, if it is installed.
 
+#![allow(clippy::print_stdout, reason = "a check that is left out says so")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
