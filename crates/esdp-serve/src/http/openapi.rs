@@ -256,6 +256,15 @@ const PATHS: &[Operation] = &[
         ..WRITE
     },
     Operation {
+        path: "/v1/ports/{port}/reset",
+        id: "resetPort",
+        summary: "Forgets what was learned of a port, and the scale of its speeds.",
+        parameters: &[("port", "path", "PathName")],
+        answer: "Anything",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
         path: "/v1/servers/{server}/drain",
         id: "drain",
         summary: "The server takes nothing new; what runs there goes on.",

@@ -61,6 +61,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/servers", get(reading::servers))
         .route("/v1/servers/{server}", patch(cluster::patch_server))
         .route("/v1/servers/{server}/reset", post(reset_server))
+        .route("/v1/ports/{port}/reset", post(reset_port))
         .route("/v1/servers/{server}/drain", post(|app: Shared, name: Name| drain(app, name, true)))
         .route("/v1/servers/{server}/undrain", post(|app: Shared, name: Name| drain(app, name, false)))
         .route("/v1/departed", get(reading::departed))
@@ -126,6 +127,11 @@ async fn reset_channel(State(app): Shared, path: Result<Path<(String, String)>, 
     let Path((port, server)) =
         path.map_err(|_| ApiError::new(Code::NotFound, "the channel is not a pair of names"))?;
     Ok(reply(app.engine.ask(Command::Reset { port: Some(port), server: Some(server) }).await))
+}
+
+async fn reset_port(State(app): Shared, port: Name) -> Answered {
+    let port = Some(named("port", port)?);
+    Ok(reply(app.engine.ask(Command::Reset { port, server: None }).await))
 }
 
 async fn reset_server(State(app): Shared, server: Name) -> Answered {
