@@ -1,6 +1,6 @@
 //! Who may do what. A token is 256 random bits; only its hash is kept, beside the journal, in `tokens.json`.
-//! Without this file everybody who can reach the service may use it. Once the file exists, the service is closed
-//! for good: if its last token is revoked, nobody may come in.
+//! Without this file everybody who can reach the service may use it. Once the file exists, the service is
+//! closed for good: if its last token is revoked, nobody may come in.
 //!
 //! A random token needs no slow hash: nobody guesses 256 bits. Hashes are compared in constant time, all of
 //! them for every request, so that the time of an answer says nothing about which one was near.
@@ -197,8 +197,8 @@ impl Tokens {
             // A file that cannot be read lets nobody in, and one that has been there stays in force.
             let read = read(&self.directory);
             if let Err(error) = &read {
-                let file = path(&self.directory);
-                tracing::error!(file = %file.display(), %error, "the tokens cannot be read; nobody is let in");
+                let file = path(&self.directory).display().to_string();
+                tracing::error!(file, %error, "the tokens cannot be read; nobody is let in");
             }
             known.any |= !matches!(&seen, Err(error) if error.kind() == io::ErrorKind::NotFound);
             let tokens = read.map(|file| file.tokens).unwrap_or_default();

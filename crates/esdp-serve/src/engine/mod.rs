@@ -314,8 +314,8 @@ impl Engine {
     /// Snapshots and compaction, between batches.
     ///
     /// # Errors
-    /// When a sync fails, or when the copy for readers has left the journal: one of the two states is wrong then.
-    /// All else is tried again later.
+    /// When a sync fails, or when the copy for readers has left the journal: one of the two states is wrong
+    /// then. All else is tried again later.
     fn keep_house(&mut self) -> Result<(), JournalReplayError> {
         if let Some(why) = self.lead.fault() {
             tracing::error!(why, "the state of readers cannot be kept; stopping");

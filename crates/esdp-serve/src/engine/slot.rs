@@ -17,8 +17,8 @@ use std::time::Instant;
 /// The most jobs that an answer lists as waiting beside those that were sent with the request: answers are
 /// kept, and a long queue would be kept with each of them.
 const MOST_HELD: usize = 20;
-/// The most work that a decision may take, whatever is asked for: some tens of seconds, in which nobody else is
-/// answered.
+/// The most work that a decision may take, whatever is asked for: some tens of seconds, in which nobody else
+/// is answered.
 const MOST_WORK: u64 = 1 << 32;
 /// The most jobs that wait or run.
 const MOST_JOBS: usize = 1_000_000;

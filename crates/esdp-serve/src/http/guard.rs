@@ -46,8 +46,8 @@ fn host(text: &str) -> &str {
     }
 }
 
-/// Whether a Host header names this machine: an address of its own, or exactly `localhost`. A name that merely
-/// looks like an address, such as `127.evil.example`, belongs to somebody else.
+/// Whether a Host header names this machine: an address of its own, or exactly `localhost`. A name that
+/// merely looks like an address, such as `127.evil.example`, belongs to somebody else.
 fn is_own(asked: &str) -> bool {
     let host = host(asked);
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

@@ -161,8 +161,8 @@ pub struct StartWire {
     pub ticket: String,
     /// Whether the cluster runs it.
     pub accepted: bool,
-    /// The server on which the cluster runs these tasks, if it is another one than was answered. A ticket such
-    /// as `t17.2` names the tasks of one placement, `t17` all of the start.
+    /// The server on which the cluster runs these tasks, if it is another one than was answered. A ticket
+    /// such as `t17.2` names the tasks of one placement, `t17` all of the start.
     #[serde(default)]
     pub server: Option<String>,
     /// Why not, for people.

@@ -69,8 +69,8 @@ pub enum Event {
         #[serde(default)]
         why: String,
     },
-    /// The cluster runs tasks of a start on another server than was decided: they hold their devices there, and
-    /// what they teach is learned of that server. Who says so has accepted the start.
+    /// The cluster runs tasks of a start on another server than was decided: they hold their devices there,
+    /// and what they teach is learned of that server. Who says so has accepted the start.
     Moved {
         /// The start.
         ticket: Ticket,

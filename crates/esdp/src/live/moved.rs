@@ -6,8 +6,8 @@ use crate::model::{ChannelId, PortId, ServerId, Ticket};
 use crate::scheduler::{StartedTask, TicketError};
 
 impl Live {
-    /// Books tasks on the server where they run. What is true out there is booked even if the server has no room
-    /// for it or the port does not use the server: then nothing is free there, and nothing is learned.
+    /// Books tasks on the server where they run. What is true out there is booked even if the server has no
+    /// room for it or the port does not use the server: then nothing is free there, and nothing is learned.
     pub(super) fn move_tasks(
         &mut self,
         ticket: Ticket,

@@ -92,8 +92,9 @@ impl Live {
     }
 
     /// Applies an event of version 1 of the journal, with what was answered in its slot. There, `SlotDue`
-    /// stood for the decision too, and both together count as one event. Where no answer is known, a slot in which
-    /// somebody waited is refused: deciding it again could give another cluster than the one that runs.
+    /// stood for the decision too, and both together count as one event. Where no answer is known, a slot in
+    /// which somebody waited is refused: deciding it again could give another cluster than the one that
+    /// runs.
     ///
     /// # Errors
     /// When a decision is missing, or does not fit the state.

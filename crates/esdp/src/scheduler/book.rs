@@ -296,8 +296,8 @@ impl Book {
         Ok(Refused { job: job.job, waits: port.is_some(), censored })
     }
 
-    /// A task runs on another server than before, with the devices that it held: on a channel of that server, or
-    /// none if its port has none there. The use that it was until now, if its outcome is open.
+    /// A task runs on another server than before, with the devices that it held: on a channel of that
+    /// server, or none if its port has none there. The use that it was until now, if its outcome is open.
     ///
     /// # Errors
     /// When the ticket or the task is not open.

@@ -13,9 +13,9 @@ pub const DEPARTED_CHANNELS: usize = 1 << 14;
 impl Scheduler {
     /// Goes on with another version of the cluster. Channels are the same if their names are: what was
     /// learned of those that stay, stays; newcomers are unknown, or judged by others like them; what was
-    /// learned of those that leave is kept for their return, until [`Scheduler::forget`], or until there are more
-    /// of them than the cluster had channels, and more than [`DEPARTED_CHANNELS`]: then those that left first are
-    /// forgotten.
+    /// learned of those that leave is kept for their return, until [`Scheduler::forget`], or until there are
+    /// more of them than the cluster had channels, and more than [`DEPARTED_CHANNELS`]: then those that left
+    /// first are forgotten.
     pub fn change(&mut self, cluster: Arc<Cluster>) {
         let old = Arc::clone(&self.cluster);
         let change = ClusterChange::new(&old, &cluster);
@@ -99,7 +99,8 @@ impl Scheduler {
 
     /// Adds what another scheduler has learned, by name, as if it had been seen now. `share` is how much a
     /// foreign outcome counts against one of our own, above 0, at most 1. The number of channels that were
-    /// found here; the others are kept for the case that they come, within the bound of [`Scheduler::change`].
+    /// found here; the others are kept for the case that they come, within the bound of
+    /// [`Scheduler::change`].
     ///
     /// # Errors
     /// When the state has no names or is damaged. Nothing is changed then.

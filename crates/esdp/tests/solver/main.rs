@@ -1,6 +1,6 @@
 //! Solvers: the same problems through all of them, and what must hold of every answer. One program, since
-//! linking many takes longer than running them; `cargo test -p esdp-core --test solver cliffs::` runs one file
-//! of it.
+//! linking many takes longer than running them; `cargo test -p esdp-core --test solver cliffs::` runs one
+//! file of it.
 //!
 //! Apart are `alloc.rs` and `giants.rs`, which count what their whole process allocates.
 

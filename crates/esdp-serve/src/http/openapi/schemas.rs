@@ -130,7 +130,9 @@ pub(super) fn schemas() -> Value {
             ("altered", schema("PartNames")),
         ]),
         "LostJob": open(2, &[("job", text()), ("why", text())]),
-        "PartNames": open(3, &[("devices", list("Text")), ("servers", list("Text")), ("ports", list("Text"))]),
+        "PartNames": open(3, &[
+            ("devices", list("Text")), ("servers", list("Text")), ("ports", list("Text")),
+        ]),
         "ServerPatch": strict(0, &[
             ("capacity", json!({ "type": ["object", "null"], "additionalProperties":
                 { "type": ["integer", "null"], "minimum": 0, "maximum": 1_u64 << 40 } })),

@@ -143,8 +143,8 @@ impl Model {
         held
     }
 
-    /// Adds up what is held on a server, of the devices that a task has just been given there. Of others more may
-    /// be held than there is: the cluster may have moved tasks there by itself.
+    /// Adds up what is held on a server, of the devices that a task has just been given there. Of others
+    /// more may be held than there is: the cluster may have moved tasks there by itself.
     fn check_server(&self, server: &str, asked: &Amounts) {
         let spec = self.described.servers.iter().find(|known| known.name == server);
         let capacity = spec.unwrap_or_else(|| panic!("{server} is not there")).capacity.as_ref().unwrap();
