@@ -72,7 +72,7 @@ optima. If something is wrong, the instance is written (to --write, or `disagree
 is printed, and the exit code is 1.
 
 Output of --format json, one JSON document:
-  {"version": "0.1.0", "seed": 0,
+  {"version": "0.2.0", "seed": 0,
    "cases": [{"size": "32:6", "channels": 32, "capacity": 6, "index": "optimistic",
      "slots": 2000,
      "exact": {"decisions": 1990, "p50_us": 0.0, "p95_us": 0.0, "p99_us": 0.0, "max_us": 0.0,

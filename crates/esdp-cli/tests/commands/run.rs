@@ -137,7 +137,8 @@ fn the_files_are_complete_and_the_scenario_repeats_the_run() {
     assert!(read(&first, "report.html").ends_with("</html>\n"));
 
     let scenario = first.join("scenario.toml");
-    assert!(read(&first, "scenario.toml").contains("esdp 0.1.0, 120 slots, seeds 0 to 2"));
+    let made = concat!("esdp ", env!("CARGO_PKG_VERSION"), ", 120 slots, seeds 0 to 2");
+    assert!(read(&first, "scenario.toml").contains(made));
     run(&again, &[scenario.to_str().unwrap()]).fine();
     assert_eq!(
         util::untimed_csv(&read(&first, "summary.csv")),
