@@ -28,7 +28,7 @@ fn installed() -> Option<PathBuf> {
 }
 
 /// A slot that fits the document is refused all the same if its key was used for another request, a change of
-/// the cluster if it is meant for another version.
+/// the cluster if it is meant for another version, of which the tag is looked at before the body.
 const SETTINGS: &str = r#"
 [[operations]]
 include-path = "/v1/slots"
@@ -37,10 +37,12 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "409", "422", "5xx"]
 [[operations]]
 include-path = "/v1/cluster"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "412", "5xx"]
+checks.negative_data_rejection.expected-statuses = ["4xx", "5xx"]
 
 [[operations]]
 include-path = "/v1/servers/{server}"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "412", "5xx"]
+checks.negative_data_rejection.expected-statuses = ["4xx", "5xx"]
 "#;
 
 /// Runs all checks; what was printed.
