@@ -4,6 +4,8 @@
 //!
 //! 50 kills here; `cargo xtask builds --kills 1000` sets `ESDP_KILLS`.
 
+#![allow(clippy::print_stdout, reason = "the long form is run to see figures")]
+
 use crate::model::draw::Draw;
 use crate::model::ledger::Ledger;
 use crate::model::player::Player;

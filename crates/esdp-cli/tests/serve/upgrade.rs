@@ -4,6 +4,8 @@
 //! The data is in `tests/fixtures/upgrade`. `cargo xtask upgrade COMMIT` builds a commit, sets
 //! `ESDP_UPGRADE_FROM` to its binary and repeats this with kills at random, and the way back, too.
 
+#![allow(clippy::print_stdout, reason = "the long form is run to see figures")]
+
 use crate::model::draw::Draw;
 use crate::model::ledger::Ledger;
 use crate::model::player::Player;

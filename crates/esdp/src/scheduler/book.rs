@@ -311,7 +311,7 @@ impl Book {
         let Some(started) = self.starts.get_mut(&ticket) else { return Err(self.missing(ticket)) };
         let (slot, over, tasks) = (started.slot, started.over, started.tasks.len());
         let task = started.tasks.get_mut(task).ok_or(TicketError::UnknownTask { ticket, task, tasks })?;
-        let from = std::mem::replace(&mut task.server, Some(server));
+        let from = task.server.replace(server);
         if !over {
             from.into_iter().for_each(|from| self.devices.give(from, &task.amounts));
             self.devices.take(server, &task.amounts);

@@ -4,6 +4,8 @@
 //!
 //! 600 requests here; `cargo xtask model --operations 20000` sets `ESDP_OPERATIONS`.
 
+#![allow(clippy::print_stdout, reason = "the long form is run to see figures")]
+
 pub mod draw;
 pub mod ledger;
 pub mod player;
@@ -70,8 +72,8 @@ fn play(seed: u64, operations: u64, data: &Path) -> Player {
             client = service.client();
             for ((page, before), (_, after)) in before.iter().zip(shown(&mut client)) {
                 let keys = before.as_object().into_iter().flatten().map(|(key, _)| key);
-                for key in keys.filter(|key| before[*key] != after[*key]) {
-                    panic!("{place}: `{key}` of {page} was {}, is {}", before[key], after[key]);
+                for key in keys {
+                    assert_eq!(before[key], after[key], "{place}: `{key}` of {page}");
                 }
             }
             right(player.check(&mut client), &place);
