@@ -63,8 +63,8 @@ With --live, the live core (`esdp::live`) is measured on a cluster of PORTSxSERV
 which all were tried, under `hauf`, `esdp` and `esdp-pooled`: an outcome, a snapshot and its size,
 a restore (the best of five), and the replay of a journal of 1,000,000 events (100,000 with
 --quick) of the preset `default`. Then a service keeps a journal of as many events (20,000 with
---quick) of jobs of the preset `gang`, and it is replayed as a start does, in seconds of the
-processor (the best of three).
+--quick) of jobs of the preset `gang`: its replay, and a start, which checks the database, the
+answers and the snapshot, too, in seconds of the processor (the best of three).
 
 --agree N compares `exact` and `greedy` with HiGHS on N `real-nodes` from 6x10 to 16x30 and N/10
 of every other family: feasible decisions, no bound below a value that any of them found, equal
@@ -96,7 +96,8 @@ With --live, `live` is one object:
                  "snapshot_ms": 0.0, "snapshot_bytes": 0, "restore_ms": 0.0}],
    "replay": {"events": 1000000, "slots": 0, "seconds": 0.0},
    "journal": {"events": 1000000, "frames": 0, "slots": 0, "journal_bytes": 0,
-               "read_cpu_seconds": 0.0, "replay_cpu_seconds": 0.0, "events_per_cpu_second": 0.0}}
+               "read_cpu_seconds": 0.0, "replay_cpu_seconds": 0.0, "events_per_cpu_second": 0.0,
+               "start_cpu_seconds": 0.0}}
 A loss is relative, below the best value of all solvers; inside of a rival, of the two.
 `capacity` is null and `channels` about right for gangs.
 `largest_difference` is how far a finished rival's value is from `exact`'s, relative.

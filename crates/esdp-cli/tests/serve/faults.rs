@@ -45,6 +45,8 @@ fn a_full_disk_loses_nothing() {
     let service = Service::spawn(command).expect("it starts");
     let mut client = service.client();
     client.ok("PUT", "/v1/cluster", &cluster(3).to_string());
+    let before = r#"{"key":"before","jobs":[{"id":"first","port":"train"}]}"#;
+    let before = (before, client.send("POST", "/v1/slots", before).body);
     let mut kept = 0;
     let full = loop {
         let status = report(&mut client, &format!("r{kept}"));
@@ -67,6 +69,7 @@ fn a_full_disk_loses_nothing() {
     assert!(raised.expect("prlimit is there").success());
     let slot = client.ok("POST", "/v1/slots", r#"{"key":"k","jobs":[{"id":"j","port":"train"}]}"#);
     assert_eq!(slot["slot"].as_u64(), Some(2), "it goes on, and no slot was lost in between");
+    assert_eq!(client.send("POST", "/v1/slots", before.0).body, before.1, "what was answered stays");
     assert_eq!(report(&mut client, &format!("r{kept}")), 200);
     assert_eq!(client.get("/readyz")["status"], "ready");
     service.kill();

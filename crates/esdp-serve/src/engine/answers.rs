@@ -25,6 +25,11 @@ struct Answer {
 }
 
 impl Answers {
+    /// None: nothing is compared with them.
+    pub(crate) fn unread() -> Self {
+        Self { oldest: Some(u64::MAX), ..Self::default() }
+    }
+
     /// Reads all of them.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker};
 pub use follower::{Followed, Follower};
-pub use recover::{JournalReplayError, Recovered, Verified, recover};
+pub use recover::{JournalReplayError, Recovered, Verified, recover, replay};
 pub use slot::{last_slots, slot_row};
 pub use view::{
     ChannelRow, DeviceUse, JobRow, Overview, ServerRow, View, WhichChannels, channel_rows, server_rows,

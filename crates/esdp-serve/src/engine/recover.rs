@@ -192,9 +192,21 @@ pub fn recover(
 /// When the journal cannot be read or has a gap.
 pub(super) fn reload(storage: &mut dyn Storage, policy: &PolicyMaker) -> Result<Core, JournalReplayError> {
     let base = storage.snapshot(u64::MAX)?;
+    replay(storage, policy, base.as_ref())
+}
+
+/// The state after all frames that follow a snapshot, or after all of them: frames are checked and booked, and
+/// nothing else is looked at.
+///
+/// # Errors
+/// When the journal cannot be read or has a gap.
+pub fn replay(
+    storage: &mut dyn Storage,
+    policy: &PolicyMaker,
+    base: Option<&SnapshotRow>,
+) -> Result<Core, JournalReplayError> {
     // What was decided is in the journal; no answer is needed.
-    let passed = pass(storage, policy, base.as_ref(), &[], &mut Answers::default(), true)?;
-    Ok(passed.core)
+    Ok(pass(storage, policy, base, &[], &mut Answers::unread(), true)?.core)
 }
 
 /// One way to the present.
