@@ -65,7 +65,10 @@ pub(super) fn measure(events: u64, seed: u64) -> anyhow::Result<JournalFigures> 
         replayed = replay(&mut storage, &policy, None)?.sequence();
         Ok(())
     })?;
-    let start_cpu_seconds = best(|| Ok(drop(recover(&mut storage, &policy, false)?)))?;
+    let start_cpu_seconds = best(|| {
+        recover(&mut storage, &policy, false)?;
+        Ok(())
+    })?;
     ensure!(replayed == found, "{replayed} of {found} events were replayed");
     Ok(JournalFigures {
         events: found,
