@@ -202,7 +202,10 @@ fn what_has_left_is_listed_and_forgotten() {
     assert_eq!(client.get("/v1/departed")["servers"], json!([]));
     assert_eq!(client.send("DELETE", "/v1/departed/n1", "").status, 409, "it is still there");
     client.ok("PUT", "/v1/cluster", &cluster(1).to_string());
-    let row = |name: &str, outcomes: f64, drained: bool| json!({"name": name, "channels": 1, "outcomes": outcomes, "drained": drained});
+    let row = |name: &str, outcomes: f64, drained: bool| {
+        let channels = 1;
+        json!({"name": name, "channels": channels, "outcomes": outcomes, "drained": drained})
+    };
     let departed = client.get("/v1/departed");
     assert_eq!(departed["servers"], json!([row("n1", 3.0, true), row("n3", 2.0, false)]));
     let gone = client.ok("DELETE", "/v1/departed/n1", "");

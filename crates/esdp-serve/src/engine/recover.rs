@@ -195,8 +195,8 @@ pub(super) fn reload(storage: &mut dyn Storage, policy: &PolicyMaker) -> Result<
     replay(storage, policy, base.as_ref())
 }
 
-/// The state after all frames that follow a snapshot, or after all of them: frames are checked and booked, and
-/// nothing else is looked at.
+/// The state after all frames that follow a snapshot, or after all of them: frames are checked and booked,
+/// and nothing else is looked at.
 ///
 /// # Errors
 /// When the journal cannot be read or has a gap.

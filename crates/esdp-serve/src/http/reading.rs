@@ -218,7 +218,10 @@ fn departed_servers(followed: &Followed) -> Value {
             servers.remove(name.as_str());
         }
     }
-    let row = |(name, (channels, outcomes, drained)): (&str, (u64, f64, bool))| json!({ "name": name, "channels": channels, "outcomes": outcomes, "drained": drained });
+    let row = |(name, known): (&str, (u64, f64, bool))| {
+        let (channels, outcomes, drained) = known;
+        json!({ "name": name, "channels": channels, "outcomes": outcomes, "drained": drained })
+    };
     json!({ "slot": followed.slot(), "servers": servers.into_iter().map(row).collect::<Vec<Value>>() })
 }
 
