@@ -11,11 +11,12 @@
 //!
 //! Frames are applied when somebody asks, or when many have come together, since nobody may be looking.
 
-use super::core::PolicyMaker;
+use super::answers::Answers;
+use super::core::{Core, PolicyMaker};
 use super::{View, command};
 use crate::storage::{Frame, SnapshotRow, Storage, StorageError};
 use crate::wire::{ApiError, Code};
-use esdp::live::{Event, Live};
+use esdp::live::Live;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,8 +41,7 @@ pub(super) struct EngineNote {
 
 /// The state, as readers find it.
 pub struct Followed {
-    live: Option<Live>,
-    policy: PolicyMaker,
+    core: Core,
     /// Answers of slots; it only reads.
     storage: Box<dyn Storage>,
     note: EngineNote,
@@ -154,17 +154,17 @@ impl Followed {
     /// # Errors
     /// Before the first cluster.
     pub fn live(&self) -> Result<&Live, ApiError> {
-        self.live.as_ref().ok_or_else(ApiError::no_cluster)
+        self.core.live()
     }
 
     /// How many events have been applied.
     pub fn sequence(&self) -> u64 {
-        self.live.as_ref().map_or(0, |live| live.counts().events)
+        self.core.sequence()
     }
 
     /// The last slot.
     pub fn slot(&self) -> u64 {
-        self.live.as_ref().map_or(0, |live| live.scheduler().slot().0)
+        self.core.slot()
     }
 
     /// How many times something was handed over before.
@@ -189,28 +189,16 @@ impl Followed {
     }
 
     fn snapshot(&self) -> Result<Option<SnapshotRow>, StorageError> {
-        let Some(live) = &self.live else { return Ok(None) };
-        let state = live.snapshot().map_err(|error| StorageError::Failed(error.to_string()))?;
-        Ok(Some(SnapshotRow { sequence: self.sequence(), state }))
+        let state = self.core.snapshot()?;
+        Ok(state.map(|state| SnapshotRow { sequence: self.core.sequence(), state }))
     }
 
+    /// Books a frame as a start does, and compares the state with the engine's.
     fn follow(&mut self, frame: &Frame) -> Result<(), String> {
-        for event in &frame.events {
-            if self.live.is_none() {
-                let Event::Described { cluster } = event else {
-                    return Err("another event comes before the first cluster".to_owned());
-                };
-                let live = Live::new(cluster.clone(), |cluster| (self.policy)(cluster));
-                self.live = Some(live.map_err(|error| error.to_string())?);
-            }
-            if let Some(live) = &mut self.live {
-                let _ = live.apply(event);
-            }
-        }
-        let (expected, found) = (frame.sequence + frame.events.len() as u64 - 1, self.sequence());
-        match found == expected {
+        self.core.redo(frame, &Answers::unread()).map_err(|error| error.to_string())?;
+        match self.core.fits(frame) {
             true => Ok(()),
-            false => Err(format!("event {found} was reached, expected {expected}")),
+            false => Err("its digest is another".to_owned()),
         }
     }
 }
@@ -236,7 +224,8 @@ impl Lead {
             let restored = state.map(|text| Live::restore(&text, |cluster| policy(cluster)));
             let live = restored.transpose().map_err(|error| error.to_string())?;
             let note = EngineNote::default();
-            run(Followed { live, policy, storage, note, version: 0, view: None }, &queue)
+            let core = Core::new(live, policy);
+            run(Followed { core, storage, note, version: 0, view: None }, &queue)
         };
         let thread = std::thread::Builder::new().name("readers".to_owned()).spawn(run);
         let thread = thread.map_err(|error| StorageError::Failed(error.to_string()))?;
