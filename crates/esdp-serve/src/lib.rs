@@ -25,6 +25,7 @@
 //! | [`answer`] | answers as a client reads them |
 //! | [`offline`] | a journal without its service |
 
+pub mod actor;
 pub mod answer;
 pub mod clock;
 pub mod engine;
@@ -241,7 +242,9 @@ fn serve(
         "state loaded");
     let limits = settings.limits.clone();
     let (stop, stopped) = watch::channel(false);
-    let client = driver.map(|driver| (driver, engine::Client::new(engine.clone(), stopped.clone())));
+    let client = driver.map(|driver| {
+        (driver, engine::Client::new(actor::Actor::driver("slurm"), engine.clone(), stopped.clone()))
+    });
     let version = settings.version.clone();
     let (texts, stop_of_app) = (http::LongTexts::default(), stopped.clone());
     let app = http::App {

@@ -153,7 +153,7 @@ struct Known {
     seen: Option<(SystemTime, u64, u64)>,
     /// Whether a token is needed.
     any: bool,
-    hashes: Vec<(Role, [u8; 32])>,
+    hashes: Vec<(TokenEntry, [u8; 32])>,
 }
 
 /// The tokens of a running service, read again when the file changes.
@@ -169,16 +169,16 @@ impl Tokens {
         Self { directory: directory.to_owned(), known: Mutex::default() }
     }
 
-    /// What a token allows; nothing if it is unknown.
-    pub fn role(&self, token: &str) -> Option<Role> {
+    /// What is known of a token; nothing if it is unknown.
+    pub fn find(&self, token: &str) -> Option<TokenEntry> {
         let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let known = self.fresh();
-        let mut found = 0u8;
-        for (role, hash) in &known.hashes {
+        let mut found = u32::MAX;
+        for (index, (_, hash)) in (0..).zip(&known.hashes) {
             let same: Choice = hash.ct_eq(&given);
-            found = u8::conditional_select(&found, &(*role as u8 + 1), same);
+            found = u32::conditional_select(&found, &index, same);
         }
-        [None, Some(Role::Reader), Some(Role::Reporter), Some(Role::Operator)][found as usize]
+        known.hashes.get(found as usize).map(|(token, _)| token.clone())
     }
 
     /// Whether a token is needed: one was made here, even if it was revoked since, or may have been.
@@ -203,7 +203,8 @@ impl Tokens {
             known.any |= !matches!(&seen, Err(error) if error.kind() == io::ErrorKind::NotFound);
             let tokens = read.map(|file| file.tokens).unwrap_or_default();
             let hash = |token: &TokenEntry| HEXLOWER.decode(token.hash.as_bytes()).ok()?.try_into().ok();
-            known.hashes = tokens.iter().filter_map(|token| Some((token.role, hash(token)?))).collect();
+            let hashed = |token: TokenEntry| Some((hash(&token)?, token)).map(|(hash, token)| (token, hash));
+            known.hashes = tokens.into_iter().filter_map(hashed).collect();
             known.seen = seen.ok();
         }
         known
@@ -223,6 +224,10 @@ fn seen(path: &Path) -> io::Result<(SystemTime, u64, u64)> {
 mod tests {
     use super::*;
 
+    fn role(tokens: &Tokens, token: &str) -> Option<Role> {
+        tokens.find(token).map(|token| token.role)
+    }
+
     #[test]
     fn a_token_is_known_until_it_is_revoked_and_its_text_is_nowhere() {
         let dir = tempfile::tempdir().unwrap();
@@ -231,16 +236,16 @@ mod tests {
         assert!(create(dir.path(), "ops", Role::Reader).is_err());
         let tokens = Tokens::new(dir.path());
         assert_eq!(
-            (tokens.role(&reader), tokens.role(&operator)),
+            (role(&tokens, &reader), role(&tokens, &operator)),
             (Some(Role::Reader), Some(Role::Operator))
         );
-        assert_eq!(tokens.role(&reader[..reader.len() - 1]), None);
-        assert_eq!(tokens.role(""), None);
+        assert_eq!(role(&tokens, &reader[..reader.len() - 1]), None);
+        assert_eq!(role(&tokens, ""), None);
         let text = fs::read_to_string(path(dir.path())).unwrap();
         assert!(!text.contains(&reader[PREFIX.len()..]) && text.contains("grafana"));
         revoke(dir.path(), "grafana").unwrap();
         assert!(revoke(dir.path(), "grafana").is_err());
-        assert_eq!(Tokens::new(dir.path()).role(&reader), None);
+        assert_eq!(role(&Tokens::new(dir.path()), &reader), None);
         assert_eq!(list(dir.path()).unwrap().len(), 1);
     }
 
@@ -285,6 +290,6 @@ mod tests {
         assert!(Tokens::new(dir.path()).any());
         fs::write(path(dir.path()), "{").unwrap();
         let tokens = Tokens::new(dir.path());
-        assert_eq!((tokens.any(), tokens.role(&token)), (true, None));
+        assert_eq!((tokens.any(), role(&tokens, &token)), (true, None));
     }
 }

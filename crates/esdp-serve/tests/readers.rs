@@ -3,6 +3,7 @@
 
 use esdp::live::Mode;
 use esdp::policy::PolicySpec;
+use esdp_serve::actor::Actor;
 use esdp_serve::engine::{Command, Engine, EngineSettings, Handle, JournalReplayError};
 use esdp_serve::feed::Feed;
 use esdp_serve::http::{self, App, Limits, LongTexts};
@@ -18,6 +19,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
+
+fn caller() -> Actor {
+    Actor::driver("test")
+}
 
 const CLUSTER: &str = r#"{"devices":["gpu"],"servers":[{"name":"a","capacity":{"gpu":4}},
     {"name":"b","capacity":{"gpu":4}}],"ports":[{"name":"train","request":{"gpu":1}}]}"#;
@@ -175,7 +180,7 @@ impl Bench {
     }
 
     fn ask(&self, command: Command) -> esdp_serve::engine::Reply {
-        self.runtime.block_on(self.engine.ask(command))
+        self.runtime.block_on(self.engine.ask(caller(), command))
     }
 
     fn set(&self, disk: Disk) {
@@ -285,7 +290,7 @@ fn what_can_be_read_is_read_while_the_engine_stands_still() {
     bench.set(Disk::Stands);
     let answer = {
         let engine = bench.engine.clone();
-        bench.runtime.spawn(async move { engine.ask(slot("second", "j2")).await })
+        bench.runtime.spawn(async move { engine.ask(caller(), slot("second", "j2")).await })
     };
     bench.standing();
     for (path, (now, before)) in paths().iter().zip(read().into_iter().zip(&before)) {
@@ -322,7 +327,7 @@ fn an_engine_that_cannot_go_back_ends_with_an_error() {
     assert_eq!(refused.code, Code::Unavailable);
     let ended = bench.thread.join().unwrap().unwrap_err();
     assert!(ended.to_string().contains("a hole"), "{ended}");
-    let asked = bench.runtime.block_on(bench.engine.ask(Command::Ready)).unwrap_err();
+    let asked = bench.runtime.block_on(bench.engine.ask(caller(), Command::Ready)).unwrap_err();
     assert!(asked.message.contains("stopping"), "{asked}");
     let read = bench.runtime.block_on(bench.engine.follower().ask(|followed| followed.slot()));
     assert!(read.unwrap_err().message.contains("stopping"), "readers are not left waiting");

@@ -2,6 +2,7 @@
 
 use super::command::stopping;
 use super::{Command, Followed, Handle, Reply, View};
+use crate::actor::Actor;
 use crate::wire::ApiError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +14,14 @@ const STEP: Duration = Duration::from_millis(20);
 /// The way to the engine for a thread that may wait. The service ends after the last client has gone.
 #[derive(Debug)]
 pub struct Client {
+    actor: Actor,
     engine: Handle,
     stop: watch::Receiver<bool>,
 }
 
 impl Client {
-    pub(crate) fn new(engine: Handle, stop: watch::Receiver<bool>) -> Self {
-        Self { engine, stop }
+    pub(crate) fn new(actor: Actor, engine: Handle, stop: watch::Receiver<bool>) -> Self {
+        Self { actor, engine, stop }
     }
 
     /// Asks the engine and waits for its answer.
@@ -27,7 +29,7 @@ impl Client {
     /// # Errors
     /// With what any caller would be told.
     pub fn ask(&self, command: Command) -> Reply {
-        self.engine.post(command)?.blocking_recv().map_err(|_| stopping())?
+        self.engine.post(self.actor.clone(), command)?.blocking_recv().map_err(|_| stopping())?
     }
 
     /// All rows of the present state.

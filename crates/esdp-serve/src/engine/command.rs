@@ -1,6 +1,7 @@
 //! What the engine is asked.
 
 use super::Follower;
+use crate::actor::Actor;
 use crate::wire::{
     ApiError, Code, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
 };
@@ -84,6 +85,7 @@ pub type Reply = Result<Body, ApiError>;
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) command: Command,
+    pub(super) actor: Actor,
     pub(super) reply: oneshot::Sender<Reply>,
     pub(super) since: Instant,
 }
@@ -107,23 +109,23 @@ impl Handle {
     }
 
     /// Puts a command into the queue; its answer comes through what is returned.
-    pub(super) fn post(&self, command: Command) -> Result<oneshot::Receiver<Reply>, ApiError> {
+    pub(super) fn post(&self, actor: Actor, command: Command) -> Result<oneshot::Receiver<Reply>, ApiError> {
         let (reply, answer) = oneshot::channel();
-        self.sender.try_send(Waiting { command, reply, since: Instant::now() }).map_err(
-            |error| match error {
+        self.sender.try_send(Waiting { command, actor, reply, since: Instant::now() }).map_err(|error| {
+            match error {
                 TrySendError::Full(_) => ApiError::new(Code::Overloaded, "too many requests wait; try again"),
                 TrySendError::Closed(_) => stopping(),
-            },
-        )?;
+            }
+        })?;
         Ok(answer)
     }
 
-    /// Asks the engine.
+    /// Asks the engine for somebody.
     ///
     /// # Errors
     /// With what the caller is told.
-    pub async fn ask(&self, command: Command) -> Reply {
-        self.post(command)?.await.map_err(|_| stopping())?
+    pub async fn ask(&self, actor: Actor, command: Command) -> Reply {
+        self.post(actor, command)?.await.map_err(|_| stopping())?
     }
 }
 

@@ -35,6 +35,7 @@ pub use view::{
     ChannelRow, DeviceUse, JobRow, Overview, ServerRow, View, WhichChannels, channel_rows, server_rows,
 };
 
+use crate::actor::Actor;
 use crate::feed::{Feed, News};
 use crate::metrics::{BatchTally, Metrics};
 use crate::storage::{Batch, SnapshotRow, Storage, StorageError};
@@ -95,6 +96,8 @@ pub struct Engine {
     compacting: bool,
     told: Instant,
     progress: trainer::Progress,
+    /// Who asks for what is being done.
+    actor: Actor,
 }
 
 /// A thread that has started, with the way to it.
@@ -134,6 +137,7 @@ impl Engine {
             lead,
             told: Instant::now(),
             progress: trainer::Progress::default(),
+            actor: Actor::driver("service"),
         };
         engine.feed.begin(engine.core.sequence());
         engine.direct()?;
@@ -190,8 +194,9 @@ impl Engine {
         let oldest = commands.iter().map(|waiting| waiting.since).min();
         let probed = self.check_degraded(commands);
         let mut answers = Vec::with_capacity(commands.len());
-        for Waiting { command, reply, .. } in commands.drain(..) {
+        for Waiting { command, actor, reply, .. } in commands.drain(..) {
             let wrote = self.batch.frames.len();
+            self.actor = actor;
             let answer = match &self.degraded {
                 Some(cause) if command.writes() => Err(unavailable(cause)),
                 _ => self.carry_out(command),

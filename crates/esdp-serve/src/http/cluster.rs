@@ -3,6 +3,7 @@
 use super::answer::{reply, value};
 use super::reading::{present, tagged};
 use super::{App, Name, body, named, query};
+use crate::actor::Actor;
 use crate::engine::{Command, Followed};
 use crate::wire::{ApiError, ClusterPreview, ClusterWire, Code, Precondition, ServerPatch, Tags};
 use axum::body::Body;
@@ -40,7 +41,7 @@ fn is_dry(uri: &Uri) -> Result<bool, ApiError> {
 }
 
 /// `PUT /v1/cluster`.
-pub(super) async fn put_cluster(State(app): Shared, request: Request<Body>) -> Answered {
+pub(super) async fn put_cluster(State(app): Shared, actor: Actor, request: Request<Body>) -> Answered {
     let (dry, holds) = (is_dry(request.uri())?, precondition(request.headers())?);
     let bytes = body::read(&app, request, app.limits.large_body).await?;
     let described = body::understand(bytes, |bytes| {
@@ -54,19 +55,19 @@ pub(super) async fn put_cluster(State(app): Shared, request: Request<Body>) -> A
     let described = described.await?;
     match dry {
         true => preview(&app, described, holds).await,
-        false => change(&app, described, holds).await,
+        false => change(&app, actor, described, holds).await,
     }
 }
 
 /// Makes a cluster the present one, if the precondition holds.
-async fn change(app: &App, described: ClusterDescription, holds: Precondition) -> Answered {
+async fn change(app: &App, actor: Actor, described: ClusterDescription, holds: Precondition) -> Answered {
     // Of what is shown from now on, which may be written in another way than what was sent.
     let tag = ClusterWire::of(&described).tag();
     let command = match holds.is_nothing() {
         true => Command::Cluster(described),
         false => Command::ClusterIf(described, holds),
     };
-    let changed = app.engine.ask(command).await?;
+    let changed = app.engine.ask(actor, command).await?;
     Ok(tagged(reply(Ok(changed)), &tag))
 }
 
@@ -95,7 +96,12 @@ async fn preview(app: &App, described: ClusterDescription, holds: Precondition) 
 }
 
 /// `PATCH /v1/servers/{server}`: the same as sending the whole cluster with this server changed.
-pub(super) async fn patch_server(State(app): Shared, server: Name, request: Request<Body>) -> Answered {
+pub(super) async fn patch_server(
+    State(app): Shared,
+    actor: Actor,
+    server: Name,
+    request: Request<Body>,
+) -> Answered {
     let server = named("server", server)?;
     let holds = precondition(request.headers())?;
     let bytes = body::read(&app, request, app.limits.body).await?;
@@ -112,7 +118,7 @@ pub(super) async fn patch_server(State(app): Shared, server: Name, request: Requ
         let described = tokio::task::spawn_blocking(move || next.describe()).await;
         let described = described.map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
         let described = described.map_err(|error| in_patch(error, place))?;
-        match change(&app, described, Precondition::exactly(&tag)).await {
+        match change(&app, actor.clone(), described, Precondition::exactly(&tag)).await {
             // Somebody else was faster: what they did is kept, and the patch goes on top of it.
             Err(error) if error.code == Code::PreconditionFailed && tries < MOST_TRIES => tries += 1,
             answer => return answer,
@@ -128,6 +134,6 @@ fn in_patch(error: ApiError, place: usize) -> ApiError {
 }
 
 /// `DELETE /v1/departed/{server}`.
-pub(super) async fn forget(State(app): Shared, server: Name) -> Answered {
-    Ok(reply(app.engine.ask(Command::Forget(named("server", server)?)).await))
+pub(super) async fn forget(State(app): Shared, actor: Actor, server: Name) -> Answered {
+    Ok(reply(app.engine.ask(actor, Command::Forget(named("server", server)?)).await))
 }

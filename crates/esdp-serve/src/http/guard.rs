@@ -1,7 +1,8 @@
 //! Who comes in: tokens and roles, and what browsers are kept from doing for other sites.
 
 use super::{App, answer};
-use crate::tokens::Role;
+use crate::actor::{Actor, Peer};
+use crate::tokens::{Role, TokenEntry};
 use crate::wire::{ApiError, Code};
 use axum::body::Body;
 use axum::extract::State;
@@ -14,6 +15,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Paths that everybody may read: they tell nothing about the cluster.
 const PUBLIC: [&str; 6] = ["/", "/healthz", "/readyz", "/openapi.json", "/dashboard.js", "/dashboard.css"];
+/// The longest id of a request that is kept, in characters.
+const LONGEST_ID: usize = 64;
 /// What reporters may send.
 const REPORTS: [&str; 2] = ["/v1/observations", "/v1/trainer-status/"];
 /// Sent, but only to be answered: it changes nothing.
@@ -76,31 +79,43 @@ fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), 
     }
 }
 
-fn check(app: &App, request: &Request<Body>) -> Result<(), ApiError> {
+/// Who asks, if they may.
+fn check(app: &App, request: &Request<Body>) -> Result<Actor, ApiError> {
+    let peer = request.extensions().get::<Peer>().cloned().unwrap_or_default();
+    let id = request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let id = id.chars().take(LONGEST_ID).collect();
+    let mut actor =
+        Actor { name: "anyone".to_owned(), role: Role::Operator, address: peer.address, request: id };
+    if let Some(uid) = peer.uid {
+        actor.name = format!("uid:{uid}");
+    }
     let protected = app.closed || app.tokens.any();
     check_browser(app, request.headers(), protected)?;
     let Some(needed) = needed(request.method(), request.uri().path()).filter(|_| protected) else {
-        return Ok(());
+        return Ok(actor);
     };
-    let role = bearer(request.headers()).and_then(|token| app.tokens.role(token));
-    match role {
+    let token = bearer(request.headers()).and_then(|token| app.tokens.find(token));
+    match token {
         None => {
             Err(ApiError::new(Code::Unauthorized, "a valid token is needed: Authorization: Bearer <token>"))
         }
-        Some(role) if role < needed => {
+        Some(TokenEntry { role, .. }) if role < needed => {
             let needed = format!("{needed:?}").to_lowercase();
             Err(ApiError::new(Code::Forbidden, format!("this needs the role `{needed}`")))
         }
-        Some(_) => Ok(()),
+        Some(TokenEntry { name, role, .. }) => Ok(Actor { name: format!("token:{name}"), role, ..actor }),
     }
 }
 
 /// Lets a request in or not, and finishes its answer.
-pub(super) async fn guard(State(app): State<Arc<App>>, request: Request<Body>, next: Next) -> Response {
+pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request<Body>, next: Next) -> Response {
     let started = std::time::Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = match check(&app, &request) {
-        Ok(()) => next.run(request).await,
+        Ok(actor) => {
+            request.extensions_mut().insert(actor);
+            next.run(request).await
+        }
         Err(error) => error.into_response(),
     };
     answer::secure(response.headers_mut());

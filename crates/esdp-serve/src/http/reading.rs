@@ -6,6 +6,7 @@
 
 use super::answer::{self, value};
 use super::{App, Name, named, query};
+use crate::actor::Actor;
 use crate::engine::{ChannelRow, Followed, Overview, ServerRow, WhichChannels, channel_rows, server_rows};
 use crate::engine::{last_slots as slots, slot_row};
 use crate::wire::{ApiError, ClusterWire, Code};
@@ -243,8 +244,8 @@ pub(super) async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
 }
 
 /// `GET /readyz`: the one question that only the engine can answer.
-pub(super) async fn ready(State(app): Shared) -> Answered {
-    let ready = app.engine.ask(crate::engine::Command::Ready);
+pub(super) async fn ready(State(app): Shared, actor: Actor) -> Answered {
+    let ready = app.engine.ask(actor, crate::engine::Command::Ready);
     let ready = tokio::time::timeout(std::time::Duration::from_secs(2), ready).await;
     let ready = ready.map_err(|_| ApiError::new(Code::Overloaded, "the engine does not answer in time"))?;
     Ok(answer::reply(ready))

@@ -2,6 +2,7 @@
 
 use super::answer::{reply, value};
 use super::{App, Name, body, cluster, guard, named, openapi, prioritize, query, reading, sse};
+use crate::actor::Actor;
 use crate::engine::Command;
 use crate::wire::{ApiError, Code, SlotWire, StartWire};
 use axum::Router;
@@ -62,8 +63,14 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/servers/{server}", patch(cluster::patch_server))
         .route("/v1/servers/{server}/reset", post(reset_server))
         .route("/v1/ports/{port}/reset", post(reset_port))
-        .route("/v1/servers/{server}/drain", post(|app: Shared, name: Name| drain(app, name, true)))
-        .route("/v1/servers/{server}/undrain", post(|app: Shared, name: Name| drain(app, name, false)))
+        .route(
+            "/v1/servers/{server}/drain",
+            post(|app: Shared, actor: Actor, name: Name| drain(app, actor, name, true)),
+        )
+        .route(
+            "/v1/servers/{server}/undrain",
+            post(|app: Shared, actor: Actor, name: Name| drain(app, actor, name, false)),
+        )
         .route("/v1/departed", get(reading::departed))
         .route("/v1/departed/{server}", delete(cluster::forget))
         .route("/v1/state", get(reading::state).put(put_state))
@@ -85,7 +92,7 @@ async fn page(kind: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-async fn decide(State(app): Shared, request: Request<Body>) -> Answered {
+async fn decide(State(app): Shared, actor: Actor, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
     let slots = body::understand(bytes, |bytes| {
         let slots = body::one_or_many::<SlotWire>(bytes, "slots", MOST_DECISIONS)?;
@@ -95,56 +102,60 @@ async fn decide(State(app): Shared, request: Request<Body>) -> Answered {
         Ok(slots)
     });
     let slots = slots.await?;
-    Ok(reply(app.engine.ask(Command::Slots(slots)).await))
+    Ok(reply(app.engine.ask(actor, Command::Slots(slots)).await))
 }
 
-async fn starts(State(app): Shared, request: Request<Body>) -> Answered {
+async fn starts(State(app): Shared, actor: Actor, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
     let starts = |bytes: &[u8]| body::one_or_many::<StartWire>(bytes, "starts", MOST_STARTS);
     let starts = body::understand(bytes, starts).await?;
-    Ok(reply(app.engine.ask(Command::Starts(starts)).await))
+    Ok(reply(app.engine.ask(actor, Command::Starts(starts)).await))
 }
 
-async fn observe(State(app): Shared, request: Request<Body>) -> Answered {
+async fn observe(State(app): Shared, actor: Actor, request: Request<Body>) -> Answered {
     let bytes = body::read(&app, request, app.limits.body).await?;
     let observations = |bytes: &[u8]| body::one_or_many(bytes, "observations", MOST_OBSERVATIONS);
     let observations = body::understand(bytes, observations).await?;
-    Ok(reply(app.engine.ask(Command::Observe(observations)).await))
+    Ok(reply(app.engine.ask(actor, Command::Observe(observations)).await))
 }
 
-async fn trainer(State(app): Shared, job: Name, request: Request<Body>) -> Answered {
+async fn trainer(State(app): Shared, actor: Actor, job: Name, request: Request<Body>) -> Answered {
     let job = named("job", job)?;
     let bytes = body::read(&app, request, app.limits.body).await?;
     let status = body::parse(&bytes)?;
-    Ok(reply(app.engine.ask(Command::Trainer { job, status }).await))
+    Ok(reply(app.engine.ask(actor, Command::Trainer { job, status }).await))
 }
 
-async fn end_job(State(app): Shared, job: Name) -> Answered {
-    Ok(reply(app.engine.ask(Command::EndJob(named("job", job)?)).await))
+async fn end_job(State(app): Shared, actor: Actor, job: Name) -> Answered {
+    Ok(reply(app.engine.ask(actor, Command::EndJob(named("job", job)?)).await))
 }
 
-async fn reset_channel(State(app): Shared, path: Result<Path<(String, String)>, PathRejection>) -> Answered {
+async fn reset_channel(
+    State(app): Shared,
+    actor: Actor,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Answered {
     let Path((port, server)) =
         path.map_err(|_| ApiError::new(Code::NotFound, "the channel is not a pair of names"))?;
-    Ok(reply(app.engine.ask(Command::Reset { port: Some(port), server: Some(server) }).await))
+    Ok(reply(app.engine.ask(actor, Command::Reset { port: Some(port), server: Some(server) }).await))
 }
 
-async fn reset_port(State(app): Shared, port: Name) -> Answered {
+async fn reset_port(State(app): Shared, actor: Actor, port: Name) -> Answered {
     let port = Some(named("port", port)?);
-    Ok(reply(app.engine.ask(Command::Reset { port, server: None }).await))
+    Ok(reply(app.engine.ask(actor, Command::Reset { port, server: None }).await))
 }
 
-async fn reset_server(State(app): Shared, server: Name) -> Answered {
+async fn reset_server(State(app): Shared, actor: Actor, server: Name) -> Answered {
     let server = Some(named("server", server)?);
-    Ok(reply(app.engine.ask(Command::Reset { port: None, server }).await))
+    Ok(reply(app.engine.ask(actor, Command::Reset { port: None, server }).await))
 }
 
-async fn drain(State(app): Shared, server: Name, drained: bool) -> Answered {
+async fn drain(State(app): Shared, actor: Actor, server: Name, drained: bool) -> Answered {
     let server = named("server", server)?;
-    Ok(reply(app.engine.ask(Command::Drain { server, drained }).await))
+    Ok(reply(app.engine.ask(actor, Command::Drain { server, drained }).await))
 }
 
-async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
+async fn put_state(State(app): Shared, actor: Actor, request: Request<Body>) -> Answered {
     let share = query(request.uri(), "share").map_or(Ok(1.0), |share| share.parse::<f64>());
     let share = share.ok().filter(|share| *share > 0.0 && *share <= 1.0);
     let share = share
@@ -156,5 +167,5 @@ async fn put_state(State(app): Shared, request: Request<Body>) -> Answered {
         _ => error,
     });
     let state = Box::new(state?);
-    Ok(reply(app.engine.ask(Command::Merge { state, share }).await))
+    Ok(reply(app.engine.ask(actor, Command::Merge { state, share }).await))
 }

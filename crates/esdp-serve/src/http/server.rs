@@ -1,8 +1,11 @@
 //! Connections: how many, how long, how slow, and how they end.
 
 use super::App;
+use crate::actor::Peer;
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -64,8 +67,8 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
             () = told(&mut stop) => break,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, mostly: the next moment may be better.
                 tracing::warn!(%error, "no connection was accepted");
@@ -78,16 +81,17 @@ pub async fn serve(
             continue;
         };
         let _ = stream.set_nodelay(true);
+        let peer = Peer { address: address.ip().to_canonical().to_string(), uid: None };
         let (app, router, tls, stop) = (Arc::clone(&app), router.clone(), tls.clone(), stop.clone());
         tokio::spawn(async move {
             app.metrics.connections.fetch_add(1, Relaxed);
             match tls {
-                None => connection(stream, router, &app, stop).await,
+                None => connection(stream, peer, router, &app, stop).await,
                 Some(tls) => {
                     if let Ok(Ok(stream)) =
                         tokio::time::timeout(app.limits.head_time, tls.accept(stream)).await
                     {
-                        connection(stream, router, &app, stop).await;
+                        connection(stream, peer, router, &app, stop).await;
                     }
                 }
             }
@@ -109,13 +113,18 @@ pub(super) async fn told(stop: &mut Stop) {
 
 async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
+    peer: Peer,
     router: Router,
     app: &App,
     mut stop: Stop,
 ) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(app.limits.head_time).max_buf_size(64 << 10);
-    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(peer.clone());
+        TowerToHyperService::new(router.clone()).call(request)
+    });
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
