@@ -36,7 +36,7 @@
 //!             let images = if place.server == "new" { 900.0 } else { 200.0 };
 //!             let report = SpeedReport::Work { work: 10.0 * images, seconds: 10.0 };
 //!             let tasks = WhichTasks::On(place.server.clone());
-//!             live.apply(&Event::Reported { ticket: start.ticket, tasks, report });
+//!             live.apply(&Event::Reported { ticket: start.ticket, tasks, report, source: String::new() });
 //!             last = place.server.clone();
 //!         }
 //!         live.apply(&Event::Ended { job: start.job });

@@ -111,6 +111,7 @@ impl LivePlan {
                 group: "task".into(),
                 server,
                 report,
+                source: String::new(),
             });
         }
         let (mut micros, mut slot) = (Vec::new(), 1);
@@ -120,7 +121,12 @@ impl LivePlan {
             ensure!(!starts.is_empty(), "`{policy}` started nothing in slot {slot}");
             for start in starts {
                 let report = SpeedReport::Rate(50.0 + (start.ticket.0 % 100) as f64 / 3.0);
-                let event = Event::Reported { ticket: start.ticket, tasks: WhichTasks::All, report };
+                let event = Event::Reported {
+                    ticket: start.ticket,
+                    tasks: WhichTasks::All,
+                    report,
+                    source: String::new(),
+                };
                 let before = Instant::now();
                 live.apply(&event);
                 micros.push(before.elapsed().as_nanos() as f64 / 1e3);

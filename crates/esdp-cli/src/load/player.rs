@@ -175,6 +175,7 @@ impl Player {
                     ticket,
                     tasks: WhichTasks::One(task),
                     report: SpeedReport::Utility(utility),
+                    source: _,
                 } => {
                     reports.push(self.report(TicketName { ticket, first: Some(task) }, utility));
                 }

@@ -175,7 +175,12 @@ fn a_digest_covers_facts_only() {
                 next.push(Event::Decided(decided));
                 if let Some(ticket) = ticket {
                     let report = SpeedReport::Rate(number as f64);
-                    next.push(Event::Reported { ticket, tasks: WhichTasks::All, report });
+                    next.push(Event::Reported {
+                        ticket,
+                        tasks: WhichTasks::All,
+                        report,
+                        source: String::new(),
+                    });
                     next.push(Event::Ended { job: job.clone() });
                 }
             }

@@ -33,6 +33,7 @@ fn tell(client: &mut Client, events: Vec<Event>) -> Vec<Value> {
                 ticket,
                 tasks: WhichTasks::One(task),
                 report: SpeedReport::Utility(utility),
+                source: _,
             } => {
                 let ticket = TicketName { ticket, first: Some(task) }.to_string();
                 reports.push(json!({"ticket": ticket, "utility": utility}));

@@ -134,7 +134,7 @@ impl Engine {
     }
 
     fn report(&mut self, ticket: Ticket, tasks: WhichTasks, report: SpeedReport) -> Result<Taken, ApiError> {
-        let effects = self.core.apply(Event::Reported { ticket, tasks, report })?;
+        let effects = self.core.apply(Event::Reported { ticket, tasks, report, source: String::new() })?;
         told(&effects)
     }
 
@@ -167,7 +167,7 @@ impl Engine {
             told(&self.core.apply(Event::Placed { job, port, group, server })?)?;
         }
         self.let_time_pass(false)?;
-        told(&self.core.apply(Event::Observed { id, port, group, server, report })?)
+        told(&self.core.apply(Event::Observed { id, port, group, server, report, source: String::new() })?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What comes in and what goes out, all of it by name.
 
+use super::judge::Doubt;
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
 use crate::policy::Certificate;
 use crate::scheduler::{Checkpoint, RestoreError, TicketError};
@@ -89,6 +90,9 @@ pub enum Event {
         tasks: WhichTasks,
         /// How they went.
         report: SpeedReport,
+        /// Who says so; empty if nobody asks.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        source: String,
     },
     /// How a task went that somebody else has placed.
     Observed {
@@ -103,6 +107,22 @@ pub enum Event {
         server: String,
         /// How it went.
         report: SpeedReport,
+        /// Who says so; empty if nobody asks.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        source: String,
+    },
+    /// An outcome that was set aside is learned after all, or dropped.
+    Settled {
+        /// Its number.
+        aside: u64,
+        /// Whether it is learned.
+        accept: bool,
+    },
+    /// What a source has reported is forgotten, as far as it can be told apart: what was set aside, and the
+    /// channels on which the source reported of late, but for what others have shown there.
+    SourceForgotten {
+        /// The source.
+        source: String,
     },
     /// A job is done and holds nothing any more. Its outcomes may come before or after.
     Ended {
@@ -282,6 +302,18 @@ pub enum Effect {
     Started(Start),
     /// Outcomes were learned.
     Learned {
+        /// How many.
+        uses: usize,
+    },
+    /// An outcome was not believed; jobs may confirm it, or an operator accept it.
+    SetAside {
+        /// Its number.
+        id: u64,
+        /// Why.
+        why: Doubt,
+    },
+    /// Outcomes that were set aside are believed after all, and learned.
+    Confirmed {
         /// How many.
         uses: usize,
     },

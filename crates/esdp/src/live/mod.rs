@@ -25,6 +25,8 @@
 //! | `ended.rs` | jobs that have ended while outcomes were open |
 //! | `slots.rs` | a slot that is due, its decision, and the booking of that |
 //! | `outcome.rs` | outcomes, and what a server's loss, reset and departure mean |
+//! | `judge/` | whether an outcome is believed |
+//! | `aside.rs` | from a report to what is learned of it |
 //! | `speeds.rs` | speeds in any unit |
 //! | `advice.rs` | what the cluster did, beside what it was advised to do |
 //! | `exploration.rs` | how much of what was started lately was exploration |
@@ -36,6 +38,7 @@
 //! | `driver.rs` | the seam to a cluster |
 
 mod advice;
+mod aside;
 mod digest;
 mod driver;
 mod ended;
@@ -43,6 +46,7 @@ mod event;
 mod explain;
 mod exploration;
 mod jobs;
+mod judge;
 mod memory;
 mod moved;
 mod names;
@@ -61,6 +65,7 @@ pub use event::{
 };
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
+pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};
 pub use memory::REMEMBERED_NAMES;
 pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
@@ -74,6 +79,7 @@ use crate::scheduler::{Book, Scheduler, TicketError};
 use advice::Advice;
 use ended::Ended;
 use exploration::Explored;
+use judge::Judge;
 use memory::Memory;
 use names::Names;
 use serde::{Deserialize, Serialize};
@@ -101,6 +107,7 @@ pub struct Live {
     drained: BTreeSet<String>,
     /// By port, for those whose speeds were reported.
     scales: BTreeMap<String, SpeedScale>,
+    judge: Judge,
     counts: EventCounts,
     /// Whether anybody has said who decides. Before that the state is what it was before there were modes, so
     /// that old journals give old snapshots: no exploration is counted, and ended jobs are known by their
@@ -185,6 +192,7 @@ impl Live {
             observed: Memory::default(),
             drained: BTreeSet::new(),
             scales,
+            judge: Judge::default(),
             counts: EventCounts::default(),
             directed: false,
             mode: Mode::default(),
@@ -228,10 +236,14 @@ impl Live {
             Event::Accepted { ticket } => self.accept(*ticket),
             Event::Refused { ticket, why: _ } => self.refuse(*ticket, effects),
             Event::Moved { ticket, tasks, server } => self.move_tasks(*ticket, tasks, server, effects),
-            Event::Reported { ticket, tasks, report } => self.report(*ticket, tasks, *report, effects),
-            Event::Observed { id, port, group, server, report } => {
-                self.observe(id, (port, group, server), *report, effects)
+            Event::Reported { ticket, tasks, report, source } => {
+                self.report(*ticket, tasks, (*report, source), effects)
             }
+            Event::Observed { id, port, group, server, report, source } => {
+                self.observe(id, (port, group, server), (*report, source), effects)
+            }
+            Event::Settled { aside, accept } => self.settle_aside(*aside, *accept, effects),
+            Event::SourceForgotten { source } => self.forget_source(source),
             Event::Ended { job } => self.end(job, effects),
             Event::ServerLost { server } => self.lose_server(server, effects),
             Event::Drained { server } => {
@@ -317,6 +329,7 @@ impl Live {
         if self.scales.len() > REMEMBERED_NAMES {
             self.scales.retain(|port, _| self.names.port(port).is_ok());
         }
+        self.forget_judged();
         self.advice.forget_names(|key| self.names.channels(&key.port, &key.server).is_ok());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Live;
 use super::event::{Effect, EventError, SpeedReport, WhichTasks};
-use super::speeds::{Scaled, SpeedScale};
-use crate::model::{ChannelId, Observation, Outcome, PortId, Slot, Ticket};
+use super::speeds::SpeedScale;
+use crate::model::{ChannelId, PortId, Slot, Ticket};
 
 impl Live {
     /// Gives every port with a reference its scale, and a new one where the reference has changed.
@@ -16,10 +16,13 @@ impl Live {
                 None => drop(self.scales.insert(port.name.clone(), SpeedScale::new(Some(reference)))),
                 Some(old) => {
                     // The same speeds in another unit; a power of two larger where they would exceed 1.
-                    let ratio = old.reference / reference;
+                    let ratio = old.reference * old.unit / reference;
                     let up = if ratio > 1.0 { libm::frexp(ratio).1 } else { 0 };
                     let exponent = old.exponent.map_or(0, |exponent| exponent + up);
-                    self.scales.insert(port.name.clone(), SpeedScale { reference, exponent: Some(exponent) });
+                    self.scales.insert(
+                        port.name.clone(),
+                        SpeedScale { reference, exponent: Some(exponent), unit: 1.0 },
+                    );
                     self.scheduler.rescale(PortId::at(index), libm::ldexp(ratio, -up));
                 }
             }
@@ -30,7 +33,7 @@ impl Live {
         &mut self,
         ticket: Ticket,
         tasks: &WhichTasks,
-        report: SpeedReport,
+        (report, source): (SpeedReport, &str),
         effects: &mut Vec<Effect>,
     ) -> Result<(), EventError> {
         let started = self.book.started(ticket)?;
@@ -61,13 +64,17 @@ impl Live {
         if chosen.is_empty() {
             return Err(crate::scheduler::TicketError::Reported { ticket, task: 0 }.into());
         }
-        let scaled = self.scaled(port, report)?;
+        let told = self.check_report(port, report)?;
+        let name = ticket.to_string();
         self.accept_if_new(ticket)?;
         let mut uses = 0;
         for task in chosen {
             let closed = self.book.report(ticket, task)?;
             match closed.channel {
-                Some(channel) => uses += usize::from(self.learn(closed.slot, channel, scaled)?),
+                Some(channel) => {
+                    let at = (closed.slot, channel);
+                    uses += usize::from(self.take_outcome(at, told, (source, &name, true), effects)?);
+                }
                 None => self.counts.homeless += 1,
             }
         }
@@ -82,7 +89,7 @@ impl Live {
         &mut self,
         id: &str,
         (port, group, server): (&str, &str, &str),
-        report: SpeedReport,
+        (report, source): (SpeedReport, &str),
         effects: &mut Vec<Effect>,
     ) -> Result<(), EventError> {
         if self.observed.knows(id) {
@@ -97,45 +104,11 @@ impl Live {
         if slot < Slot::FIRST {
             return Err(EventError::NoSlot);
         }
-        let scaled = self.scaled(Some(cluster.channel(channel).port), report)?;
-        let uses = usize::from(self.learn(slot, channel, scaled)?);
+        let told = self.check_report(Some(cluster.channel(channel).port), report)?;
+        let uses = usize::from(self.take_outcome((slot, channel), told, (source, id, false), effects)?);
         self.observed.add(id);
         effects.push(Effect::Learned { uses });
         Ok(())
-    }
-
-    /// A report in the port's scale, which grows if it must.
-    fn scaled(&mut self, port: Option<PortId>, report: SpeedReport) -> Result<Scaled, EventError> {
-        let Some(port) = port else {
-            // The port has left: whatever it is, nothing is learned from it.
-            return SpeedScale::new(None).take(report).map(|(scaled, _)| scaled);
-        };
-        if let SpeedReport::Lost | SpeedReport::Utility(_) = report {
-            return SpeedScale::new(None).take(report).map(|(scaled, _)| scaled);
-        }
-        let spec = &self.described.ports[port.index()];
-        let mut scale =
-            self.scales.get(&spec.name).copied().unwrap_or_else(|| SpeedScale::new(spec.reference));
-        let (scaled, raised) = scale.take(report)?;
-        self.scales.insert(spec.name.clone(), scale);
-        if let Some(factor) = raised {
-            self.scheduler.rescale(port, factor);
-        }
-        Ok(scaled)
-    }
-
-    /// Whether something was learned.
-    fn learn(&mut self, slot: Slot, channel: ChannelId, scaled: Scaled) -> Result<bool, EventError> {
-        let outcome = match scaled {
-            Scaled::Utility(utility) => Outcome::Ran(utility),
-            Scaled::Speed(speed) => Outcome::Ran(self.scheduler.cluster().net_utility(channel, speed)),
-            Scaled::Lost => Outcome::Censored,
-        };
-        let seen = Observation { slot, channel, outcome };
-        self.scheduler.observe(&seen).map_err(|error| EventError::Schedule(error.to_string()))?;
-        let learned = outcome != Outcome::Censored;
-        self.counts.learned += u64::from(learned);
-        Ok(learned)
     }
 
     /// Everything on a server is lost, and it takes nothing new until it is opened.
@@ -162,6 +135,7 @@ impl Live {
                 self.scheduler.reset(ChannelId::at(index));
             }
         }
+        self.judge.forget(port, server);
         if server.is_none() {
             // Nothing of these ports is known any more: their scales start again.
             let departed = |name: &str| port.is_none_or(|port| port == name);

@@ -3,6 +3,7 @@
 use super::advice::Advice;
 use super::ended::Ended;
 use super::exploration::Explored;
+use super::judge::Judge;
 use super::memory::Memory;
 use super::names::Names;
 use super::{EventCounts, Job, LastSlot, Live, Mode, SpeedScale};
@@ -32,6 +33,8 @@ struct Snapshot<'a> {
     observed: Cow<'a, Memory>,
     drained: Cow<'a, BTreeSet<String>>,
     scales: Cow<'a, BTreeMap<String, SpeedScale>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    judge: Cow<'a, Judge>,
     counts: EventCounts,
     #[serde(default, skip_serializing_if = "is_default")]
     directed: bool,
@@ -85,6 +88,7 @@ impl Live {
             observed: Cow::Borrowed(&self.observed),
             drained: Cow::Borrowed(&self.drained),
             scales: Cow::Borrowed(&self.scales),
+            judge: Cow::Borrowed(&self.judge),
             counts: self.counts,
             directed: self.directed,
             mode: self.mode,
@@ -129,6 +133,7 @@ impl Live {
             observed: saved.observed.into_owned(),
             drained: saved.drained.into_owned(),
             scales: saved.scales.into_owned(),
+            judge: saved.judge.into_owned(),
             counts: saved.counts,
             directed: saved.directed,
             mode: saved.mode,

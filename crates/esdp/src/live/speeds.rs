@@ -12,10 +12,15 @@
 //! are what they would have been had the scale been known from the start. The reference is 1 unless the port
 //! has one, whose exponent is then at least 0.
 //!
-//! Limit: one absurd report makes all others of the port look slow, until the port is reset.
+//! Where speeds have not come near 1 for long, the exponent comes down again, as exactly. When the unit in
+//! which a port's speeds are reported has changed, which [`judge`](super::judge) finds out, only `unit` does:
+//! what was learned is as true as before.
 
 use super::event::{EventError, SpeedReport};
 use serde::{Deserialize, Serialize};
+
+/// The scale comes down once its end is so many powers of two above all speeds.
+const FAR_FROM_END: i32 = 3;
 
 /// The scale of a port's speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -24,14 +29,25 @@ pub struct SpeedScale {
     pub reference: f64,
     /// The power of two; none before anything was seen.
     pub exponent: Option<i32>,
+    /// How many times larger the numbers have become since the reporters count in another unit.
+    #[serde(default = "same", skip_serializing_if = "is_same")]
+    pub unit: f64,
 }
 
-/// A report in the terms of a scale.
+fn same() -> f64 {
+    1.0
+}
+
+fn is_same(unit: &f64) -> bool {
+    *unit == 1.0
+}
+
+/// A report that was checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Scaled {
+pub(super) enum Told {
     /// A net utility.
     Utility(f64),
-    /// A speed from 0 to 1.
+    /// A speed in the unit of the reporters.
     Speed(f64),
     /// Nothing.
     Lost,
@@ -40,21 +56,21 @@ pub(super) enum Scaled {
 impl SpeedScale {
     /// Before anything was seen.
     pub(super) fn new(reference: Option<f64>) -> Self {
-        Self { reference: reference.unwrap_or(1.0), exponent: reference.map(|_| 0) }
+        Self { reference: reference.unwrap_or(1.0), exponent: reference.map(|_| 0), unit: 1.0 }
     }
 
-    /// Takes a report; `raised` is what speeds seen before must be multiplied with, if the scale has grown.
-    pub(super) fn take(&mut self, report: SpeedReport) -> Result<(Scaled, Option<f64>), EventError> {
+    /// Checks a report.
+    pub(super) fn check(&self, report: SpeedReport) -> Result<Told, EventError> {
         let number = |key, value: f64, sound: bool, accepted| match sound {
             true => Ok(value),
             false => Err(EventError::Number { key, value, accepted }),
         };
         let positive = "a finite number of at least 0";
         let rate = match report {
-            SpeedReport::Lost => return Ok((Scaled::Lost, None)),
+            SpeedReport::Lost => return Ok(Told::Lost),
             SpeedReport::Utility(value) => {
                 let value = number("utility", value, (0.0..=1.0).contains(&value), "a number from 0 to 1")?;
-                return Ok((Scaled::Utility(value), None));
+                return Ok(Told::Utility(value));
             }
             SpeedReport::Rate(value) => number("rate", value, value.is_finite() && value >= 0.0, positive)?,
             SpeedReport::Work { work, seconds } => {
@@ -63,10 +79,19 @@ impl SpeedScale {
                 work / seconds
             }
         };
-        let relative = rate / self.reference;
-        number("rate", rate, relative.is_finite(), "a speed whose ratio to the reference is finite")?;
+        let finite = self.relative(rate).is_finite();
+        number("rate", rate, finite, "a speed whose ratio to the reference is finite").map(Told::Speed)
+    }
+
+    fn relative(&self, rate: f64) -> f64 {
+        rate / self.unit / self.reference
+    }
+
+    /// A speed from 0 to 1; and what speeds seen before must be multiplied with, if the scale has grown.
+    pub(super) fn take(&mut self, rate: f64) -> (f64, Option<f64>) {
+        let relative = self.relative(rate);
         if relative == 0.0 {
-            return Ok((Scaled::Speed(0.0), None));
+            return (0.0, None);
         }
         let needed = exponent_of(relative);
         let raised = match self.exponent {
@@ -78,12 +103,25 @@ impl SpeedScale {
             self.exponent = Some(needed);
         }
         let speed = libm::ldexp(relative, -self.exponent.unwrap_or(0));
-        Ok((Scaled::Speed(speed.min(1.0)), raised))
+        (speed.min(1.0), raised)
+    }
+
+    /// Makes the scale smaller if no speed above `largest` is known and that is far from its end; what speeds
+    /// seen before must be multiplied with then. A port's own reference is its smallest end.
+    pub(super) fn lower(&mut self, largest: f64, has_reference: bool) -> Option<f64> {
+        let relative = self.relative(largest);
+        let exponent = self.exponent.filter(|_| relative > 0.0 && relative.is_finite())?;
+        let needed = exponent_of(relative).max(if has_reference { 0 } else { i32::MIN });
+        let down = exponent - needed;
+        (down >= FAR_FROM_END).then(|| {
+            self.exponent = Some(needed);
+            libm::ldexp(1.0, down)
+        })
     }
 
     /// A speed from 0 to 1 in the unit in which it was reported.
     pub fn in_unit(&self, speed: f64) -> f64 {
-        libm::ldexp(speed, self.exponent.unwrap_or(0)) * self.reference
+        libm::ldexp(speed, self.exponent.unwrap_or(0)) * self.reference * self.unit
     }
 }
 
@@ -98,10 +136,7 @@ mod tests {
     use super::*;
 
     fn speed(scale: &mut SpeedScale, rate: f64) -> (f64, Option<f64>) {
-        match scale.take(SpeedReport::Rate(rate)).unwrap() {
-            (Scaled::Speed(speed), raised) => (speed, raised),
-            other => panic!("{other:?}"),
-        }
+        scale.take(rate)
     }
 
     #[test]
@@ -114,7 +149,12 @@ mod tests {
         assert_eq!(speed(&mut scale, 1000.0), (1000.0 / 1024.0, Some(1.0 / 8.0)));
         assert_eq!(scale.in_unit(0.5), 512.0);
         let report = SpeedReport::Work { work: 1000.0, seconds: 2.0 };
-        assert_eq!(scale.take(report).unwrap(), (Scaled::Speed(500.0 / 1024.0), None));
+        assert_eq!(scale.check(report), Ok(Told::Speed(500.0)));
+        assert_eq!(scale.lower(500.0, false), None);
+        assert_eq!(scale.lower(100.0, false), Some(8.0));
+        assert_eq!(speed(&mut scale, 100.0), (100.0 / 128.0, None));
+        scale.unit = 1000.0;
+        assert_eq!((scale.in_unit(0.5), speed(&mut scale, 64_000.0)), (64_000.0, (0.5, None)));
     }
 
     #[test]
@@ -135,10 +175,11 @@ mod tests {
         let mut scale = SpeedScale::new(Some(120.0));
         assert_eq!(speed(&mut scale, 60.0), (0.5, None));
         assert_eq!(speed(&mut scale, 180.0), (0.75, Some(0.5)));
+        assert_eq!(scale.lower(0.01, true), None, "its own end is near enough");
         for rate in [f64::NAN, f64::INFINITY, -1.0] {
-            assert!(scale.take(SpeedReport::Rate(rate)).is_err());
+            assert!(scale.check(SpeedReport::Rate(rate)).is_err());
         }
-        assert!(scale.take(SpeedReport::Utility(1.1)).is_err());
-        assert!(scale.take(SpeedReport::Work { work: 1.0, seconds: 0.0 }).is_err());
+        assert!(scale.check(SpeedReport::Utility(1.1)).is_err());
+        assert!(scale.check(SpeedReport::Work { work: 1.0, seconds: 0.0 }).is_err());
     }
 }

@@ -171,7 +171,12 @@ impl SimulatedCluster {
 }
 
 fn reported(ticket: Ticket, task: usize, utility: f64) -> Event {
-    Event::Reported { ticket, tasks: WhichTasks::One(task as u32), report: SpeedReport::Utility(utility) }
+    Event::Reported {
+        ticket,
+        tasks: WhichTasks::One(task as u32),
+        report: SpeedReport::Utility(utility),
+        source: String::new(),
+    }
 }
 
 impl Driver for SimulatedCluster {

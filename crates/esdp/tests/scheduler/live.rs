@@ -3,7 +3,7 @@
 
 mod budgets;
 mod changes;
-mod cluster;
+pub mod cluster;
 mod reasons;
 mod speeds;
 mod tickets;

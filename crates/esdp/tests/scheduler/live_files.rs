@@ -71,7 +71,7 @@ fn life() -> Vec<Event> {
         };
         let tasks =
             [WhichTasks::All, WhichTasks::One(0), WhichTasks::On("n1".into())][(slot % 3) as usize].clone();
-        events.push(Event::Reported { ticket, tasks, report });
+        events.push(Event::Reported { ticket, tasks, report, source: String::new() });
         events.push(Event::Ended { job: format!("j{}", slot.saturating_sub(1)) });
         match slot {
             8 => events.push(Event::Drained { server: "n1".into() }),
@@ -96,6 +96,7 @@ fn life() -> Vec<Event> {
                     group,
                     server,
                     report: SpeedReport::Rate(90.0),
+                    source: String::new(),
                 });
             }
             _ => {}

@@ -3,6 +3,7 @@
 
 mod change;
 mod conformance;
+mod doubt;
 mod factors;
 mod faults;
 mod live;

@@ -42,7 +42,14 @@ fn slot(live: &mut Live) -> Vec<Start> {
 fn observe(live: &mut Live, id: &str, server: &str, utility: f64) -> Vec<Effect> {
     let (port, group) = ("train".into(), "task".into());
     let report = SpeedReport::Utility(utility);
-    live.apply(&Event::Observed { id: id.into(), port, group, server: server.into(), report })
+    live.apply(&Event::Observed {
+        id: id.into(),
+        port,
+        group,
+        server: server.into(),
+        report,
+        source: String::new(),
+    })
 }
 
 fn placed(live: &mut Live, job: &str, server: &str) {
@@ -132,7 +139,7 @@ fn exploration_stays_below_its_limit() {
             uses += 1;
             let Start { ticket, job, .. } = starts.into_iter().next().unwrap();
             let report = SpeedReport::Utility(0.5);
-            live.apply(&Event::Reported { ticket, tasks: WhichTasks::All, report });
+            live.apply(&Event::Reported { ticket, tasks: WhichTasks::All, report, source: String::new() });
             live.apply(&Event::Ended { job });
             assert!(after.0 as f64 <= most * after.1 as f64 + 1.0, "{most}: {after:?}");
         }
@@ -155,7 +162,12 @@ fn outcomes_by_name_may_come_after_the_end() {
     live.apply(&Event::Ended { job: "j".into() });
     let mut twin = again(&live);
     assert_eq!(twin.ticket_of("j"), Some(ticket));
-    let report = Event::Reported { ticket, tasks: WhichTasks::All, report: SpeedReport::Utility(0.5) };
+    let report = Event::Reported {
+        ticket,
+        tasks: WhichTasks::All,
+        report: SpeedReport::Utility(0.5),
+        source: String::new(),
+    };
     assert_eq!(twin.apply(&report), [Effect::Learned { uses: 1 }]);
     assert_eq!(twin.ticket_of("j"), None, "all of it is reported");
 }

@@ -54,9 +54,11 @@ impl Model {
                 }
                 Effect::Lost { job, .. } => self.end(job),
                 Effect::Learned { uses } => self.learn(event, *uses),
+                Effect::Confirmed { uses } => self.learned += *uses as u64,
                 Effect::Duplicate { .. }
                 | Effect::Rejected { .. }
                 | Effect::Merged { .. }
+                | Effect::SetAside { .. }
                 | Effect::Decided { .. } => {}
             }
         }

@@ -180,15 +180,32 @@ impl World {
         let id = format!("o{}", self.rng.random_range(0..self.reports));
         let (port, server) =
             (self.described.some_port(&mut self.rng), self.described.some_server(&mut self.rng));
-        Event::Observed { id, port, group: "g0".into(), server, report: self.some_report() }
+        Event::Observed {
+            id,
+            port,
+            group: "g0".into(),
+            server,
+            report: self.some_report(),
+            source: String::new(),
+        }
     }
 
     fn nonsense(&mut self) -> Event {
         let ticket = Ticket(self.rng.random_range(0..self.last_ticket * 2 + 2));
         let job = format!("x{}", self.now);
         match self.rng.random_range(0..6) {
-            0 => Event::Reported { ticket, tasks: WhichTasks::One(9), report: SpeedReport::Utility(0.5) },
-            1 => Event::Reported { ticket, tasks: WhichTasks::All, report: SpeedReport::Rate(f64::NAN) },
+            0 => Event::Reported {
+                ticket,
+                tasks: WhichTasks::One(9),
+                report: SpeedReport::Utility(0.5),
+                source: String::new(),
+            },
+            1 => Event::Reported {
+                ticket,
+                tasks: WhichTasks::All,
+                report: SpeedReport::Rate(f64::NAN),
+                source: String::new(),
+            },
             2 => Event::Submitted { job, port: "nowhere".into(), weight: 1.0 },
             3 => Event::Ended { job },
             4 => {
@@ -253,7 +270,11 @@ impl World {
         };
         for tasks in which {
             let report = self.some_report();
-            self.network.send(&mut self.rng, Event::Reported { ticket, tasks, report }, 0);
+            self.network.send(
+                &mut self.rng,
+                Event::Reported { ticket, tasks, report, source: String::new() },
+                0,
+            );
         }
         let end = match self.rng.random_range(0..12) {
             0 => Event::Refused { ticket, why: "it broke".into() },

@@ -81,7 +81,14 @@ fn a_decision_says_why_it_stopped() {
         }
         let report = SpeedReport::Utility((id * 37 % 101) as f64 / 101.0);
         let (port, group, server) = (format!("p{port}"), "task".into(), format!("n{server}"));
-        live.apply(&Event::Observed { id: id.to_string(), port, group, server, report });
+        live.apply(&Event::Observed {
+            id: id.to_string(),
+            port,
+            group,
+            server,
+            report,
+            source: String::new(),
+        });
     }
     assert_eq!(certificate(&mut live, 2, None).unwrap().stopped, Stopped::Proved, "nobody waits");
     for job in 0..120 {

@@ -54,6 +54,7 @@ fn what_left_is_kept_within_a_bound() {
                 group,
                 server: server.name,
                 report,
+                source: String::new(),
             });
         }
     }
@@ -78,7 +79,14 @@ fn another_state_is_merged_as_an_event() {
     for id in 0..20 {
         let (port, group, server) = ("train".into(), "task".into(), "n1".into());
         let report = SpeedReport::Utility(0.75);
-        veteran.apply(&Event::Observed { id: id.to_string(), port, group, server, report });
+        veteran.apply(&Event::Observed {
+            id: id.to_string(),
+            port,
+            group,
+            server,
+            report,
+            source: String::new(),
+        });
     }
     let state = Box::new(veteran.scheduler().checkpoint());
     let merged = fresh.apply(&Event::Merged { state: state.clone(), share: 0.5 });

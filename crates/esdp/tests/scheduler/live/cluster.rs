@@ -50,7 +50,7 @@ pub fn slot(live: &mut Live, slot: u64) -> Vec<Start> {
 }
 
 pub fn report(ticket: Ticket, report: SpeedReport) -> Event {
-    Event::Reported { ticket, tasks: WhichTasks::All, report }
+    Event::Reported { ticket, tasks: WhichTasks::All, report, source: String::new() }
 }
 
 pub fn pending(live: &Live) -> u32 {

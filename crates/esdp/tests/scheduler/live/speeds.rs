@@ -21,7 +21,12 @@ fn speeds_come_in_any_unit() {
                             let speed = speeds.iter().find(|(server, _)| *server == place.server).unwrap().1;
                             let report = SpeedReport::Work { work: speed * faster * 8.0, seconds: 8.0 };
                             let tasks = WhichTasks::On(place.server.clone());
-                            live.apply(&Event::Reported { ticket: start.ticket, tasks, report });
+                            live.apply(&Event::Reported {
+                                ticket: start.ticket,
+                                tasks,
+                                report,
+                                source: String::new(),
+                            });
                         }
                         live.apply(&Event::Ended { job: start.job });
                     }
@@ -62,7 +67,14 @@ fn a_scale_that_grows_leaves_no_trace() {
             for live in &mut lives {
                 let (port, group, server) = ("train".into(), "task".into(), "n0".into());
                 let report = SpeedReport::Rate(rate);
-                live.apply(&Event::Observed { id: id.to_string(), port, group, server, report });
+                live.apply(&Event::Observed {
+                    id: id.to_string(),
+                    port,
+                    group,
+                    server,
+                    report,
+                    source: String::new(),
+                });
             }
         }
         let [learned, told] = lives.map(|live| live.scheduler().checkpoint().policy);
@@ -80,6 +92,7 @@ fn a_port_can_be_reset_after_an_absurd_report() {
         group: "task".into(),
         server: "n0".into(),
         report: SpeedReport::Rate(rate),
+        source: String::new(),
     };
     live.apply(&seen("a", 1e200));
     live.apply(&seen("b", 2.0));

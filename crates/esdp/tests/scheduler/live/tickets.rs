@@ -121,6 +121,7 @@ fn tasks_may_report_one_by_one_or_by_server() {
         ticket: start.ticket,
         tasks: WhichTasks::One(task),
         report: SpeedReport::Utility(0.5),
+        source: String::new(),
     };
     assert_eq!(live.apply(&one(1)), [Effect::Learned { uses: 1 }]);
     assert!(matches!(&live.apply(&one(1))[..], [Effect::Duplicate { .. }]));
@@ -129,6 +130,7 @@ fn tasks_may_report_one_by_one_or_by_server() {
         ticket: start.ticket,
         tasks: WhichTasks::On(server.into()),
         report: SpeedReport::Lost,
+        source: String::new(),
     };
     assert_eq!(live.apply(&on(&server)), [Effect::Learned { uses: 0 }]);
     assert!(matches!(&live.apply(&on(&server))[..], [Effect::Duplicate { .. }]));
@@ -145,6 +147,7 @@ fn reports_of_others_count_once() {
         group: "task".into(),
         server: "n1".into(),
         report: SpeedReport::Rate(50.0),
+        source: String::new(),
     };
     assert!(matches!(&live.apply(&seen("a"))[..], [Effect::Rejected { .. }]), "no slot yet");
     slot(&mut live, 1);
