@@ -52,8 +52,10 @@ struct Data {
 enum RoleName {
     /// Read everything
     Reader,
-    /// Also report outcomes
+    /// Also report outcomes of what the service has started
     Reporter,
+    /// Also report outcomes of what others have started
+    Observer,
     /// Everything
     Operator,
 }
@@ -64,6 +66,7 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
             let role = match role {
                 RoleName::Reader => Role::Reader,
                 RoleName::Reporter => Role::Reporter,
+                RoleName::Observer => Role::Observer,
                 RoleName::Operator => Role::Operator,
             };
             let token =

@@ -80,7 +80,7 @@ fn a_wrong_report_of_a_job_that_ran_costs_next_to_nothing() {
             for which in 0..6 {
                 let kept = (0..3).map(|seed| share(which, seed)).sum::<f64>() / 3.0;
                 let name = shapes(0)[which].0;
-                assert!(kept >= 0.95, "{times} times in slot {slot}, {name}: {kept:.3}");
+                assert!(kept >= 0.95, "{times:e} times in slot {slot}, {name}: {kept:.3}");
             }
         }
     }
@@ -116,10 +116,12 @@ fn a_change_of_all_speeds_or_of_their_unit_is_followed_within_60_outcomes() {
         ("speeds /20", |world| world.change(0.05, 40)),
     ];
     for (what, act) in acts {
-        for which in 0..6 {
-            let ((value, off), name) = (followed(which, act), shapes(0)[which].0);
-            eprintln!("FIG {what} {name} {value:.3} {off:.2}");
-        }
+        let all: Vec<(f64, f64)> = (0..6).map(|which| followed(which, act)).collect();
+        let mean = all.iter().map(|one| one.0).sum::<f64>() / 6.0;
+        assert!(mean >= 0.97 && all.iter().all(|one| one.0 >= 0.88), "{what}: {all:.3?}");
+        // What is twice as fast or less may take longer to be known to its full extent.
+        let far = !what.ends_with("x2") && !what.ends_with("x7");
+        assert!(!far || all.iter().all(|one| one.1 < 1.35), "{what}: {all:.2?}");
     }
 }
 
@@ -133,7 +135,7 @@ fn broken_servers_are_believed() {
     for (what, act) in acts {
         for which in 0..6 {
             let ((value, _), name) = (followed(which, act), shapes(0)[which].0);
-            eprintln!("FIG {what} {name} {value:.3}");
+            assert!(value >= 0.98, "{what}, {name}: {value:.3}");
         }
     }
 }

@@ -197,13 +197,20 @@ impl Judge {
     pub(super) fn take_back(&mut self, port: &str) -> Vec<Step> {
         let state = self.port(port);
         let Some(alone) = state.alone() else { return Vec::new() };
-        let mut steps = Vec::new();
         let wrong = state.young.remove(alone);
         state.shown.retain(|&speed| speed != wrong.speed);
-        let same = |other: &Came| other.server == wrong.server && other.group == wrong.group;
-        steps.push(Step::Forget(wrong.group.clone(), wrong.server.clone()));
-        steps.extend(state.young.iter().filter(|other| same(other)).cloned().map(Step::Learn));
+        let waiting = state.window.take_waiting(&wrong);
+        // All are learned again: next to such a speed their differences were too small to be kept.
+        let mut steps: Vec<Step> = Vec::new();
+        for came in state.young.iter().chain([&wrong]) {
+            let forget = Step::Forget(came.group.clone(), came.server.clone());
+            if !steps.contains(&forget) {
+                steps.push(forget);
+            }
+        }
         steps.push(Step::Scale);
+        steps.extend(state.young.iter().chain(&waiting).cloned().map(Step::Learn));
+        state.young.extend(waiting);
         self.set_aside(port, wrong, None, Doubt::Alone);
         steps
     }

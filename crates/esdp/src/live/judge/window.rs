@@ -125,6 +125,14 @@ impl Window {
         self.lately.retain(|changed| changed.outcomes.iter().all(&keeps));
     }
 
+    /// Takes out what was compared with a speed that was wrong; those that wait come back.
+    pub(super) fn take_waiting(&mut self, wrong: &Came) -> Vec<Came> {
+        let waits = |seen: &&Seen| seen.pace == Pace::Slow && is_same(&seen.came, wrong);
+        let waiting = self.seen.iter().filter(waits).map(|seen| seen.came.clone()).collect();
+        self.seen.retain(|seen| !is_same(&seen.came, wrong));
+        waiting
+    }
+
     /// Slow outcomes that are believed now: others of the channel, or enough of the port, are as usual since.
     pub(super) fn release(&mut self) -> Vec<Came> {
         let mut released = Vec::new();
