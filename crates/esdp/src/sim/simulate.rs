@@ -11,12 +11,12 @@
 //! are one of 1000.
 
 use super::feedback::Delays;
-use super::held::{FinishedJob, JobWork};
+use super::held::{FinishedJob, JobWork, UnfinishedJob};
 use super::oracle::{OracleMeter, OracleTrack};
 use super::outage::Windows;
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
-use super::recorder::{ChannelEstimate, Recorder, SlotRecord};
+use super::recorder::{ChannelEstimate, LostTime, Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
 use crate::model::{Arrivals, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
@@ -176,6 +176,11 @@ impl<'a> Simulation<'a> {
         uses.iter().enumerate().map(of).collect()
     }
 
+    /// The jobs that wait or run now; none where jobs last one slot.
+    pub fn unfinished(&self) -> impl Iterator<Item = UnfinishedJob> {
+        self.held.iter().flat_map(JobWork::unfinished)
+    }
+
     /// Runs some more slots, or fewer where the recorder breaks off.
     ///
     /// # Errors
@@ -249,6 +254,7 @@ impl<'a> Simulation<'a> {
             started,
             running,
             finished,
+            lost: held.as_ref().map(|_| LostTime::default()),
             expected,
             realised,
             oracle,
