@@ -15,7 +15,6 @@
 
 use super::{Environment, Setting, Speeds, Workload};
 use crate::model::{Amount, Arrivals, ChannelId, Cluster, PortId, ServerId, Slot};
-use crate::policy::Truth;
 use crate::solver::{Flow, Route};
 use std::collections::BTreeMap;
 
@@ -232,9 +231,9 @@ mod tests {
     fn gangs_count_by_their_tasks() {
         let of = |tasks: u32, rate: f64| {
             let text = format!(
-                "[graph]\nports = 1\nservers = 2\nedge_probability = 1.0\n[devices]\ncount = 1\nrequest = [1, 1]\n\
+                "[graph]\nports = 1\nservers = 2\nprobability = 1.0\n[devices]\ncount = 1\nrequest = [1, 1]\n\
                  server_capacity = [2, 2]\n[costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {rate}\n\
-                 [[gangs.list]]\ntasks = [{tasks}]\nmin = {tasks}\n[jobs]\nheld = true\nwork = [10.0, 10.0]\n\
+                 [gangs]\nlist = [{{ port = 0, minimum = {tasks}, tasks = [{tasks}], requests = [[1]] }}]\n[jobs]\nheld = true\nwork = [10.0, 10.0]\n\
                  [speeds]\ndeviation = 0.0\ntable = [[1.0, 0.5]]\n"
             );
             scenario(&text).setting(1).unwrap().load(4000).unwrap()

@@ -76,9 +76,14 @@ impl<'a> Simulation<'a> {
     /// A policy before its first slot.
     ///
     /// # Errors
-    /// When a parameter of the policy is out of range.
+    /// When a parameter of the policy is out of range, or it is a rule for queues and jobs do not wait.
     pub fn new(setting: &Setting, policy: &PolicySpec) -> Result<Self, SpecError> {
-        Ok(Self::turning(setting, setting.scheduler(policy)?))
+        let rule = match policy {
+            PolicySpec::Easy {} => QueueRule::Easy,
+            PolicySpec::Conservative {} => QueueRule::Conservative,
+            _ => return Ok(Self::turning(setting, setting.scheduler(policy)?)),
+        };
+        Self::with_rule(setting, rule).map_err(|_| SpecError::NoQueue { rule: policy.name() })
     }
 
     /// A policy of one's own.

@@ -30,6 +30,8 @@ pub struct JobCounts {
     pub waited_slots: Vec<u64>,
     /// The jobs that were done, by port.
     pub done: Vec<u64>,
+    /// The jobs that were left over at the end, by port.
+    pub left: Vec<u64>,
     /// The last slot in which a job was done.
     pub makespan: u64,
     /// The longest completion and the longest wait.
@@ -62,6 +64,7 @@ impl JobCounts {
             completed_slots: none(),
             waited_slots: none(),
             done: none(),
+            left: none(),
             oldest: none(),
             backlog: Backlog::new(ports),
             ..Self::default()
@@ -111,6 +114,7 @@ impl JobCounts {
                 let oldest = &mut self.oldest[port.index()];
                 *oldest = age.max(*oldest);
             }
+            self.left[port.index()] += 1;
             self.count(port, age, waited);
         }
     }
@@ -148,6 +152,20 @@ impl JobCounts {
     /// The mean completion time; none without any job.
     pub fn mean_completion(&self) -> Option<f64> {
         mean(&self.completed_slots, self.completion.count())
+    }
+
+    /// The same at a port.
+    pub fn mean_completion_at(&self, port: usize) -> Option<f64> {
+        mean(&self.completed_slots[port..=port], self.counted(port))
+    }
+
+    /// The mean waiting time at a port; none without any job.
+    pub fn mean_wait_at(&self, port: usize) -> Option<f64> {
+        mean(&self.waited_slots[port..=port], self.counted(port))
+    }
+
+    fn counted(&self, port: usize) -> u64 {
+        self.done[port] + self.left[port]
     }
 
     /// The mean waiting time; none without any job.
