@@ -8,7 +8,7 @@ use esdp_serve::engine::{Command, Engine, EngineSettings, Handle, JournalReplayE
 use esdp_serve::feed::Feed;
 use esdp_serve::http::{self, App, Limits, LongTexts};
 use esdp_serve::metrics::Metrics;
-use esdp_serve::storage::{Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Sqlite, Storage, StorageError};
+use esdp_serve::storage::{AuditPage, AuditQuery, Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Sqlite, Storage, StorageError};
 use esdp_serve::tokens::Tokens;
 use esdp_serve::wire::{ClusterWire, Code, OneOrMany, SlotWire};
 use std::io::{Read, Write};
@@ -127,6 +127,10 @@ impl Storage for OnDisk {
 
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError> {
         self.under.compact(keep_from, most)
+    }
+
+    fn audit(&mut self, query: &AuditQuery) -> Result<AuditPage, StorageError> {
+        self.under.audit(query)
     }
 
     fn note(&mut self, name: &str) -> Result<Option<String>, StorageError> {

@@ -1,9 +1,9 @@
 //! `esdp token`: who may use a service.
 
-use super::journal::time;
 use crate::output;
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
+use esdp_serve::clock::utc;
 use esdp_serve::settings::DEFAULT_DATA;
 use esdp_serve::tokens::{self, Role};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
             let all = tokens::list(&data.data).with_context(|| data.data.display().to_string())?;
             let line = |token: &tokens::TokenEntry| {
                 let role = format!("{:?}", token.role).to_lowercase();
-                format!("{}  {role:<8}  {}\n", time(token.created), token.name)
+                format!("{}  {role:<8}  {}\n", utc(token.created), token.name)
             };
             output::print(&all.iter().map(line).collect::<String>())
         }

@@ -113,7 +113,7 @@ fn a_divergence_is_seen_and_can_be_accepted() {
     let sequence = storage.last_sequence().unwrap() + 1;
     let events = vec![Event::Drained { server: "n1".to_owned() }];
     let frame = Frame { sequence, at: 0, version: EVENT_VERSION, digest: 0xabc1, events };
-    storage.commit(&Batch { frames: vec![frame], slots: Vec::new() }).unwrap();
+    storage.commit(&Batch { frames: vec![frame], slots: Vec::new(), audit: Vec::new() }).unwrap();
     drop(storage);
     let (outcome, why) = judge(data, &truth, &[]);
     assert_eq!(outcome, Outcome::Refused);

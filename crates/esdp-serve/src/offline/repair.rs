@@ -201,7 +201,7 @@ fn from_copy(
         notes.push((recover::LOST_NOTE.to_owned(), gone.join(" ")));
     }
     let frames: Vec<RawFrame> = way.frames.into_iter().map(|(_, raw)| raw).collect();
-    salvage::write(out, &notes, &snapshots, &frames, &kept)?;
+    salvage::write(out, &notes, &snapshots, &frames, &kept, &old.audit(repaired.to))?;
     let tokens = directory.join(TOKENS);
     if tokens.exists() {
         let failed = |error: std::io::Error| RepairError::Io(format!("{}: {error}", tokens.display()));
