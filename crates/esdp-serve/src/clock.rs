@@ -62,7 +62,8 @@ pub fn parse(text: &str) -> Option<u64> {
     let shifted = year - i64::from(month <= 2);
     let (era, year_of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
     let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+    let days =
+        era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
     let minutes = days * 1440 + hour * 60 + minute - offset;
     u64::try_from(minutes * 60_000 + (seconds * 1e3) as i64).ok()
 }
@@ -86,9 +87,22 @@ mod tests {
             assert_eq!(super::parse(text), noon, "{text}");
         }
         assert_eq!(super::parse("1794876605.999"), Some(1_794_876_605_999));
-        let wrong =
-            ["", "now", "14:00", "2026-11-17", "2026-11-17T12:00", "2026-13-01T00:00Z", "2026-01-01T24:00Z",
-             "1969-01-01T00:00Z", "-1", "nan", "1e300", "2026-01-01T00:00:99Z", "2026-01-01T00:00+1Z", "+2026-01-01T00:00Z"];
+        let wrong = [
+            "",
+            "now",
+            "14:00",
+            "2026-11-17",
+            "2026-11-17T12:00",
+            "2026-13-01T00:00Z",
+            "2026-01-01T24:00Z",
+            "1969-01-01T00:00Z",
+            "-1",
+            "nan",
+            "1e300",
+            "2026-01-01T00:00:99Z",
+            "2026-01-01T00:00+1Z",
+            "+2026-01-01T00:00Z",
+        ];
         for text in wrong {
             assert_eq!(super::parse(text), None, "{text}");
         }

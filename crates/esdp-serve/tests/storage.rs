@@ -22,7 +22,9 @@ fn a_clock_may_go_back() {
         events: vec![Event::Ended { job: sequence.to_string() }],
     };
     for (sequence, at) in [(1, 5000), (2, 9000), (3, 10), (4, 0)] {
-        storage.commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![], ..Batch::default() }).unwrap();
+        storage
+            .commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![], ..Batch::default() })
+            .unwrap();
     }
     let mut order = Vec::new();
     let read = storage.frames(1, &mut |frame| {

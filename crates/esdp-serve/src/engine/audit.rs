@@ -24,24 +24,17 @@ pub(super) struct Noted {
 
 impl Noted {
     pub(super) fn of(command: &Command, core: &Core) -> Self {
-        let plain = |action, target: &str| Self {
-            action,
-            target: target.to_owned(),
-            routine: false,
-            before: None,
-        };
+        let plain =
+            |action, target: &str| Self { action, target: target.to_owned(), routine: false, before: None };
         let routine = |action, target: &str| Self { routine: true, ..plain(action, target) };
         match command {
-            Command::Cluster(_) | Command::ClusterIf(..) => Self {
-                before: core.live().ok().map(|live| live.described().clone()),
-                ..plain("cluster", "")
-            },
+            Command::Cluster(_) | Command::ClusterIf(..) => {
+                Self { before: core.live().ok().map(|live| live.described().clone()), ..plain("cluster", "") }
+            }
             Command::Slots(slots) => routine("slots", slots.list.first().map_or("", |slot| &slot.key)),
             Command::Observe(_) => routine("observations", ""),
             Command::Trainer { job, .. } => routine("trainer-status", job),
-            Command::Starts(starts) => {
-                plain("starts", starts.list.first().map_or("", |start| &start.ticket))
-            }
+            Command::Starts(starts) => plain("starts", starts.list.first().map_or("", |start| &start.ticket)),
             Command::EndJob(job) => plain("end-job", job),
             Command::Merge { .. } => plain("state", ""),
             Command::Reset { port, .. } => plain("reset", port.as_deref().unwrap_or_default()),
@@ -115,8 +108,26 @@ pub(super) fn log(row: &AuditRow) {
         named += " ...";
     }
     match row.routine {
-        true => tracing::debug!(action, servers = named, target_name = target, actor, address, request, event, "changed"),
-        false => tracing::info!(action, servers = named, target_name = target, actor, address, request, event, "changed"),
+        true => tracing::debug!(
+            action,
+            servers = named,
+            target_name = target,
+            actor,
+            address,
+            request,
+            event,
+            "changed"
+        ),
+        false => tracing::info!(
+            action,
+            servers = named,
+            target_name = target,
+            actor,
+            address,
+            request,
+            event,
+            "changed"
+        ),
     }
 }
 

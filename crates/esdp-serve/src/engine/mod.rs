@@ -18,6 +18,7 @@ mod client;
 mod command;
 pub(crate) mod core;
 mod follower;
+mod limits;
 mod manage;
 mod observe;
 pub(crate) mod recover;
@@ -242,6 +243,7 @@ impl Engine {
     }
 
     fn carry_out(&mut self, command: Command) -> Reply {
+        self.check_ports(&command)?;
         match command {
             Command::Cluster(described) => self.put_cluster(described),
             Command::ClusterIf(described, holds) => self.put_cluster_if(described, &holds),

@@ -136,7 +136,7 @@ pub fn repair(
         return Err(RepairError::NotEmpty(out.display().to_string()));
     }
     let _lock = directory.join("lock").exists().then(|| DataLock::take(directory)).transpose()?;
-    std::fs::create_dir_all(out).map_err(io)?;
+    crate::private::make_directory(out).map_err(io)?;
     let copy = out.join("copy");
     std::fs::create_dir(&copy).map_err(io)?;
     let done = from_copy(directory, &copy, to, policy, out);

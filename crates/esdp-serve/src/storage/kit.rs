@@ -67,7 +67,11 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     let mut storage = open();
     assert_eq!(storage.last_sequence().unwrap(), 0, "it is empty at first");
     assert_eq!(storage.snapshot(u64::MAX).unwrap(), None);
-    let batch = Batch { frames: vec![frame(1, 3), frame(4, 1)], slots: vec![slot(1)], audit: vec![audit(1, false), audit(4, true)] };
+    let batch = Batch {
+        frames: vec![frame(1, 3), frame(4, 1)],
+        slots: vec![slot(1)],
+        audit: vec![audit(1, false), audit(4, true)],
+    };
     storage.commit(&batch).expect("a first batch is kept");
     storage.probe().expect("another would be, too");
     drop(storage);
@@ -85,7 +89,8 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
 
     let twice = Batch { frames: vec![frame(5, 1), frame(4, 1)], slots: vec![slot(2)], ..Batch::default() };
     storage.commit(&twice).expect_err("no place is given twice");
-    let same_key = Batch { frames: vec![frame(5, 1)], slots: vec![SlotRow { slot: 2, ..slot(1) }], ..Batch::default() };
+    let same_key =
+        Batch { frames: vec![frame(5, 1)], slots: vec![SlotRow { slot: 2, ..slot(1) }], ..Batch::default() };
     storage.commit(&same_key).expect_err("no key is used twice");
     assert_eq!(
         (all(&mut *storage, 1), storage.slot(2).unwrap()),
