@@ -77,6 +77,10 @@ pub enum HeldReason {
     Closed,
     /// Not enough devices are free.
     Capacity,
+    /// Devices are kept free for a job that has waited long.
+    Reserved,
+    /// The servers that are free are slow for it; it waits for a faster one.
+    Faster,
     /// Enough devices are free for one such job, but others were worth more, or too little is expected of it.
     Passed,
 }
@@ -275,7 +279,8 @@ impl Live {
         let mut nearest: Option<(f64, String)> = None;
         for &channel in &open {
             let Some(Short { device, free, needed, of_server }) = self.short_of(cluster, channel) else {
-                return (HeldReason::Passed, self.why_passed(cluster.minimum(port)));
+                let passed = || (HeldReason::Passed, self.why_passed(cluster.minimum(port)));
+                return self.why_queue(port).unwrap_or_else(passed);
             };
             let missing = (needed - free) as f64 / needed as f64;
             if nearest.as_ref().is_none_or(|(least, _)| missing < *least) {
