@@ -109,7 +109,7 @@ impl Metrics {
     }
 
     /// The page that Prometheus reads, but for the [`state`].
-    pub fn page(&self) -> String {
+    pub fn page(&self, certificate_days: Option<f64>) -> String {
         let mut page = Page::default();
         let count = |counter: &AtomicU64| counter.load(Relaxed) as f64;
         page.histogram("esdp_decision_seconds", "Time to decide a slot.", &self.decisions);
@@ -165,6 +165,10 @@ impl Metrics {
                 "Resident memory of the process.",
                 bytes as f64,
             );
+        }
+        page.family("esdp_certificate_days", "gauge", "Days until the certificate of the service ends.");
+        if let Some(days) = certificate_days {
+            page.sample("esdp_certificate_days", &[], days);
         }
         page.one("esdp_http_connections", "gauge", "Open connections.", count(&self.connections));
         page.family("esdp_http_requests_total", "counter", "Requests by class of status.");

@@ -5,6 +5,7 @@ use crate::actor::Actor;
 use crate::wire::{
     ApiError, Code, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
 };
+use esdp::live::Mode;
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use std::time::Instant;
@@ -65,6 +66,13 @@ pub enum Command {
     },
     /// What was learned of a server that has left is forgotten.
     Forget(String),
+    /// Who decides from now on.
+    Direct {
+        /// What a slot does.
+        mode: Mode,
+        /// The largest share of exploration.
+        most_exploration: Option<f64>,
+    },
     /// The jobs that were started and those that wait.
     Jobs,
     /// Whether it can decide and write.

@@ -13,11 +13,16 @@
 //! service ends, to find out at its next start.
 
 pub(crate) mod answers;
+<<<<<<< HEAD
 mod aside;
+=======
+mod audit;
+>>>>>>> main
 mod client;
 mod command;
 pub(crate) mod core;
 mod follower;
+mod limits;
 mod manage;
 mod observe;
 pub(crate) mod recover;
@@ -26,7 +31,11 @@ mod trainer;
 mod view;
 mod why;
 
+<<<<<<< HEAD
 pub use aside::{AsideRow, aside_rows};
+=======
+pub use audit::audit;
+>>>>>>> main
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker};
@@ -42,6 +51,7 @@ use crate::feed::{Feed, News};
 use crate::metrics::{BatchTally, Metrics};
 use crate::storage::{Batch, SnapshotRow, Storage, StorageError};
 use crate::wire::{ApiError, Code};
+use audit::Noted;
 use command::Waiting;
 use esdp::live::{Mode, Rejection};
 use follower::{EngineNote, Lead};
@@ -157,9 +167,10 @@ impl Engine {
     fn direct(&mut self) -> Result<(), JournalReplayError> {
         let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
         self.core.direct(mode, most_exploration);
-        self.end_frame();
+        self.end_frame(Noted::start());
         let batch = std::mem::take(&mut self.batch);
         self.storage.commit(&batch)?;
+        batch.audit.iter().for_each(audit::log);
         self.lead.hand(batch.frames);
         Ok(())
     }
@@ -199,11 +210,12 @@ impl Engine {
         for Waiting { command, actor, reply, .. } in commands.drain(..) {
             let wrote = self.batch.frames.len();
             self.actor = actor;
+            let noted = Noted::of(&command, &self.core);
             let answer = match &self.degraded {
                 Some(cause) if command.writes() => Err(unavailable(cause)),
                 _ => self.carry_out(command),
             };
-            self.end_frame();
+            self.end_frame(noted);
             answers.push((reply, answer, self.batch.frames.len() > wrote));
         }
         let committed = probed.and_then(|()| self.commit());
@@ -239,6 +251,7 @@ impl Engine {
     }
 
     fn carry_out(&mut self, command: Command) -> Reply {
+        self.check_ports(&command)?;
         match command {
             Command::Cluster(described) => self.put_cluster(described),
             Command::ClusterIf(described, holds) => self.put_cluster_if(described, &holds),
@@ -253,14 +266,20 @@ impl Engine {
             Command::ForgetSource(source) => self.forget_source(source),
             Command::Drain { server, drained } => self.drain(&server, drained),
             Command::Forget(server) => self.forget(&server),
+            Command::Direct { mode, most_exploration } => {
+                (self.settings.mode, self.settings.most_exploration) = (mode, most_exploration);
+                self.core.direct(mode, most_exploration);
+                Ok(Body { status: 200, text: "{}".to_owned() })
+            }
             Command::Jobs => self.jobs(),
             Command::Ready => self.ready(),
         }
     }
 
     /// Closes the frame of a command.
-    fn end_frame(&mut self) {
+    fn end_frame(&mut self, noted: Noted) {
         if let Some(frame) = self.core.take_frame() {
+            self.batch.audit.push(noted.row(&self.actor, &frame, self.core.live().ok()));
             self.batch.frames.push(frame);
         }
     }
@@ -276,6 +295,7 @@ impl Engine {
         self.feed.send(self.news.drain(..));
         // Before any answer: who is told that something is done finds it done.
         self.lead.hand(std::mem::take(&mut self.batch.frames));
+        self.batch.audit.drain(..).for_each(|row| audit::log(&row));
         self.batch.slots.clear();
         self.batch_keys.clear();
         Ok(())

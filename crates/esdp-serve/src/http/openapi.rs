@@ -336,6 +336,22 @@ const PATHS: &[Operation] = &[
         errors: SENT,
     },
     Operation {
+        path: "/v1/audit",
+        id: "audit",
+        summary: "Who changed what, when and from where, the newest first.",
+        parameters: &[
+            ("since", "query", "Time"),
+            ("until", "query", "Time"),
+            ("server", "query", "Text"),
+            ("actor", "query", "Text"),
+            ("limit", "query", "AuditLimit"),
+            ("cursor", "query", "Cursor"),
+        ],
+        answer: "Changes",
+        errors: &[Code::InvalidValue],
+        ..READ
+    },
+    Operation {
         path: "/v1/status",
         id: "status",
         summary: "The service at a glance.",

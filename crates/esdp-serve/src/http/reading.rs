@@ -4,7 +4,7 @@
 //! from it as it is and written out in a thread for such things, one text at a time; who asks for the same
 //! while it is written shares the text, so that many who poll cost what one costs.
 
-use super::answer::{self, value};
+use super::answer::value;
 use super::{App, Name, named, query};
 use crate::actor::Actor;
 use crate::engine::{ChannelRow, Followed, Overview, ServerRow, WhichChannels, channel_rows, server_rows};
@@ -170,7 +170,7 @@ pub(super) async fn metrics(State(app): Shared) -> Response {
     };
     // A service that is about to stop still tells its counters.
     let state = app.texts.metrics.get(&app, take, write).await.unwrap_or_default();
-    let text = [app.metrics.page().as_bytes(), &state].concat();
+    let text = [app.metrics.page(app.certificate_days()).as_bytes(), &state].concat();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
@@ -256,8 +256,18 @@ pub(super) async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
 
 /// `GET /readyz`: the one question that only the engine can answer.
 pub(super) async fn ready(State(app): Shared, actor: Actor) -> Answered {
+    if let Some(why) = app.tokens.unreadable() {
+        let message = format!("no token can be accepted: the service cannot read its tokens ({why})");
+        return Err(ApiError::new(Code::Unavailable, message));
+    }
     let ready = app.engine.ask(actor, crate::engine::Command::Ready);
     let ready = tokio::time::timeout(std::time::Duration::from_secs(2), ready).await;
-    let ready = ready.map_err(|_| ApiError::new(Code::Overloaded, "the engine does not answer in time"))?;
-    Ok(answer::reply(ready))
+    let ready =
+        ready.map_err(|_| ApiError::new(Code::Overloaded, "the engine does not answer in time"))??;
+    let mut ready: Value = serde_json::from_str(&ready.text).unwrap_or_default();
+    let warnings = app.warnings();
+    if !warnings.is_empty() {
+        ready["warnings"] = json!(warnings);
+    }
+    Ok(value(&ready))
 }

@@ -1,7 +1,7 @@
 //! Which path does what.
 
 use super::answer::{reply, value};
-use super::{App, Name, body, cluster, guard, named, openapi, prioritize, query, reading, sse};
+use super::{App, Name, audit, body, cluster, guard, named, openapi, prioritize, query, reading, sse};
 use crate::actor::Actor;
 use crate::engine::Command;
 use crate::wire::{ApiError, Code, SlotWire, StartWire};
@@ -84,6 +84,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/departed", get(reading::departed))
         .route("/v1/departed/{server}", delete(cluster::forget))
         .route("/v1/state", get(reading::state).put(put_state))
+        .route("/v1/audit", get(audit::audit))
         .route("/v1/status", get(reading::status))
         .route("/v1/prioritize", post(prioritize::prioritize))
         .route("/v1/events", get(sse::events))

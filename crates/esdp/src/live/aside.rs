@@ -139,7 +139,7 @@ impl Live {
     fn learn_speed(&mut self, slot: Slot, channel: ChannelId, speed: f64) -> Result<bool, EventError> {
         let port = self.scheduler.cluster().channel(channel).port;
         let mut scale = self.scale_of(port);
-        let (scaled, raised) = scale.take(speed);
+        let (scaled, raised) = scale.take(speed, self.is_unit_free());
         self.scales.insert(self.described.ports[port.index()].name.clone(), scale);
         if let Some(factor) = raised {
             self.scheduler.rescale(port, factor);

@@ -170,6 +170,27 @@ impl Book {
         self.waiting[port.index()].iter()
     }
 
+    /// The place of a waiting job in the queue of its port, from 0.
+    pub fn place(&self, port: PortId, job: JobId) -> Option<(usize, &Waiting)> {
+        let waiting = &self.waiting[port.index()];
+        // Jobs of one weight are in the order of their ids, and mostly all have one.
+        let guess = waiting.partition_point(|other| other.job < job);
+        let found = waiting.get(guess).filter(|found| found.job == job).map(|found| (guess, found));
+        found.or_else(|| waiting.iter().enumerate().find(|(_, other)| other.job == job))
+    }
+
+    /// The job of a port that was submitted first of those that wait, whatever their weights.
+    pub fn oldest(&self, port: PortId) -> Option<&Waiting> {
+        let waiting = &self.waiting[port.index()];
+        let (mut oldest, mut at) = (None, 0);
+        while let Some(job) = waiting.get(at) {
+            oldest = std::cmp::min_by_key(oldest.unwrap_or(job), job, |job| job.job).into();
+            // Jobs of one weight are in the order of their submission.
+            at = waiting.partition_point(|other| other.weight.total_cmp(&job.weight).is_ge());
+        }
+        oldest
+    }
+
     /// The starts that are not closed, in the order in which they were made.
     pub fn starts(&self) -> impl Iterator<Item = (Ticket, &Started)> {
         self.starts.iter().map(|(&ticket, started)| (ticket, started))
@@ -223,10 +244,14 @@ impl Book {
     /// If the decision was made on other arrivals than [`Book::present`] told.
     pub fn start(&mut self, cluster: &Cluster, decision: &Decision) -> std::ops::Range<u64> {
         let first = self.next_ticket;
-        for placed in decision.jobs(cluster) {
-            let job = self.waiting[placed.port.index()]
-                .pop_front()
-                .expect("a decision starts no more jobs than wait");
+        for (index, placed) in decision.jobs(cluster).into_iter().enumerate() {
+            let waiting = &mut self.waiting[placed.port.index()];
+            let own = decision.first().filter(|_| index == 0);
+            let job = match own.and_then(|own| waiting.iter().position(|job| job.job == own)) {
+                Some(place) => waiting.remove(place),
+                None => waiting.pop_front(),
+            };
+            let job = job.expect("a decision starts no more jobs than wait");
             self.begin(cluster, decision.slot(), job, &placed);
         }
         first.0..self.next_ticket.0

@@ -79,7 +79,9 @@ pub(super) fn schemas() -> Value {
             "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 1_u64 << 40 },
         },
         "Health": open(1, &[("status", text())]),
-        "Ready": open(3, &[("status", text()), ("cluster", boolean.clone()), ("slot", whole(0))]),
+        "Ready": open(3, &[
+            ("status", text()), ("cluster", boolean.clone()), ("slot", whole(0)), ("warnings", list("Text")),
+        ]),
         "Error": open(2, &[
             ("code", json!({ "enum": Code::ALL })), ("message", text()), ("field", text()), ("accepted",
                 text()),
@@ -234,9 +236,21 @@ pub(super) fn schemas() -> Value {
             ("drained", boolean.clone()), ("labels", json!({ "type": "array", "items": text() })),
             ("capacity", nullable("object")), ("free", nullable("object")),
         ]),
-        "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean)]),
+        "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean.clone())]),
         // Its inside belongs to the core; one that is not a state is refused with 409.
         "State": { "type": "object" },
+        "Time": {
+            "type": "string", "description": "UTC or with an offset; or a number of seconds since 1970",
+            "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$",
+        },
+        "AuditLimit": { "type": "integer", "minimum": 1, "maximum": 1000 },
+        "Cursor": { "type": "string", "pattern": "^[0-9]{1,15}\\.[0-9]{1,15}$" },
+        "Changes": open(1, &[("changes", list("Change")), ("next", text())]),
+        "Change": open(9, &[
+            ("event", whole(1)), ("at", whole(0)), ("time", text()), ("actor", text()), ("address", text()),
+            ("request", text()), ("action", text()), ("target", text()), ("servers", list("Text")),
+            ("damaged", boolean.clone()),
+        ]),
         "Merged": open(1, &[("channels", whole(0))]),
         "Status": open(3, &[("sequence", whole(0)), ("slot", whole(0)), ("decisions", whole(0))]),
         // It fails open: whatever comes is answered.
