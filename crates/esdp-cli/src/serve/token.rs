@@ -71,16 +71,13 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
     match &args.action {
         Action::Create { name, role, ports, expires, data } => {
             let role = match role {
-<<<<<<< HEAD
                 RoleName::Reader => Role::Reader,
                 RoleName::Reporter => Role::Reporter,
                 RoleName::Observer => Role::Observer,
                 RoleName::Operator => Role::Operator,
-=======
                 Some(RoleName::Reader) => Role::Reader,
                 Some(RoleName::Operator) => Role::Operator,
                 Some(RoleName::Reporter) | None => Role::Reporter,
->>>>>>> main
             };
             let new = NewToken { name: name.clone(), role, lifetime: *expires, ports: ports.clone() };
             let token = new.create(&data.data).with_context(|| data.data.display().to_string())?;

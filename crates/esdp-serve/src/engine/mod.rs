@@ -13,11 +13,8 @@
 //! service ends, to find out at its next start.
 
 pub(crate) mod answers;
-<<<<<<< HEAD
 mod aside;
-=======
 mod audit;
->>>>>>> main
 mod client;
 mod command;
 pub(crate) mod core;
@@ -31,11 +28,8 @@ mod trainer;
 mod view;
 mod why;
 
-<<<<<<< HEAD
 pub use aside::{AsideRow, aside_rows};
-=======
 pub use audit::audit;
->>>>>>> main
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker};
