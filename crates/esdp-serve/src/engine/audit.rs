@@ -38,6 +38,10 @@ impl Noted {
             Command::EndJob(job) => plain("end-job", job),
             Command::Merge { .. } => plain("state", ""),
             Command::Reset { port, .. } => plain("reset", port.as_deref().unwrap_or_default()),
+            Command::Settle { id, accept } => {
+                plain(if *accept { "accept-outcome" } else { "drop-outcome" }, &id.to_string())
+            }
+            Command::ForgetSource(source) => plain("forget-source", source),
             Command::Drain { drained: true, .. } => plain("drain", ""),
             Command::Drain { drained: false, .. } => plain("undrain", ""),
             Command::Forget(_) => plain("forget", ""),
