@@ -32,6 +32,8 @@
 //! | `exploration.rs` | how much of what was started lately was exploration |
 //! | `servers.rs` | which server is fast, which is slow |
 //! | `queries.rs` | what is known: jobs, starts, counts |
+//! | `listing.rs` | jobs one can find: by name, or page after page |
+//! | `traits.rs` | what is said of a job besides its port |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
 //! | `digest.rs` | the state as two numbers |
@@ -47,6 +49,7 @@ mod explain;
 mod exploration;
 mod jobs;
 mod judge;
+mod listing;
 mod memory;
 mod moved;
 mod names;
@@ -56,6 +59,7 @@ mod servers;
 mod slots;
 mod snapshot;
 mod speeds;
+mod traits;
 
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
@@ -66,10 +70,14 @@ pub use event::{
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};
+pub use listing::{FoundJob, JobCursor, JobPage, JobState, LOOKED_AT, QueuePlace, WhichJobs};
 pub use memory::REMEMBERED_NAMES;
 pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
+pub use traits::{
+    ExpectedLength, Feature, JobTraits, LONGEST_FEATURE, LONGEST_TENANT, MOST_FEATURES, TraitError,
+};
 
 use crate::model::{
     Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Slot,
@@ -145,10 +153,16 @@ impl LastSlot {
 }
 
 /// A job by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Job {
     name: String,
     port: String,
+    /// While it waits, its weight in the book, by which it is found there.
+    #[serde(skip, default = "event::one")]
+    weight: f64,
+    /// None of most jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traits: Option<Box<JobTraits>>,
 }
 
 /// How many events there were, and what became of them.
@@ -230,6 +244,7 @@ impl Live {
         match event {
             Event::Described { cluster } => self.change(cluster, effects),
             Event::Submitted { job, port, weight } => self.submit(job, port, *weight, effects),
+            Event::Amended { job, weight, traits } => self.amend(job, *weight, traits.as_ref(), effects),
             Event::Cancelled { job } => self.cancel(job, effects),
             Event::SlotDue { slot, free, closed, work: _ } => self.begin_slot(*slot, free, closed),
             Event::Decided(decided) => self.book_decision(decided, effects),
