@@ -4,6 +4,7 @@ mod answer;
 mod body;
 mod cluster;
 mod guard;
+mod jobs;
 mod openapi;
 mod prioritize;
 mod reading;

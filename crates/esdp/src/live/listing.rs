@@ -48,6 +48,17 @@ pub struct WhichJobs {
     pub name: Option<String>,
 }
 
+impl WhichJobs {
+    /// Whether a cursor is in the order of these.
+    pub fn has_order_of(&self, cursor: JobCursor) -> bool {
+        match (self.state, &self.port) {
+            (Some(JobState::Waiting), Some(_)) => matches!(cursor, JobCursor::Queued(..)),
+            (Some(JobState::Over), _) => matches!(cursor, JobCursor::Started(_)),
+            _ => matches!(cursor, JobCursor::Submitted(_)),
+        }
+    }
+}
+
 /// The job after which a page begins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JobCursor {
@@ -124,6 +135,17 @@ impl Live {
         }
         let ended = self.ended.ticket(name).and_then(|ticket| self.ended(ticket, name));
         ended.or_else(|| self.over.knows(name).then(|| FoundJob::over(name)))
+    }
+
+    /// The position that a job which waits would have at its port with another weight.
+    pub fn position_with(&self, name: &str, weight: f64) -> Option<usize> {
+        let id = *self.by_name.get(name)?;
+        let job = &self.jobs[&id];
+        let port = self.names.port(&job.port).ok()?;
+        let present = self.book.place(port, job.weight, id)?;
+        let before = self.book.place_after(port, weight, id);
+        // It itself is among those before its new place if its present one is.
+        Some(before + usize::from(present >= before))
     }
 
     /// The next jobs of those that are wanted, at most `limit`. A cursor of another order is ignored.

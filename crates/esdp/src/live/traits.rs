@@ -1,8 +1,9 @@
 //! What is said of a job besides its port. It is kept, shown and carried through events and snapshots; no
 //! decision of ours uses it yet.
 
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
 
 /// The most features of a job.
 pub const MOST_FEATURES: usize = 16;
@@ -36,7 +37,7 @@ pub enum ExpectedLength {
 }
 
 /// A property of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Feature {
     /// A number, such as a batch size.
@@ -45,8 +46,40 @@ pub enum Feature {
     Word(String),
 }
 
+impl<'de> Deserialize<'de> for Feature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+
+        impl Visitor<'_> for Read {
+            type Value = Feature;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a word")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Feature, E> {
+                Ok(Feature::Number(number as f64))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Feature, E> {
+                Ok(Feature::Number(number as f64))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Feature, E> {
+                Ok(Feature::Number(number))
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Feature, E> {
+                Ok(Feature::Word(word.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_any(Read)
+    }
+}
+
 /// Why traits of a job were rejected.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` was rejected, expected {accepted}")]
 pub struct TraitError {
     /// Which of them, as a path such as `features[2]`.
