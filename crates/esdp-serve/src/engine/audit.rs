@@ -36,6 +36,7 @@ impl Noted {
             Command::Trainer { job, .. } => routine("trainer-status", job),
             Command::Starts(starts) => plain("starts", starts.list.first().map_or("", |start| &start.ticket)),
             Command::EndJob(job) => plain("end-job", job),
+            Command::AmendJob(job, ..) => plain("job", job),
             Command::Merge { .. } => plain("state", ""),
             Command::Reset { port, .. } => plain("reset", port.as_deref().unwrap_or_default()),
             Command::Drain { drained: true, .. } => plain("drain", ""),
