@@ -59,8 +59,10 @@ struct Data {
 enum RoleName {
     /// Read everything
     Reader,
-    /// Also report outcomes
+    /// Also report outcomes of what the service has started
     Reporter,
+    /// Also report outcomes of what others have started
+    Observer,
     /// Everything
     Operator,
 }
@@ -69,6 +71,10 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
     match &args.action {
         Action::Create { name, role, ports, expires, data } => {
             let role = match role {
+                RoleName::Reader => Role::Reader,
+                RoleName::Reporter => Role::Reporter,
+                RoleName::Observer => Role::Observer,
+                RoleName::Operator => Role::Operator,
                 Some(RoleName::Reader) => Role::Reader,
                 Some(RoleName::Operator) => Role::Operator,
                 Some(RoleName::Reporter) | None => Role::Reporter,

@@ -50,6 +50,15 @@ pub enum Command {
         /// Of a server.
         server: Option<String>,
     },
+    /// What becomes of an outcome that was set aside.
+    Settle {
+        /// Its number.
+        id: u64,
+        /// Whether it is learned.
+        accept: bool,
+    },
+    /// What a source has reported is forgotten.
+    ForgetSource(String),
     /// A server takes nothing new, or does again.
     Drain {
         /// The server.

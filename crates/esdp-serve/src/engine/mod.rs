@@ -13,6 +13,7 @@
 //! service ends, to find out at its next start.
 
 pub(crate) mod answers;
+mod aside;
 mod audit;
 mod client;
 mod command;
@@ -27,6 +28,7 @@ mod trainer;
 mod view;
 mod why;
 
+pub use aside::{AsideRow, aside_rows};
 pub use audit::audit;
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
@@ -258,6 +260,8 @@ impl Engine {
             Command::EndJob(job) => self.end_job(&job),
             Command::Merge { state, share } => self.merge(state, share),
             Command::Reset { port, server } => self.reset(port, server),
+            Command::Settle { id, accept } => self.settle(id, accept),
+            Command::ForgetSource(source) => self.forget_source(source),
             Command::Drain { server, drained } => self.drain(&server, drained),
             Command::Forget(server) => self.forget(&server),
             Command::Direct { mode, most_exploration } => {

@@ -39,6 +39,10 @@ pub struct Overview {
     pub advice: AdviceWorth,
     /// What became of all events.
     pub events: EventCounts,
+    /// Outcomes that were set aside and wait for an operator.
+    pub set_aside: u64,
+    /// All that were set aside so far.
+    pub set_aside_total: u64,
     /// The size of the database in bytes.
     pub database_bytes: u64,
     /// The event of the last snapshot.
@@ -144,6 +148,8 @@ impl Overview {
             max_exploration: None,
             advice: AdviceWorth::default(),
             events: EventCounts::default(),
+            set_aside: 0,
+            set_aside_total: 0,
             database_bytes: note.database_bytes,
             snapshot: note.snapshot,
             degraded: note.degraded.clone(),
@@ -169,6 +175,8 @@ impl Overview {
         self.max_exploration = live.most_exploration();
         self.advice = live.advice_worth();
         self.events = live.counts();
+        self.set_aside = live.set_aside().count() as u64;
+        self.set_aside_total = live.set_aside_count();
     }
 }
 

@@ -8,7 +8,7 @@ use super::answer::value;
 use super::{App, Name, named, query};
 use crate::actor::Actor;
 use crate::engine::{ChannelRow, Followed, Overview, ServerRow, WhichChannels, channel_rows, server_rows};
-use crate::engine::{last_slots as slots, slot_row};
+use crate::engine::{aside_rows, last_slots as slots, slot_row};
 use crate::wire::{ApiError, ClusterWire, Code};
 use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
@@ -138,6 +138,17 @@ pub(super) async fn servers(State(app): Shared) -> Answered {
         slot: followed.slot(),
     };
     Ok(json_text(app.texts.servers.get(&app, take, |body| written(&body)).await?))
+}
+
+/// `GET /v1/outcomes/aside`.
+pub(super) async fn aside(State(app): Shared, uri: Uri) -> Answered {
+    let port = query(&uri, "port");
+    let take = move |followed: &mut Followed| {
+        let rows = followed.live().map_or_else(|_| Vec::new(), |live| aside_rows(live, port.as_deref()));
+        let total = followed.live().map_or(0, |live| live.set_aside_count());
+        json!({ "outcomes": rows, "slot": followed.slot(), "total": total })
+    };
+    Ok(value(&app.engine.follower().ask(take).await?))
 }
 
 /// `GET /v1/state`.

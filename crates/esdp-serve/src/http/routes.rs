@@ -64,6 +64,16 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/servers/{server}", patch(cluster::patch_server))
         .route("/v1/servers/{server}/reset", post(reset_server))
         .route("/v1/ports/{port}/reset", post(reset_port))
+        .route("/v1/sources/{source}/forget", post(forget_source))
+        .route("/v1/outcomes/aside", get(reading::aside))
+        .route(
+            "/v1/outcomes/aside/{id}/accept",
+            post(|app: Shared, actor: Actor, id: Name| settle(app, actor, id, true)),
+        )
+        .route(
+            "/v1/outcomes/aside/{id}/drop",
+            post(|app: Shared, actor: Actor, id: Name| settle(app, actor, id, false)),
+        )
         .route(
             "/v1/servers/{server}/drain",
             post(|app: Shared, actor: Actor, name: Name| drain(app, actor, name, true)),
@@ -141,6 +151,17 @@ async fn reset_channel(
 async fn reset_port(State(app): Shared, actor: Actor, port: Name) -> Answered {
     let port = Some(named("port", port)?);
     Ok(reply(app.engine.ask(actor, Command::Reset { port, server: None }).await))
+}
+
+async fn forget_source(State(app): Shared, actor: Actor, source: Name) -> Answered {
+    let source = named("source", source)?;
+    Ok(reply(app.engine.ask(actor, Command::ForgetSource(source)).await))
+}
+
+async fn settle(State(app): Shared, actor: Actor, id: Name, accept: bool) -> Answered {
+    let id = named("number", id)?;
+    let id = id.parse().map_err(|_| ApiError::missing("outcome that was set aside", &id))?;
+    Ok(reply(app.engine.ask(actor, Command::Settle { id, accept }).await))
 }
 
 async fn reset_server(State(app): Shared, actor: Actor, server: Name) -> Answered {

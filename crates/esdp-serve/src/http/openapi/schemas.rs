@@ -199,12 +199,25 @@ pub(super) fn schemas() -> Value {
             ("group", nullable("string")), ("server", nullable("string")), ("id", nullable("string")),
             ("utility", nullable("number")), ("rate", nullable("number")), ("work", nullable("number")),
             ("seconds", nullable("number")), ("unit", nullable("string")), ("outcome", nullable("string")),
+            ("source", nullable("string")),
         ]),
         "ObservationRequest": { "anyOf": [schema("Observation"), list("Observation")] },
-        "Observed": open(4, &[
-            ("learned", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)), ("refused",
-                list("Anything")),
+        "Observed": open(5, &[
+            ("learned", whole(0)), ("set_aside", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)),
+            ("refused", list("Anything")),
         ]),
+        "OutcomeNumber": whole(1),
+        "OutcomesAside": open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
+        "OutcomeAside": open(13, &[
+            ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
+            ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),
+            ("reason", json!({ "enum": ["too-fast", "no-ticket", "enough", "alone"] })), ("detail", text()),
+            ("open", json!({ "type": "boolean" })), ("times", whole(1)),
+        ]),
+        "SettledOutcome": open(4, &[
+            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()), ("server", text()),
+        ]),
+        "ForgottenSource": open(2, &[("source", text()), ("set_aside", whole(0))]),
         "TrainerStatus": open(1, &[("trainerStatus", open(0, &[
             ("progressPercentage", nullable("number")), ("metrics", list("TrainerMetric")),
         ]))]),
