@@ -57,7 +57,9 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
             );
         }
         let asked = |score: &Score| scenario.policies().iter().any(|policy| policy.label == score.policy);
-        scores.extend(judged(preset, outcome.slots, &outcome.seeds, &outcome.policies).into_iter().filter(asked));
+        scores.extend(
+            judged(preset, outcome.slots, &outcome.seeds, &outcome.policies).into_iter().filter(asked),
+        );
         // Written after each: the whole takes long.
         files::write(&out.join("suite.csv"), csv(&scores))?;
         files::write(&out.join("suite.json"), serde_json::to_string_pretty(&scores)? + "\n")?;
@@ -100,7 +102,7 @@ fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -
     let ratios = |policy: &PolicyOutcome| -> Vec<f64> {
         let own = |run: &PolicyRun| run.summary.jobs.mean_completion();
         let oracle = policies.iter().find(|policy| policy.is_oracle()).map_or(&[][..], |oracle| &oracle.runs);
-        let sooner = |(at, run)| Some(own(oracle.get(at)?)? / own(run)?);
+        let sooner = |(at, run): (usize, &PolicyRun)| Some(own(oracle.get(at)?)? / own(run)?);
         let ratio = |(at, run): (usize, &PolicyRun)| run.summary.oracle_ratio().or_else(|| sooner((at, run)));
         policy.runs.iter().enumerate().map(|run| ratio(run).unwrap_or(1.0)).collect()
     };

@@ -57,7 +57,7 @@ struct Where {
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     match write(args) {
         Err(error) if !args.strict => {
-            output::note(&format!("warning: the speed of this job is not reported: {error:#}"));
+            output::note(&format!("the speed of this job is not reported: {error:#}"));
             Ok(())
         }
         other => other,

@@ -36,10 +36,12 @@ impl Noted {
             Command::Trainer { job, .. } => routine("trainer-status", job),
             Command::Starts(starts) => plain("starts", starts.list.first().map_or("", |start| &start.ticket)),
             Command::EndJob(job) => plain("end-job", job),
+            Command::AmendJob(job, ..) => plain("job", job),
             Command::Merge { .. } => plain("state", ""),
             Command::Reset { port, .. } => plain("reset", port.as_deref().unwrap_or_default()),
             Command::Settle { id, accept } => {
-                plain(if *accept { "accept-outcome" } else { "drop-outcome" }, &id.to_string())
+                let action = if *accept { "accept-outcome" } else { "drop-outcome" };
+                plain(action, &id.to_string())
             }
             Command::ForgetSource(source) => plain("forget-source", source),
             Command::Drain { drained: true, .. } => plain("drain", ""),

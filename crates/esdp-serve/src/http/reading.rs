@@ -24,8 +24,8 @@ use tokio::sync::{Mutex, Semaphore};
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, ApiError>;
 
-/// The most slots that are listed.
-const MOST_SLOTS: u32 = 500;
+/// The most slots or jobs that are listed at a time.
+const MOST_LISTED: u32 = 500;
 
 /// After how many seconds a turn of a driver is one that hangs.
 const LONGEST_TURN: f64 = 120.0;
@@ -247,13 +247,17 @@ pub(super) async fn slot(State(app): Shared, slot: Name) -> Answered {
     Ok(value(&app.engine.follower().ask(move |followed| slot_row(followed, number)).await??))
 }
 
+/// How many are listed at most.
+pub(super) fn limit(uri: &Uri, default: u32) -> Result<u32, ApiError> {
+    let Some(limit) = query(uri, "limit") else { return Ok(default) };
+    let accepted = format!("a whole number from 1 to {MOST_LISTED}");
+    let limit = limit.parse().ok().filter(|limit| (1..=MOST_LISTED).contains(limit));
+    limit.ok_or_else(|| ApiError::value("limit", "the limit was rejected", accepted))
+}
+
 /// `GET /v1/slots`.
 pub(super) async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
-    let limit = query(&uri, "limit").map_or(Ok(20), |limit| {
-        limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit)
-    });
-    let accepted = format!("a whole number from 1 to {MOST_SLOTS}");
-    let limit = limit.map_err(|_| ApiError::value("limit", "the limit was rejected", accepted))?;
+    let limit = limit(&uri, 20)?;
     Ok(value(&app.engine.follower().ask(move |followed| slots(followed, limit)).await??))
 }
 

@@ -1,7 +1,7 @@
 //! Which path does what.
 
 use super::answer::{reply, value};
-use super::{App, Name, audit, body, cluster, guard, named, openapi, prioritize, query, reading, sse};
+use super::{App, Name, audit, body, cluster, guard, jobs, named, openapi, prioritize, query, reading, sse};
 use crate::actor::Actor;
 use crate::engine::Command;
 use crate::wire::{ApiError, Code, SlotWire, StartWire};
@@ -56,7 +56,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/observations", post(observe))
         // Kubernetes names have a slash in them, `namespace/name`.
         .route("/v1/trainer-status/{*job}", post(trainer))
-        .route("/v1/jobs/{*job}", delete(end_job))
+        .route("/v1/jobs", get(jobs::list))
+        .route("/v1/jobs/{*job}", get(jobs::one).patch(jobs::amend).delete(jobs::end))
         .route("/v1/channels", get(reading::channels))
         .route("/v1/channels/{port}/{server}/reset", post(reset_channel))
         .route("/v1/servers", get(reading::servers))
@@ -135,10 +136,6 @@ async fn trainer(State(app): Shared, actor: Actor, job: Name, request: Request<B
     let bytes = body::read(&app, request, app.limits.body).await?;
     let status = body::parse(&bytes)?;
     Ok(reply(app.engine.ask(actor, Command::Trainer { job, status }).await))
-}
-
-async fn end_job(State(app): Shared, actor: Actor, job: Name) -> Answered {
-    Ok(reply(app.engine.ask(actor, Command::EndJob(named("job", job)?)).await))
 }
 
 async fn reset_channel(

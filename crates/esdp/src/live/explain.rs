@@ -94,6 +94,11 @@ struct Short {
     of_server: bool,
 }
 
+/// Why a job waits that was submitted after the last slot.
+pub(super) fn not_decided() -> (HeldReason, String) {
+    (HeldReason::NotDecided, "submitted after the last slot".to_owned())
+}
+
 impl Live {
     /// What is believed of every channel, in the order of the cluster; nothing for policies that learn
     /// nothing.
@@ -206,7 +211,7 @@ impl Live {
                 let named = self.jobs.get(&job.job)?;
                 let (reason, detail) = match self.was_decided(job) {
                     true => why.clone()?,
-                    false => (HeldReason::NotDecided, "submitted after the last slot".to_owned()),
+                    false => not_decided(),
                 };
                 Some(HeldJob { job: named.name.clone(), port: named.port.clone(), reason, detail })
             })
@@ -253,12 +258,12 @@ impl Live {
         counts
     }
 
-    fn was_decided(&self, job: &Waiting) -> bool {
+    pub(super) fn was_decided(&self, job: &Waiting) -> bool {
         job.submitted < self.scheduler.slot()
     }
 
     /// Why another job of a port was not started in the last slot.
-    fn why_not(&self, cluster: &Cluster, port: PortId) -> (HeldReason, String) {
+    pub(super) fn why_not(&self, cluster: &Cluster, port: PortId) -> (HeldReason, String) {
         let channels = cluster.channels_of(port);
         if channels.is_empty() {
             return (HeldReason::NoServer, "no server allows this port".to_owned());

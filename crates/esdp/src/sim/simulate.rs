@@ -21,9 +21,7 @@ use super::workload::Workload;
 use super::{Environment, Setting};
 use crate::model::{Arrivals, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
 use crate::policy::{FirstFit, Policy, PolicySpec, SpecError};
-use crate::scheduler::{
-    Decision, Objective, QueueFacts, QueueState, ScheduleError, Scheduler, SlotInput,
-};
+use crate::scheduler::{Decision, Objective, QueueFacts, QueueState, ScheduleError, Scheduler, SlotInput};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -252,7 +250,8 @@ impl<'a> Simulation<'a> {
 
         let unsure = self.count_uses(slot);
         let (expected, realised) = self.work(slot, &facts);
-        let Self { scheduler, delays, held, queue, arrived, present, started, finished, seen, uses, .. } = self;
+        let Self { scheduler, delays, held, queue, arrived, present, started, finished, seen, uses, .. } =
+            self;
         let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
         let running = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let record = SlotRecord {
@@ -318,8 +317,19 @@ impl<'a> Simulation<'a> {
 
     /// Runs what was chosen, and what still runs; the expected and the realised utility.
     fn work(&mut self, slot: Slot, facts: &QueueFacts) -> (f64, f64) {
-        let Self { scheduler, environment, held, queue, rule, closed, started, utilities, finished, seen, .. } =
-            self;
+        let Self {
+            scheduler,
+            environment,
+            held,
+            queue,
+            rule,
+            closed,
+            started,
+            utilities,
+            finished,
+            seen,
+            ..
+        } = self;
         let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
         utilities.clear();
         finished.clear();
