@@ -251,11 +251,14 @@ fn doubted_outcomes_are_shown_and_settled() {
     let directory = tempfile::tempdir().unwrap();
     let service = Service::start(directory.path(), &[]);
     let mut client = service.client();
-    let servers: Vec<Value> = (0..3).map(|at| json!({"name": format!("n{at}"), "capacity": {"cpu": 1}})).collect();
-    let described = json!({"devices": ["cpu"], "servers": servers, "ports": [{"name": "p", "request": {"cpu": 1}}]});
+    let servers: Vec<Value> =
+        (0..3).map(|at| json!({"name": format!("n{at}"), "capacity": {"cpu": 1}})).collect();
+    let described =
+        json!({"devices": ["cpu"], "servers": servers, "ports": [{"name": "p", "request": {"cpu": 1}}]});
     client.ok("PUT", "/v1/cluster", &described.to_string());
     for slot in 0..12 {
-        let jobs: Vec<Value> = (0..3).map(|job| json!({"id": format!("j{slot}.{job}"), "port": "p"})).collect();
+        let jobs: Vec<Value> =
+            (0..3).map(|job| json!({"id": format!("j{slot}.{job}"), "port": "p"})).collect();
         let decided = client.post("/v1/slots", &json!({"key": format!("k{slot}"), "jobs": jobs}));
         for place in decided["placements"].as_array().unwrap() {
             client.post("/v1/observations", &json!({"ticket": place["ticket"], "rate": 10.0}));
@@ -270,7 +273,10 @@ fn doubted_outcomes_are_shown_and_settled() {
     browser.visit(&format!("http://{}", service.address), 1280, false);
     let rows = "document.querySelectorAll('#aside tbody tr').length";
     // Reports without a ticket that contradict a server: one line for their source, with the last of them.
-    browser.until("the doubted outcomes", &format!("!document.getElementById('aside-part').hidden && {rows} === 1"));
+    browser.until(
+        "the doubted outcomes",
+        &format!("!document.getElementById('aside-part').hidden && {rows} === 1"),
+    );
     let row = text(&mut browser, "#aside tbody tr");
     for part in ["p", "n1", "anyone", "contradicts the jobs that ran here", "said 2 times"] {
         assert!(row.contains(part), "{part}: {row}");

@@ -147,7 +147,14 @@ impl Bed {
     /// Runs a script as a user without rights.
     fn by(&self, uid: u32, script: &str) -> Output {
         let mut command = Command::new("setpriv");
-        command.args([&format!("--reuid={uid}"), &format!("--regid={uid}"), "--clear-groups", "sh", "-c", script]);
+        command.args([
+            &format!("--reuid={uid}"),
+            &format!("--regid={uid}"),
+            "--clear-groups",
+            "sh",
+            "-c",
+            script,
+        ]);
         command.current_dir(self.path("reports"));
         let path = std::env::var("PATH").unwrap_or_default();
         let binary = Path::new(env!("CARGO_BIN_EXE_esdp")).parent().unwrap().display().to_string();
@@ -259,7 +266,9 @@ fn no_file_and_no_comment_of_a_user_harms_others() {
         assert!((*count - 10.0).abs() < 1e-9, "{server} has {count} outcomes, 10 of them honest");
     }
     wait_for("what she has left is removed", || {
-        ["900.n3", "901.n3", "903.n3"].iter().all(|name| !bed.path(&format!("reports/{name}.report")).exists())
+        ["900.n3", "901.n3", "903.n3"]
+            .iter()
+            .all(|name| !bed.path(&format!("reports/{name}.report")).exists())
     });
     assert!(fs::metadata("/etc/passwd").is_ok(), "a link is removed and not what it leads to");
     let memory = memory_megabytes(service.id());

@@ -10,9 +10,14 @@ fn learned(service: &Service, operator: &str) -> Client {
     let server = |at: usize| json!({"name": format!("n{at}"), "capacity": {"cpu": 1}});
     let servers: Vec<Value> = (0..3).map(server).collect();
     let ports = json!([{"name": "p", "request": {"cpu": 1}}]);
-    client.ok("PUT", "/v1/cluster", &json!({"devices": ["cpu"], "servers": servers, "ports": ports}).to_string());
+    client.ok(
+        "PUT",
+        "/v1/cluster",
+        &json!({"devices": ["cpu"], "servers": servers, "ports": ports}).to_string(),
+    );
     for slot in 0..10 {
-        let jobs: Vec<Value> = (0..3).map(|job| json!({"id": format!("j{slot}.{job}"), "port": "p"})).collect();
+        let jobs: Vec<Value> =
+            (0..3).map(|job| json!({"id": format!("j{slot}.{job}"), "port": "p"})).collect();
         let decided = client.post("/v1/slots", &json!({"key": format!("k{slot}"), "jobs": jobs}));
         for place in decided["placements"].as_array().unwrap() {
             let report = json!({"ticket": place["ticket"], "rate": 10.0, "source": "slurm:alice"});
@@ -48,7 +53,8 @@ fn doubted_outcomes_are_listed_settled_and_survive_a_crash() {
     let mut client = learned(&service, &operator);
     let say = |client: &mut Client, by: &str, server: &str, id: &str, rate: f64| {
         client.token = Some(by.to_owned());
-        let said = client.post("/v1/observations", &json!({"port": "p", "server": server, "id": id, "rate": rate}));
+        let said =
+            client.post("/v1/observations", &json!({"port": "p", "server": server, "id": id, "rate": rate}));
         client.token = Some(operator.clone());
         said["set_aside"].as_u64().unwrap()
     };

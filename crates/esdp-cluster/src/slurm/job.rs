@@ -195,7 +195,9 @@ fn one(found: &Value, memory: bool) -> SlurmJob {
         number: job_number,
         name: text(&found["name"]).to_owned(),
         user: text(&found["user_name"]).to_owned(),
-        uid: number(&found["user_id"]).filter(|uid| (0.0..=f64::from(u32::MAX)).contains(uid)).map(|uid| uid as u32),
+        uid: number(&found["user_id"])
+            .filter(|uid| (0.0..=f64::from(u32::MAX)).contains(uid))
+            .map(|uid| uid as u32),
         account: text(&found["account"]).to_owned(),
         partitions: names(&found["partition"]),
         state: State::of(&words(&found["job_state"])),
