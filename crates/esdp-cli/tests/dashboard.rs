@@ -245,3 +245,47 @@ fn it_asks_for_a_token_and_comes_back_after_a_crash() {
         &format!("document.querySelector('#decisions tr[data-key=\"{}\"]') !== null", slot["slot"]),
     );
 }
+
+#[test]
+fn doubted_outcomes_are_shown_and_settled() {
+    let directory = tempfile::tempdir().unwrap();
+    let service = Service::start(directory.path(), &[]);
+    let mut client = service.client();
+    let servers: Vec<Value> =
+        (0..3).map(|at| json!({"name": format!("n{at}"), "capacity": {"cpu": 1}})).collect();
+    let described =
+        json!({"devices": ["cpu"], "servers": servers, "ports": [{"name": "p", "request": {"cpu": 1}}]});
+    client.ok("PUT", "/v1/cluster", &described.to_string());
+    for slot in 0..12 {
+        let jobs: Vec<Value> =
+            (0..3).map(|job| json!({"id": format!("j{slot}.{job}"), "port": "p"})).collect();
+        let decided = client.post("/v1/slots", &json!({"key": format!("k{slot}"), "jobs": jobs}));
+        for place in decided["placements"].as_array().unwrap() {
+            client.post("/v1/observations", &json!({"ticket": place["ticket"], "rate": 10.0}));
+            client.ok("DELETE", &format!("/v1/jobs/{}", place["job"].as_str().unwrap()), "");
+        }
+    }
+    for (id, rate) in [("evil", 1e30), ("zero", 0.0)] {
+        let said = json!({"port": "p", "server": "n1", "id": id, "rate": rate});
+        assert_eq!(client.post("/v1/observations", &said)["set_aside"], 1);
+    }
+    let mut browser = Browser::start();
+    browser.visit(&format!("http://{}", service.address), 1280, false);
+    let rows = "document.querySelectorAll('#aside tbody tr').length";
+    // Reports without a ticket that contradict a server: one line for their source, with the last of them.
+    browser.until(
+        "the doubted outcomes",
+        &format!("!document.getElementById('aside-part').hidden && {rows} === 1"),
+    );
+    let row = text(&mut browser, "#aside tbody tr");
+    for part in ["p", "n1", "anyone", "contradicts the jobs that ran here", "said 2 times"] {
+        assert!(row.contains(part), "{part}: {row}");
+    }
+    browser.screenshot(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard-doubted.png"), true);
+    assert_accessible(&mut browser, &axe(), "with doubted outcomes");
+    press(&mut browser, "#aside tbody tr button:last-of-type");
+    browser.until("an empty list", "document.getElementById('aside-part').hidden");
+    assert_eq!(client.get("/v1/outcomes/aside")["outcomes"], json!([]));
+    assert_eq!(client.get("/v1/outcomes/aside")["total"], 2);
+    assert_no_complaints(&mut browser);
+}

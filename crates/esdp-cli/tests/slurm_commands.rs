@@ -113,19 +113,24 @@ fn the_doctor_says_what_is_there_and_what_is_missing() {
 
 #[test]
 fn a_report_says_what_it_lacks() {
-    assert!(esdp(&["report", "start", "--job", "1", "--node", "n0"], b"").refused().contains("ESDP_REPORTS"));
+    let lacks = ["report", "start", "--job", "1", "--node", "n0", "--strict"];
+    assert!(esdp(&lacks, b"").refused().contains("ESDP_REPORTS"));
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_str().unwrap();
     let variables = [("SLURM_JOB_ID", "17"), ("SLURMD_NODENAME", "n3"), ("ESDP_REPORTS", path)];
-    assert!(esdp_with(&variables, &["report", "end", "--work=-1"]).refused().contains("at least 0"));
+    let negative = ["report", "--strict", "end", "--work=-1"];
+    assert!(esdp_with(&variables, &negative).refused().contains("at least 0"));
     esdp_with(&variables, &["report", "start"]).fine();
     esdp_with(&variables, &["report", "end", "--work", "2.5"]).fine();
     let text = std::fs::read_to_string(directory.path().join("17.n3.report")).unwrap();
     let words: Vec<&str> = text.split_whitespace().collect();
     assert_eq!((words[0], words[2], words[4]), ("start", "end", "2.5"), "{text}");
     let gone = directory.path().join("gone");
-    let refused =
-        esdp(&["report", "start", "--job", "1", "--node", "n0", "--dir", gone.to_str().unwrap()], b"")
-            .refused();
+    let report = ["report", "start", "--job", "1", "--node", "n0", "--dir", gone.to_str().unwrap()];
+    let refused = esdp(&[&report[..], &["--strict"]].concat(), b"").refused();
     assert!(refused.contains("1.n0.report"), "{refused}");
+    // A job does not fail because its report does.
+    let said = esdp(&report, b"");
+    let named = said.stderr.contains("is not reported") && said.stderr.contains("1.n0.report");
+    assert!(said.code == 0 && named, "{said:?}");
 }

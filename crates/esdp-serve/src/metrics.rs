@@ -71,6 +71,8 @@ pub struct Metrics {
     pub degraded: AtomicU64,
     /// Frames that gave another state at the start than when they were written.
     pub divergences: AtomicU64,
+    /// When the last turn of a driver in this process began, in milliseconds since 1970; 0 without a driver.
+    pub turn: AtomicU64,
     /// Connections that are open.
     pub connections: AtomicU64,
     /// Requests by the first digit of their status.
@@ -106,6 +108,12 @@ impl Metrics {
     /// The estimated regret so far.
     pub fn regret(&self) -> f64 {
         *self.regret.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long ago the last turn of a driver began; none without a driver.
+    pub fn turn_age(&self) -> Option<f64> {
+        let turn = self.turn.load(Relaxed);
+        (turn > 0).then(|| crate::clock::now().saturating_sub(turn) as f64 / 1000.0)
     }
 
     /// The page that Prometheus reads, but for the [`state`].
@@ -169,6 +177,9 @@ impl Metrics {
         page.family("esdp_certificate_days", "gauge", "Days until the certificate of the service ends.");
         if let Some(days) = certificate_days {
             page.sample("esdp_certificate_days", &[], days);
+        }
+        if let Some(age) = self.turn_age() {
+            page.one("esdp_driver_turn_age_seconds", "gauge", "Since the driver's last turn began.", age);
         }
         page.one("esdp_http_connections", "gauge", "Open connections.", count(&self.connections));
         page.family("esdp_http_requests_total", "counter", "Requests by class of status.");

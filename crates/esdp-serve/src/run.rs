@@ -87,6 +87,9 @@ pub fn run_policy(
 /// What drives a service from a thread of its own in the same process; the service stops when it returns.
 type Driver = Box<dyn FnOnce(&engine::Client) -> Result<(), String> + Send>;
 
+/// How long a driver may take to end: as long as its longest call of a program, and a little more.
+const DRIVER_ENDS: Duration = Duration::from_secs(35);
+
 /// Runs a service with a driver in the same process, until either is told to stop.
 ///
 /// # Errors
@@ -145,7 +148,8 @@ fn serve(
     let runtime = runtime.map_err(io_error("threads"))?;
     let (stop, stopped) = watch::channel(false);
     let client = driver.map(|driver| {
-        (driver, engine::Client::new(actor::Actor::driver("slurm"), engine.clone(), stopped.clone()))
+        let actor = actor::Actor::driver("slurm");
+        (driver, engine::Client::new(actor, engine.clone(), stopped.clone(), Arc::clone(&metrics)))
     });
     let engine_gone = Arc::new(tokio::sync::Notify::new());
     let watcher = {
@@ -217,6 +221,17 @@ fn serve(
         doors::remove(path);
     }
     opened?;
+    if let Some(driver) = &driven {
+        let due = Instant::now() + DRIVER_ENDS;
+        while !driver.is_finished() && Instant::now() < due {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if !driver.is_finished() {
+            tracing::error!("the driver does not end; it is left behind, and the journal has everything");
+            let seconds = DRIVER_ENDS.as_secs();
+            return Err(ServeError::Driver(format!("the driver did not end within {seconds} s")));
+        }
+    }
     let driven = driven.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
     match watcher.join() {
         Ok(Ok(Ok(()))) => {

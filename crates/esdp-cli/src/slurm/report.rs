@@ -1,5 +1,6 @@
 //! `esdp report`: a job tells how fast it was, on each of its nodes.
 
+use crate::output;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use esdp_cluster::slurm::reports::{self, Line};
@@ -8,9 +9,11 @@ use std::path::PathBuf;
 const DETAILS: &str = "\
 Called by a job's script on each of its nodes, before and after the work:
 
-  srun --ntasks-per-node=1 sh -c 'esdp report start; ./work; esdp report end --work 1000'
+  srun --ntasks-per-node=1 sh -c 'esdp report start; ./work && esdp report end --work 1000'
 
-It appends a line to a file of the job and the node in a directory that all nodes share.";
+It appends a line to a file of the job and the node in a directory that all nodes share. What goes
+wrong is a warning on standard error and no reason for the job to fail: the exit code is 0, unless
+--strict is given.";
 
 /// Reports when a job's work begins and ends, and how much it was.
 #[derive(Debug, Args)]
@@ -18,6 +21,9 @@ It appends a line to a file of the job and the node in a directory that all node
 pub struct ReportArgs {
     #[command(subcommand)]
     command: ReportCommand,
+    /// End with exit code 2 if the report cannot be written
+    #[arg(long, global = true)]
+    strict: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,8 +53,18 @@ struct Where {
     node: Option<String>,
 }
 
-/// Writes one line.
+/// Writes one line. A job does not fail because its report does.
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    match write(args) {
+        Err(error) if !args.strict => {
+            output::note(&format!("the speed of this job is not reported: {error:#}"));
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+fn write(args: &ReportArgs) -> anyhow::Result<()> {
     let (place, line) = match &args.command {
         ReportCommand::Start(place) => (place, Line::Start),
         ReportCommand::End { work, place } => (place, Line::End(*work)),

@@ -12,6 +12,7 @@ fn roles_allow_what_they_should_and_tokens_are_never_shown() {
         output(&["token", "create", name, "--role", role], data.path()).trim().to_owned()
     };
     let (reader, reporter, operator) = (token("r", "reader"), token("p", "reporter"), token("o", "operator"));
+    let observer = token("w", "observer");
     let service = Service::start(data.path(), &[]);
     let mut client = service.client();
     let put = cluster(2).to_string();
@@ -28,7 +29,15 @@ fn roles_allow_what_they_should_and_tokens_are_never_shown() {
     assert_eq!(status(&reader, "GET", "/v1/servers", ""), 200);
     let report = r#"{"port":"train","server":"n0","rate":1,"id":"a"}"#;
     assert_eq!(status(&reader, "POST", "/v1/observations", report), 403);
-    assert_eq!(status(&reporter, "POST", "/v1/observations", report), 200);
+    assert_eq!(status(&reporter, "POST", "/v1/observations", report), 403, "nothing shows that it ran there");
+    assert_eq!(status(&observer, "POST", "/v1/observations", report), 200);
+    assert_eq!(status(&observer, "POST", "/v1/outcomes/aside/1/accept", ""), 403);
+    let slot = r#"{"key":"k","jobs":[{"id":"j","port":"train"}]}"#;
+    assert_eq!(status(&operator, "POST", "/v1/slots", slot), 200);
+    let own = r#"{"job":"j","rate":1}"#;
+    assert_eq!(status(&reporter, "POST", "/v1/observations", own), 200);
+    let other = r#"{"job":"j","rate":1,"source":"slurm:alice"}"#;
+    assert_eq!(status(&reporter, "POST", "/v1/observations", other), 403, "in the name of another");
     let list = output(&["token", "list"], data.path());
     assert!(list.contains("reporter") && !list.contains(&reporter[5..]));
     let entries =

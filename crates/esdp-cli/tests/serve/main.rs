@@ -7,6 +7,7 @@ mod builds;
 mod crash;
 mod damage;
 mod deploy;
+mod doubts;
 mod example;
 mod faults;
 mod hostile;

@@ -12,6 +12,7 @@ use std::path::Path;
 /// account = "ml"            # and of this account
 /// gres = "gpu"              # and that request this device
 /// reference_seconds = 60    # how long a job takes at speed 1, for jobs that do not report their work
+/// comment_seconds = [1, 3600] # the comment of a job may say so itself (`esdp-seconds=60`), within these bounds
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -44,6 +45,9 @@ pub struct TypeRule {
     pub nodes: Option<u32>,
     /// How long a job takes at speed 1.
     pub reference_seconds: Option<f64>,
+    /// From how many seconds to how many the owner's comment may say how long a job takes at speed 1
+    /// (`esdp-seconds=60`); it is not read if this is left out.
+    pub comment_seconds: Option<(f64, f64)>,
 }
 
 impl Config {
@@ -70,6 +74,14 @@ impl Config {
                 ));
             }
             positive(&format!("port[{index}].reference_seconds"), rule.reference_seconds)?;
+            if let Some((least, most)) = rule.comment_seconds
+                && !(least > 0.0 && least <= most && most.is_finite())
+            {
+                return Err(format!(
+                    "`port[{index}].comment_seconds` is [{least}, {most}], expected two numbers above 0, the \
+                     smaller one first"
+                ));
+            }
         }
         positive("patience_seconds", self.patience_seconds)?;
         positive("grace_seconds", self.grace_seconds)
@@ -126,6 +138,7 @@ mod tests {
         };
         assert!(refused("[[port]]\njob = 'a'").contains("port[0].name"));
         assert!(refused("[[port]]\nname = 'a'\nreference_seconds = 0").contains("above 0"));
+        assert!(refused("[[port]]\nname = 'a'\ncomment_seconds = [9, 1]").contains("the smaller one first"));
         assert!(refused("ports = []").contains("unknown field"));
     }
 }

@@ -20,6 +20,8 @@ pub struct SlurmJob {
     pub name: String,
     /// Its owner.
     pub user: String,
+    /// The owner's number, if Slurm says it.
+    pub uid: Option<u32>,
     /// Its account.
     pub account: String,
     /// The partitions it may run in.
@@ -193,6 +195,9 @@ fn one(found: &Value, memory: bool) -> SlurmJob {
         number: job_number,
         name: text(&found["name"]).to_owned(),
         user: text(&found["user_name"]).to_owned(),
+        uid: number(&found["user_id"])
+            .filter(|uid| (0.0..=f64::from(u32::MAX)).contains(uid))
+            .map(|uid| uid as u32),
         account: text(&found["account"]).to_owned(),
         partitions: names(&found["partition"]),
         state: State::of(&words(&found["job_state"])),

@@ -17,7 +17,7 @@
 //! | [`doctor`] | what a cluster needs, and the way back |
 //! | [`prefer`] | speed classes as node features |
 //! | [`weights`] | node weights by learned speed |
-//! | [`reports`] | speeds that jobs report themselves |
+//! | [`reports`], [`spool`] | speeds that jobs report themselves, and how they are read |
 
 pub mod admission;
 pub mod client;
@@ -36,6 +36,7 @@ pub mod ports;
 pub mod prefer;
 pub mod reports;
 mod rest;
+pub mod spool;
 pub mod tres;
 pub mod weights;
 

@@ -19,18 +19,17 @@
 //! Words are separated by one space, times are seconds since 1970 with nanoseconds, and the last word is the
 //! work in any unit that is the same for all jobs of a type. A script may write the lines itself, with
 //! `$EPOCHREALTIME` for example. A line without its newline is not yet written and is read later; further
-//! lines after the first `end` are ignored.
+//! lines after the first `end` are ignored. How they are read: [`spool`](super::spool).
 
+use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The environment's name for the directory of reports.
 pub const DIRECTORY: &str = "ESDP_REPORTS";
-
-/// By how many seconds the clocks of nodes may differ.
-const SKEW: f64 = 30.0;
 
 /// What a job's node has reported.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +56,8 @@ pub fn file(directory: &Path, job: &str, node: &str) -> PathBuf {
     directory.join(format!("{job}.{node}.report"))
 }
 
-/// Appends a line to the file of a job on a node, with the time of now.
+/// Appends a line to the file of a job on a node, with the time of now. Everybody may write to the directory:
+/// a link is not followed, a pipe is not waited for, and a file of somebody else is left alone.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -68,19 +68,20 @@ pub fn write(directory: &Path, job: &str, node: &str, line: Line) -> io::Result<
         Line::Start => format!("start {time}\n"),
         Line::End(work) => format!("end {time} {work}\n"),
     };
-    let mut file = OpenOptions::new().create(true).append(true).open(file(directory, job, node))?;
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o644).custom_flags(flags);
+    let mut file = options.open(file(directory, job, node))?;
+    let state = file.metadata()?;
+    if !state.is_file() || state.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("it is not a regular file of the job's user"));
+    }
     // One call, so that no reader sees half of a line from a local disk.
     file.write_all(text.as_bytes())
 }
 
-/// What a job's node has reported; none before it has told its end, or if what it told cannot be used. What
-/// began before the job was submitted is from another job of the same number.
-pub fn read(directory: &Path, job: &str, node: &str, submitted: u64) -> Option<NodeReport> {
-    let report = parse(&std::fs::read_to_string(file(directory, job, node)).ok()?)?;
-    Some(report).filter(|report| report.started + SKEW >= submitted as f64)
-}
-
-fn parse(text: &str) -> Option<NodeReport> {
+/// What a file says; none before its `end`, or if that cannot be used.
+pub(super) fn parse(text: &str) -> Option<NodeReport> {
     let whole = &text[..text.rfind('\n')? + 1];
     let mut started = None;
     for line in whole.lines() {
@@ -107,13 +108,11 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let directory = tempfile::tempdir().unwrap();
-        let read = || read(directory.path(), "17", "n3", 1_000_000_000);
-        assert_eq!(read(), None);
+        let read = || parse(&std::fs::read_to_string(file(directory.path(), "17", "n3")).unwrap());
         write(directory.path(), "17", "n3", Line::Start).unwrap();
         assert_eq!(read(), None);
         write(directory.path(), "17", "n3", Line::End(1000.0)).unwrap();
         let report = read().unwrap();
-        assert_eq!(super::read(directory.path(), "17", "n3", 4_000_000_000), None, "of a job before it");
         assert!(report.work == 1000.0 && report.seconds > 0.0 && report.seconds < 60.0, "{report:?}");
     }
 

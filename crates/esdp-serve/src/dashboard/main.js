@@ -23,11 +23,13 @@ const board = {
     this.news = false;
     const started = performance.now();
     try {
-      const paths = ["/v1/status", "/v1/servers", "/v1/channels"];
-      const [figures, { servers }, { channels }] = await Promise.all(paths.map((path) => api.get(path)));
+      const paths = ["/v1/status", "/v1/servers", "/v1/channels", "/v1/outcomes/aside"];
+      const read = await Promise.all(paths.map((path) => api.get(path)));
+      const [figures, { servers }, { channels }, { outcomes }] = read;
       this.status = figures;
       this.servers = servers;
       heatView.take(channels);
+      asideView.take(outcomes);
       this.show(false);
       this.complain(figures.degraded ? `Nothing can be written: ${figures.degraded}` : "");
       $("token-part").hidden = true;

@@ -3,8 +3,10 @@
 use super::command::stopping;
 use super::{Command, Followed, Handle, Reply, View};
 use crate::actor::Actor;
+use crate::metrics::Metrics;
 use crate::wire::ApiError;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -17,11 +19,24 @@ pub struct Client {
     actor: Actor,
     engine: Handle,
     stop: watch::Receiver<bool>,
+    metrics: Arc<Metrics>,
 }
 
 impl Client {
-    pub(crate) fn new(actor: Actor, engine: Handle, stop: watch::Receiver<bool>) -> Self {
-        Self { actor, engine, stop }
+    pub(crate) fn new(
+        actor: Actor,
+        engine: Handle,
+        stop: watch::Receiver<bool>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let client = Self { actor, engine, stop, metrics };
+        client.beat();
+        client
+    }
+
+    /// Says that the driver lives: a turn begins. `/readyz` complains if the next one is long in coming.
+    pub fn beat(&self) {
+        self.metrics.turn.store(crate::clock::now(), Relaxed);
     }
 
     /// Asks the engine and waits for its answer.

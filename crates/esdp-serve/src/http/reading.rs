@@ -27,6 +27,9 @@ type Answered = Result<Response, ApiError>;
 /// The most slots or jobs that are listed at a time.
 const MOST_LISTED: u32 = 500;
 
+/// After how many seconds a turn of a driver is one that hangs.
+const LONGEST_TURN: f64 = 120.0;
+
 /// Long texts.
 #[derive(Debug)]
 pub struct LongTexts {
@@ -262,6 +265,10 @@ pub(super) async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
 pub(super) async fn ready(State(app): Shared, actor: Actor) -> Answered {
     if let Some(why) = app.tokens.unreadable() {
         let message = format!("no token can be accepted: the service cannot read its tokens ({why})");
+        return Err(ApiError::new(Code::Unavailable, message));
+    }
+    if let Some(age) = app.metrics.turn_age().filter(|age| *age > LONGEST_TURN) {
+        let message = format!("the driver's last turn began {age:.0} s ago and has not ended");
         return Err(ApiError::new(Code::Unavailable, message));
     }
     let ready = app.engine.ask(actor, crate::engine::Command::Ready);

@@ -31,6 +31,7 @@ const SCRIPT: &str = concat!(
     include_str!("../dashboard/window.js"),
     include_str!("../dashboard/servers.js"),
     include_str!("../dashboard/heat.js"),
+    include_str!("../dashboard/aside.js"),
     include_str!("../dashboard/overview.js"),
     include_str!("../dashboard/decisions.js"),
     include_str!("../dashboard/detail.js"),

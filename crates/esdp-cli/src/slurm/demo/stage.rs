@@ -17,7 +17,7 @@ read -r speed < "$1/speeds/$2.$SLURMD_NODENAME"
 printf -v seconds '%d.%06d' $(( microseconds / 1000000 )) $(( microseconds % 1000000 ))
 printf -v work '%d.%03d' $(( $3 / 1000 )) $(( $3 % 1000 ))
 began=$EPOCHREALTIME
-"$1/esdp" report start --dir "$1/reports" || exit 1
+"$1/esdp" report --strict start --dir "$1/reports" || exit 1
 sleep "$seconds"
 "$1/esdp" report end --work "$work" --dir "$1/reports" || exit 1
 echo "$began $EPOCHREALTIME" >> "$1/records/$SLURM_JOB_ID.$SLURMD_NODENAME"

@@ -4,7 +4,8 @@ use super::{DriveError, Picture, SlurmDriver};
 use crate::slurm::job::{SlurmJob, State};
 use crate::slurm::ledger::LedgerEvent;
 use crate::slurm::ports::{self, GROUP};
-use crate::slurm::reports::{self, NodeReport};
+use crate::slurm::reports::NodeReport;
+use crate::slurm::spool::Found;
 use esdp::live::Mode;
 use esdp_serve::wire::ObservationWire;
 use std::time::Instant;
@@ -12,6 +13,11 @@ use std::time::Instant;
 impl SlurmDriver<'_> {
     /// Learns from jobs that have ended since, ours and those of others.
     pub(super) fn learn(&mut self, picture: &Picture) -> Result<(), DriveError> {
+        let teaches = |job: &&SlurmJob| match job.state {
+            State::Ended(end) => end.teaches() && !self.ledger.says(LedgerEvent::Learned, &job.key()),
+            _ => false,
+        };
+        self.spool.read(picture.jobs.iter().filter(teaches));
         for job in &picture.jobs {
             let State::Ended(end) = job.state else { continue };
             self.ledger.write(job, LedgerEvent::Ended, &job.nodes, end.word())?;
@@ -47,30 +53,43 @@ impl SlurmDriver<'_> {
                 &job.nodes,
                 &format!("{learned} of {}", job.nodes.len()),
             )?;
+            self.spool.remove(job);
             tracing::debug!(job = job.id, learned, of = job.nodes.len(), "learned");
         }
         Ok(())
     }
 
     fn report(&self, job: &SlurmJob, node: &str) -> Option<NodeReport> {
-        reports::read(&self.settings.reports, &job.number.to_string(), node, job.submitted)
+        match self.spool.found(job, node) {
+            Found::Report(report) => Some(report),
+            Found::Refused(why) => {
+                tracing::debug!(job = job.id, node, user = job.user, why, "a report is not read");
+                None
+            }
+            Found::Unread | Found::Nothing => None,
+        }
     }
 
+    /// How long a job takes at speed 1, by its rule; its owner may say so only where the rule allows it.
     fn reference(&self, job: &SlurmJob) -> Option<f64> {
-        let said = job
-            .comment
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix("esdp-seconds=")?.parse::<f64>().ok());
-        let said = said.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
-        said.or_else(|| ports::rule(&self.settings.config, job)?.reference_seconds)
+        let rule = ports::rule(&self.settings.config, job)?;
+        let said = || {
+            let (least, most) = rule.comment_seconds?;
+            let mut words = job.comment.split_whitespace();
+            let said = words.find_map(|word| word.strip_prefix("esdp-seconds=")?.parse::<f64>().ok());
+            said.filter(|seconds| (least..=most).contains(seconds))
+        };
+        said().or(rule.reference_seconds)
     }
 
     /// An outcome of a job, to be filled: by its name if it is ours, by its port and an id if not.
     fn outcome(&self, job: &SlurmJob, server: Option<&String>, ours: bool) -> ObservationWire {
         let key = job.key();
         let server = server.cloned();
+        // Whoever owns the job can make it say anything.
+        let source = Some(format!("slurm:{}", job.user)).filter(|_| !job.user.is_empty());
         if ours {
-            return ObservationWire { job: Some(key), server, ..ObservationWire::default() };
+            return ObservationWire { job: Some(key), server, source, ..ObservationWire::default() };
         }
         let id = server.as_ref().map(|server| format!("{key}@{server}"));
         // In advice, the job's name leads to what was advised.
@@ -82,6 +101,7 @@ impl SlurmDriver<'_> {
             port,
             group: Some(GROUP.to_owned()),
             server,
+            source,
             ..ObservationWire::default()
         }
     }

@@ -22,6 +22,7 @@ use super::job::{SlurmJob, State};
 use super::ledger::{JobLedger, LedgerEvent};
 use super::node::SlurmNode;
 use super::ports::{self, Ports};
+use super::spool::Spool;
 use esdp::live::Mode;
 use esdp_serve::engine::Client;
 use esdp_serve::wire::{ApiError, JobsAnswer};
@@ -114,6 +115,7 @@ pub struct SlurmDriver<'a> {
     settings: DriverSettings,
     ports: Ports,
     ledger: JobLedger,
+    spool: Spool,
     phases: HashMap<String, Phase>,
     /// How often a job was taken back.
     retracted: HashMap<String, u32>,
@@ -136,6 +138,7 @@ impl<'a> SlurmDriver<'a> {
         let core = CoreClient::new(client);
         let known = core.view()?.cluster.as_ref().map(|cluster| cluster.describe()).transpose()?;
         let ledger = JobLedger::open(&settings.data.join("ledger.csv"))?;
+        let spool = Spool::start(&settings.reports)?;
         let before = core.jobs()?;
         let (started, waiting) = (before.started.len(), before.waiting.len());
         if started + waiting > 0 {
@@ -147,6 +150,7 @@ impl<'a> SlurmDriver<'a> {
             settings,
             ports: known.as_ref().map(Ports::known).unwrap_or_default(),
             ledger,
+            spool,
             phases: HashMap::new(),
             retracted: HashMap::new(),
             ended: HashMap::new(),
@@ -312,6 +316,7 @@ pub fn drive(
     let mut driver = SlurmDriver::new(slurm, client, settings).map_err(|error| error.to_string())?;
     while !client.is_stopped() {
         pace.begin();
+        client.beat();
         let began = Instant::now();
         driver.slurm.take_waited();
         match driver.turn() {

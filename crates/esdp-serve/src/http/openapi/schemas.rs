@@ -206,18 +206,6 @@ pub(super) fn schemas() -> Value {
             ("learned", whole(0)), ("set_aside", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)),
             ("refused", list("Anything")),
         ]),
-        "OutcomeNumber": whole(1),
-        "OutcomesAside": open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
-        "OutcomeAside": open(13, &[
-            ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
-            ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),
-            ("reason", json!({ "enum": ["too-fast", "no-ticket", "enough", "alone"] })), ("detail", text()),
-            ("open", json!({ "type": "boolean" })), ("times", whole(1)),
-        ]),
-        "SettledOutcome": open(4, &[
-            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()), ("server", text()),
-        ]),
-        "ForgottenSource": open(2, &[("source", text()), ("set_aside", whole(0))]),
         "TrainerStatus": open(1, &[("trainerStatus", open(0, &[
             ("progressPercentage", nullable("number")), ("metrics", list("TrainerMetric")),
         ]))]),
@@ -260,7 +248,7 @@ pub(super) fn schemas() -> Value {
             ("Host", text()), ("Score", json!({ "type": "integer", "minimum": 0, "maximum": 10 })),
         ]),
     });
-    for more in [more, jobs()] {
+    for more in [more, jobs(), doubted()] {
         if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
             all.extend(more);
         }
@@ -309,5 +297,23 @@ fn jobs() -> Value {
         "AmendedJob": open(2, &[
             ("changed", boolean.clone()), ("job", schema("FoundJob")), ("dry_run", boolean.clone()),
         ]),
+    })
+}
+
+/// What was set aside, and what becomes of it.
+fn doubted() -> Value {
+    json!({
+        "OutcomeNumber": whole(1),
+        "OutcomesAside": open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
+        "OutcomeAside": open(13, &[
+            ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
+            ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),
+            ("reason", json!({ "enum": ["too-fast", "no-ticket", "enough", "alone"] })), ("detail", text()),
+            ("open", json!({ "type": "boolean" })), ("times", whole(1)),
+        ]),
+        "SettledOutcome": open(4, &[
+            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()), ("server", text()),
+        ]),
+        "ForgottenSource": open(2, &[("source", text()), ("set_aside", whole(0))]),
     })
 }

@@ -156,14 +156,16 @@ impl Window {
         let now = self.count;
         self.lately.retain(|changed| changed.at + LATELY >= now);
         let last = self.seen.back()?;
-        let (came, is_fast) = (last.came.clone(), last.pace == Pace::Fast);
-        let confirmed = self.is_confirmed_by_sources();
-        if confirmed && let Some(factor) = self.of_many() {
+        if let Some(factor) = self.of_many()
+            && self.is_confirmed_by_sources()
+        {
             let mut changed = Vec::new();
             self.add_blurred(factor, &mut changed);
             return Some(self.of_port(factor, changed));
         }
-        let (own, needed) = self.of_channel(&came, OF_CHANNEL)?;
+        let (own, needed) = self.of_channel(&last.came, OF_CHANNEL)?;
+        let (came, is_fast) = (last.came.clone(), last.pace == Pace::Fast);
+        let confirmed = self.is_confirmed_by_sources();
         let mut alike: Vec<Changed> = Vec::new();
         for other in channels(self.seen.iter().rev()).iter().filter(|other| other.server != came.server) {
             if let Some((factor, needed)) = self.of_channel(other, OF_CHANNEL) {
@@ -213,11 +215,10 @@ impl Window {
 
     /// Whether outcomes have come from two sources lately, or from the only one there is.
     fn is_confirmed_by_sources(&self) -> bool {
-        let source = |seen: &Seen| seen.came.source.clone();
-        let Some(first) = self.seen.back().map(source) else { return false };
+        let Some(last) = self.seen.back() else { return false };
+        let other = |seen: &Seen| seen.came.source != last.came.source;
         let odd = |seen: &&Seen| seen.ratio().is_some_and(|ratio| !(1.0 / CHANGE..=CHANGE).contains(&ratio));
-        self.seen.iter().filter(odd).any(|seen| source(seen) != first)
-            || self.seen.iter().all(|seen| source(seen) == first)
+        self.seen.iter().filter(odd).any(other) || !self.seen.iter().any(other)
     }
 
     /// The factor by which a channel has changed, if its last outcomes show one, at least so many; and how many
