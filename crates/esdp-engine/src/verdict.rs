@@ -166,7 +166,7 @@ mod tests {
             "policies = [\"lwtf\"]\n[graph]\nports = 1\nservers = 1\nprobability = 1.0\n[devices]\n\
              count = 1\nrequest = [1, 1]\nserver_capacity = [1, 1]\n[costs]\nscale = 0.0\n[arrivals]\n\
              law = \"poisson\"\nrate = {rate}\n[jobs]\nheld = true\nwork = [4.0, 4.0]\n[speeds]\n\
-             deviation = 0.0\ntable = [[1.0]]\n"
+             deviation = 0.0\nmean = [1.0, 1.0]\n"
         );
         judged(&Scenario::from_toml(&text).unwrap(), slots, seeds)
     }
@@ -216,14 +216,14 @@ mod tests {
         assert_eq!(single(0.5 / 4.0, 9, &[0]).stability, Stability::Undecided);
     }
 
-    /// `a` takes both servers whenever it can, and `wide`, which needs both at once, never starts.
+    /// `a` keeps some of the servers busy all the time, and `wide`, which needs all at once, never starts.
     #[test]
     fn a_port_that_starves_makes_a_queue_grow_however_few_its_jobs_are() {
-        let text = "policies = [\"first-fit\"]\n[graph]\nports = [\"a\", \"wide\"]\nservers = 2\nprobability = 1.0\n[devices]\n\
-                    names = [\"gpu\"]\nservers = [[1], [1]]\n[costs]\nscale = 0.0\n[gangs]\nlist = [\
+        let text = "policies = [\"first-fit\"]\n[graph]\nports = [\"a\", \"wide\"]\nservers = 12\nprobability = 1.0\n[devices]\n\
+                    names = [\"gpu\"]\nservers = [[1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1]]\n[costs]\nscale = 0.0\n[gangs]\nlist = [\
                     { port = \"a\", minimum = 1, tasks = [1], requests = [[1]] }, \
-                    { port = \"wide\", minimum = 2, tasks = [2], requests = [[1]] }]\n[arrivals]\n\
-                    law = \"poisson\"\nrate = { a = 0.35, wide = 0.003 }\n[jobs]\nheld = true\n\
+                    { port = \"wide\", minimum = 12, tasks = [12], requests = [[1]] }]\n[arrivals]\n\
+                    law = \"poisson\"\nrate = { a = 1.92, wide = 0.003 }\n[jobs]\nheld = true\n\
                     work = [5.0, 5.0]\n[speeds]\ndeviation = 0.0\nmean = [1.0, 1.0]\n";
         let scenario = Scenario::from_toml(text).unwrap();
         let verdict = judged(&scenario, 12_000, &[0, 1, 2, 3]);

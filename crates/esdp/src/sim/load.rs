@@ -226,7 +226,7 @@ mod tests {
         assert!(load("[5.0, 5.0]", "").least_completion.unwrap() < 10.0);
     }
 
-    /// Two servers of two devices each, one twice as fast; gangs of two tasks and of one.
+    /// Two servers of two devices each, at half speed; gangs of two tasks and of one.
     #[test]
     fn gangs_count_by_their_tasks() {
         let of = |tasks: u32, rate: f64| {
@@ -234,16 +234,16 @@ mod tests {
                 "[graph]\nports = 1\nservers = 2\nprobability = 1.0\n[devices]\ncount = 1\nrequest = [1, 1]\n\
                  server_capacity = [2, 2]\n[costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {rate}\n\
                  [gangs]\nlist = [{{ port = 0, minimum = {tasks}, tasks = [{tasks}], requests = [[1]] }}]\n[jobs]\nheld = true\nwork = [10.0, 10.0]\n\
-                 [speeds]\ndeviation = 0.0\ntable = [[1.0, 0.5]]\n"
+                 [speeds]\ndeviation = 0.0\nmean = [0.5, 0.5]\n"
             );
             scenario(&text).setting(1).unwrap().load(4000).unwrap()
         };
         let (one, two) = (of(1, 0.1), of(2, 0.05));
-        // As many tasks come in both; three devices' worth of speed carries 0.1 x 10.
-        assert!((one.load - 1.0 / 3.0).abs() < 0.05, "{one:?}");
+        // As many tasks come in both: 0.1 a slot, of 20 slots each, on four devices.
+        assert!((one.load - 0.5).abs() < 0.05, "{one:?}");
         assert!((two.load / one.load - 1.0).abs() < 0.15, "{two:?}");
-        // All fit on the fast server.
-        assert!((one.least_completion.unwrap() - 10.0).abs() < 1e-6, "{one:?}");
+        assert!((one.least_completion.unwrap() - 20.0).abs() < 1e-6, "{one:?}");
+        assert!((two.least_completion.unwrap() - 20.0).abs() < 1e-6, "{two:?}");
     }
 
     #[test]

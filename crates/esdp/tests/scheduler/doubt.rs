@@ -148,7 +148,6 @@ fn kept(name: &str, speeds: &[f64], (unit, noise): (f64, f64), seed: u64, attack
     attacked.last(50) / twin.last(50)
 }
 
-
 type Change = fn(&mut World);
 
 const CHANGES: [(&str, Change, f64); 9] = [
@@ -165,7 +164,14 @@ const CHANGES: [(&str, Change, f64); 9] = [
 
 /// After a change: how far beliefs of servers with outcomes are off after 60 of them, as a factor, and the value of the next 50
 /// slots against a twin.
-fn followed(name: &str, speeds: &[f64], noise: f64, seed: u64, (change, worth): (Change, f64), source: fn(u64) -> &'static str) -> (f64, f64, f64) {
+fn followed(
+    name: &str,
+    speeds: &[f64],
+    noise: f64,
+    seed: u64,
+    (change, worth): (Change, f64),
+    source: fn(u64) -> &'static str,
+) -> (f64, f64, f64) {
     let mut worlds = [None, Some(change)].map(|change| {
         let mut world = World::new(name, speeds, 1.0, seed);
         (world.noise, world.source) = (noise, source);
@@ -175,7 +181,8 @@ fn followed(name: &str, speeds: &[f64], noise: f64, seed: u64, (change, worth): 
         let during = world.last(30);
         let off = world.values[320..].iter().flatten().map(|(_, value)| {
             let at = world.speeds.iter().position(|speed| speed == value).unwrap();
-            let belief = world.live.beliefs().find(|belief| belief.channel.server == format!("s{at}")).unwrap();
+            let belief =
+                world.live.beliefs().find(|belief| belief.channel.server == format!("s{at}")).unwrap();
             belief.speed / (value * world.unit)
         });
         let off = off.map(|off| off.max(1.0 / off)).fold(1.0, f64::max);
@@ -190,9 +197,15 @@ fn explore() {
     for (what, change, worth) in CHANGES {
         for name in ["esdp", "esdp-index", "esdp-pooled", "cts"] {
             let mut line = format!("{what:16} {name:12}");
-            for (noise, source) in [(0.05, (|_| "") as fn(u64) -> &'static str), (0.3, |_| ""), (0.05, |at| if at % 3 == 0 { "a" } else { "b" })] {
+            for (noise, source) in [
+                (0.05, (|_| "") as fn(u64) -> &'static str),
+                (0.3, |_| ""),
+                (0.05, |at| if at % 3 == 0 { "a" } else { "b" }),
+            ] {
                 for speeds in [SIX.to_vec(), twelve(5)] {
-                    let all: Vec<_> = (0..3).map(|seed| followed(name, &speeds, noise, seed, (change, worth), source)).collect();
+                    let all: Vec<_> = (0..3)
+                        .map(|seed| followed(name, &speeds, noise, seed, (change, worth), source))
+                        .collect();
                     let mean = |of: fn(&(f64, f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / 3.0;
                     line += &format!(" | {:6.2} {:.3} {:.3}", mean(|a| a.0), mean(|a| a.1), mean(|a| a.2));
                 }
@@ -204,9 +217,15 @@ fn explore() {
         for name in ["esdp", "esdp-index", "esdp-pooled", "cucb", "cts"] {
             let mut line = format!("{what:36} {name:12}");
             for (unit, noise) in [(1.0, 0.05), (1e-6, 0.2), (1e9, 0.5)] {
-                let six: Vec<f64> = (0..3).map(|seed| kept(name, &SIX, (unit, noise), seed, attack)).collect();
-                let twelve: Vec<f64> = (0..3).map(|seed| kept(name, &twelve(seed), (unit, noise), seed, attack)).collect();
-                line += &format!(" | {:.3} {:.3}", six.iter().sum::<f64>() / 3.0, twelve.iter().sum::<f64>() / 3.0);
+                let six: Vec<f64> =
+                    (0..3).map(|seed| kept(name, &SIX, (unit, noise), seed, attack)).collect();
+                let twelve: Vec<f64> =
+                    (0..3).map(|seed| kept(name, &twelve(seed), (unit, noise), seed, attack)).collect();
+                line += &format!(
+                    " | {:.3} {:.3}",
+                    six.iter().sum::<f64>() / 3.0,
+                    twelve.iter().sum::<f64>() / 3.0
+                );
             }
             eprintln!("{line}");
         }

@@ -242,7 +242,18 @@ impl Judge {
         {
             times += all.remove(at).map_or(0, |other| other.times);
         }
-        all.push_back(SetAside { id, slot, channel, source, report, speed, believed, why, open: true, times });
+        all.push_back(SetAside {
+            id,
+            slot,
+            channel,
+            source,
+            report,
+            speed,
+            believed,
+            why,
+            open: true,
+            times,
+        });
         if all.len() > LISTED {
             let weak = all.iter().position(|other| other.why.is_weak());
             all.remove(weak.unwrap_or(0));

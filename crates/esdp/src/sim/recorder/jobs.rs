@@ -72,16 +72,18 @@ impl JobCounts {
     }
 
     pub(super) fn add(&mut self, record: &SlotRecord<'_>) {
-        let waiting = |(port, &started): (usize, &u32)| {
-            u64::from(record.present.jobs(PortId::at(port)).saturating_sub(started))
-        };
         for (port, &started) in record.started.iter().enumerate() {
             self.arrived[port] += u64::from(record.arrived.jobs(PortId::at(port)));
             self.started[port] += u64::from(started);
-            self.deferred += waiting((port, &started));
+            let there = record.present.jobs(PortId::at(port));
+            self.deferred += match record.lost {
+                // Of a long queue, only the first jobs are offered in a slot.
+                Some(_) => self.arrived[port] - self.started[port],
+                None => u64::from(there.saturating_sub(started)),
+            };
         }
         if let Some(lost) = record.lost {
-            self.backlog.add(record.started.iter().enumerate().map(waiting));
+            self.backlog.add(self.arrived.iter().zip(&self.started).map(|(came, gone)| came - gone));
             self.lost.reservations += lost.reservations;
             self.lost.holds += lost.holds;
         }
