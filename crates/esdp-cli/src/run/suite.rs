@@ -57,7 +57,9 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
             );
         }
         let asked = |score: &Score| scenario.policies().iter().any(|policy| policy.label == score.policy);
-        scores.extend(judged(preset, outcome.slots, &outcome.seeds, &outcome.policies).into_iter().filter(asked));
+        scores.extend(
+            judged(preset, outcome.slots, &outcome.seeds, &outcome.policies).into_iter().filter(asked),
+        );
         // Written after each: the whole takes long.
         files::write(&out.join("suite.csv"), csv(&scores))?;
         files::write(&out.join("suite.json"), serde_json::to_string_pretty(&scores)? + "\n")?;

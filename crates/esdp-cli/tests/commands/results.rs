@@ -103,7 +103,10 @@ fn queues_have_a_verdict_an_objective_and_a_load() {
         assert!(completion <= policy["jct_worst_seed"].as_f64().unwrap());
     }
     let of = |name: &str| policies.iter().find(|policy| policy["name"] == name).unwrap();
-    assert_eq!((&of("lwtf")["unstable"], &of("easy")["objective"]), (&Value::Bool(false), &Value::from("none")));
+    assert_eq!(
+        (&of("lwtf")["unstable"], &of("easy")["objective"]),
+        (&Value::Bool(false), &Value::from("none"))
+    );
     assert_eq!(of("oracle")["jct_to_oracle_mean"], 0.0);
     // The same numbers by port and seed.
     let ports = read(dir.path(), "ports.csv");
@@ -118,12 +121,19 @@ fn queues_have_a_verdict_an_objective_and_a_load() {
     let curves = read(dir.path(), "curves.csv");
     assert!(curves.lines().next().unwrap().ends_with(",waiting_mean,waiting_stderr"), "{curves}");
     let report = read(dir.path(), "report.html");
-    assert!(report.contains("Queue length") && report.contains("Mean wait by port") && !report.contains("Oracle ratio"));
+    assert!(
+        report.contains("Queue length")
+            && report.contains("Mean wait by port")
+            && !report.contains("Oracle ratio")
+    );
 }
 
 #[test]
 fn a_rule_for_queues_needs_one() {
     let dir = tempfile::tempdir().unwrap();
     let refused = run(dir.path(), &["--policies", "esdp,easy"]).refused();
-    assert!(refused.contains("policies[1]: policy `easy`") && refused.contains("`jobs.held = true`"), "{refused}");
+    assert!(
+        refused.contains("policies[1]: policy `easy`") && refused.contains("`jobs.held = true`"),
+        "{refused}"
+    );
 }

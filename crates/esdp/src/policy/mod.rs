@@ -154,7 +154,19 @@ pub trait Policy: Send {
         None
     }
 
-    /// The same, to reset a channel, or to add what was seen elsewhere.
+    /// The mean net utility that it believes each channel has in a slot, by their ids, without any optimism;
+    /// not a number where it knows nothing. False if it believes nothing of any.
+    fn believed(&mut self, _slot: Slot, channels: usize, means: &mut Vec<f64>) -> bool {
+        let Some(learned) = self.learned() else { return false };
+        means.clear();
+        means.extend((0..channels).map(ChannelId::at).map(|channel| {
+            let estimate = learned.estimate(channel);
+            if estimate == 0.0 && learned.count(channel) == 0.0 { f64::NAN } else { estimate }
+        }));
+        true
+    }
+
+    /// What was [learned](Policy::learned), to reset a channel, or to add what was seen elsewhere.
     fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
         None
     }

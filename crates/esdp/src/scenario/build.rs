@@ -22,7 +22,10 @@ impl Spec {
 
     /// Writes the defaults out that depend on what is given.
     fn resolve(&mut self) {
-        let Self { graph, devices, servers, gangs, seeds, .. } = self;
+        let Self { graph, devices, servers, gangs, seeds, jobs, objective, .. } = self;
+        if jobs.held {
+            objective.get_or_insert_default();
+        }
         if graph.probability.is_none() && graph.count.is_none() && graph.channels.is_none() {
             graph.probability = Some(EDGE_PROBABILITY);
         }

@@ -15,7 +15,7 @@ use crate::model::{
     Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, ServerId, Slot, Ticket,
 };
 use crate::rng::{Purpose, stream};
-use crate::scheduler::{Book, Decision, PlacedJob};
+use crate::scheduler::{Book, BookedStart, Decision, PlacedJob};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
@@ -229,6 +229,23 @@ impl JobWork {
             tickets.push(self.book.start_job(&self.cluster, slot, job, &placed).expect("it waits"));
         }
         self.run(&tickets, started);
+    }
+
+    /// Who waits, and what is held.
+    pub(super) fn book(&self) -> &Book {
+        &self.book
+    }
+
+    /// The jobs that were started in this slot, before they do any work.
+    pub(super) fn starts_of(&self, slot: Slot) -> Vec<BookedStart> {
+        let now = self.running.iter().rev().take_while(|running| running.job.started == slot);
+        let booked = now.map(|running| {
+            let started = self.book.started(running.ticket).expect("it runs");
+            BookedStart { job: started.job.job, port: running.job.port, waited: running.job.waited() }
+        });
+        let mut starts: Vec<BookedStart> = booked.collect();
+        starts.reverse();
+        starts
     }
 
     /// The jobs that wait, in the order in which they came.

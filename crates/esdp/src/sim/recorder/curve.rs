@@ -106,7 +106,8 @@ impl Recorder for Curve {
         self.now.aou += record.expected;
         self.now.realised += record.realised;
         if record.lost.is_some() {
-            let arrived = (0..record.started.len()).map(|port| u64::from(record.arrived.jobs(PortId::at(port))));
+            let arrived =
+                (0..record.started.len()).map(|port| u64::from(record.arrived.jobs(PortId::at(port))));
             self.waiting += arrived.sum::<u64>();
             self.waiting -= record.started.iter().copied().map(u64::from).sum::<u64>();
             self.now.waited += self.waiting;

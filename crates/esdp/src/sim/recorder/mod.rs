@@ -22,7 +22,7 @@ pub use summary::Summary;
 
 use super::FinishedJob;
 use crate::model::{Arrivals, ChannelId, Cluster, Slot};
-use crate::scheduler::Decision;
+use crate::scheduler::{Decision, QueueState};
 use crate::stats::Statistics;
 use std::ops::ControlFlow;
 
@@ -59,6 +59,8 @@ pub struct SlotRecord<'a> {
     pub unsure: u32,
     /// What was learned before the outcomes of this slot; none for policies that learn nothing.
     pub learned: Option<&'a dyn Statistics>,
+    /// What the rule for queues remembers after the slot; none if slots are not decided by it.
+    pub queue: Option<&'a QueueState>,
     /// What the decision took, in nanoseconds, if there was a clock.
     pub nanos: Option<u64>,
 }
