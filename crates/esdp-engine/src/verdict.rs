@@ -206,7 +206,11 @@ mod tests {
         for (policy, expected) in [("lwtf", Stability::Stable), ("random", Stability::Stable)] {
             assert_eq!(judged(&n_model(policy), 12_000, &seeds).stability, expected, "{policy}");
         }
-        let sum = judged(&n_model("oracle"), 12_000, &seeds);
+        for policy in ["oracle", "esdp", "maxweight-ucb"] {
+            assert_eq!(judged(&n_model(policy), 12_000, &seeds).stability, Stability::Stable, "{policy}");
+        }
+        let sum = n_model("oracle").set("objective", "sum").unwrap();
+        let sum = judged(&sum, 12_000, &seeds);
         assert_eq!(sum.stability, Stability::Growing, "{sum:?}");
     }
 

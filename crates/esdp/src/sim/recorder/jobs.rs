@@ -44,7 +44,7 @@ pub struct JobCounts {
     pub lost: LostTime,
 }
 
-/// Devices that a rule for queues left idle on purpose while jobs waited, in devices times slots.
+/// The share of the devices that the rule for queues left idle on purpose while jobs waited, summed over slots.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LostTime {
