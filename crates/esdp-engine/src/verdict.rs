@@ -223,8 +223,9 @@ mod tests {
     /// `a` keeps some of the servers busy all the time, and `wide`, which needs all at once, never starts.
     #[test]
     fn a_port_that_starves_makes_a_queue_grow_however_few_its_jobs_are() {
-        let text = "policies = [\"first-fit\"]\n[graph]\nports = [\"a\", \"wide\"]\nservers = 12\nprobability = 1.0\n[devices]\n\
-                    names = [\"gpu\"]\nservers = [[1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1]]\n[costs]\nscale = 0.0\n[gangs]\nlist = [\
+        let text = "policies = [\"first-fit\"]\nobjective = \"sum\"\n[graph]\nports = [\"a\", \"wide\"]\nservers = 12\nprobability = 1.0\n\
+                    [devices]\nnames = [\"gpu\"]\nservers = [[1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1], [1]]\n\
+                    [costs]\nscale = 0.0\n[gangs]\nlist = [\
                     { port = \"a\", minimum = 1, tasks = [1], requests = [[1]] }, \
                     { port = \"wide\", minimum = 12, tasks = [12], requests = [[1]] }]\n[arrivals]\n\
                     law = \"poisson\"\nrate = { a = 1.92, wide = 0.003 }\n[jobs]\nheld = true\n\
