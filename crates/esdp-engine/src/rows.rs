@@ -20,8 +20,8 @@ use serde::Serialize;
 pub struct Row {
     /// The policy's label.
     pub name: String,
-    /// What its decisions maximise: `sum`, the utilities of the slot; `relative`, the rule for queues; `maxweight`,
-    /// backlog times speed; `none` if it solves no problem.
+    /// What its decisions maximise: `sum`, the utilities of the slot; `relative`, the rule for queues;
+    /// `maxweight`, backlog times speed; `none` if it solves no problem.
     pub objective: &'static str,
     /// The AOU.
     pub aou_mean: f64,

@@ -187,8 +187,8 @@ fn table(scores: &[Score]) -> String {
         false => "*: the best, and all that are not clearly worse seed by seed",
     };
     format!(
-        "{}{seeds} seeds; mean ± standard error; {what}\ngang-queue: the oracle's mean completion time over the \
-         policy's\n",
+        "{}{seeds} seeds; mean ± standard error; {what}\ngang-queue: the oracle's mean completion time \
+         over the policy's\n",
         table.render()
     )
 }

@@ -1,7 +1,7 @@
 //! What became of the jobs of a run.
 //!
-//! The jobs that are left over when a run ends are counted with the slots they have had so far, once the run is
-//! [closed](JobCounts::close): a rule that never starts some jobs must not look better for it.
+//! The jobs that are left over when a run ends are counted with the slots they have had so far, once the run
+//! is [closed](JobCounts::close): a rule that never starts some jobs must not look better for it.
 
 use super::backlog::Backlog;
 use super::{Histogram, SlotRecord};
@@ -44,7 +44,8 @@ pub struct JobCounts {
     pub lost: LostTime,
 }
 
-/// The share of the devices that the rule for queues left idle on purpose while jobs waited, summed over slots.
+/// The share of the devices that the rule for queues left idle on purpose while jobs waited, summed over
+/// slots.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LostTime {
