@@ -154,8 +154,7 @@ impl PolicyOutcome {
     /// The mean share of the device time that was left idle on purpose.
     pub(crate) fn lost(&self, value: impl Fn(&LostTime) -> f64) -> f64 {
         let share = |summary: &Summary| {
-            let devices = summary.available.iter().sum::<f64>() * summary.slots as f64;
-            if devices > 0.0 { value(&summary.jobs.lost) / devices } else { 0.0 }
+            if summary.slots > 0 { value(&summary.jobs.lost) / summary.slots as f64 } else { 0.0 }
         };
         self.spread(share).mean
     }

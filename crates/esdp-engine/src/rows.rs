@@ -10,6 +10,8 @@
 //! share, come last.
 
 use crate::{Difference, PolicyOutcome, RunOutcome, Spread, verdict};
+use esdp::policy::PolicySpec;
+use esdp::scheduler::Objective;
 use esdp::sim::{JobCounts, LostTime};
 use serde::Serialize;
 
@@ -18,7 +20,8 @@ use serde::Serialize;
 pub struct Row {
     /// The policy's label.
     pub name: String,
-    /// What its decisions maximise: `sum`, the utilities of the slot; `none` if it solves no problem.
+    /// What its decisions maximise: `sum`, the utilities of the slot; `relative`, the rule for queues;
+    /// `maxweight`, backlog times speed; `none` if it solves no problem.
     pub objective: &'static str,
     /// The AOU.
     pub aou_mean: f64,
@@ -194,10 +197,9 @@ impl Row {
         };
         let verdict = verdict(policy, outcome.slots);
         let lost = |value: fn(&LostTime) -> f64| finished(policy.lost(value));
-        let solves = policy.runs.iter().any(|run| run.summary.solved > 0);
         Self {
             name: policy.label.clone(),
-            objective: if solves { "sum" } else { "none" },
+            objective: objective(policy),
             aou_mean: aou.mean,
             aou_stderr: aou.error(),
             oracle_ratio_mean: mean(oracle_ratio),
@@ -314,6 +316,16 @@ impl Row {
         let (before, after) = (before.iter().cloned(), after.iter().cloned());
         let all: Vec<String> = before.chain((0..devices).map(device)).chain(words).chain(after).collect();
         all.into_iter()
+    }
+}
+
+fn objective(policy: &PolicyOutcome) -> &'static str {
+    let summaries = || policy.runs.iter().map(|run| &run.summary);
+    match &policy.spec {
+        _ if summaries().all(|summary| summary.solved == 0) => "none",
+        Some(PolicySpec::MaxweightUcb(_)) => "maxweight",
+        _ if summaries().any(|summary| summary.relative) => Objective::Relative.name(),
+        _ => Objective::Sum.name(),
     }
 }
 

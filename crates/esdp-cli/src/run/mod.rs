@@ -70,7 +70,8 @@ makespan are in slots, and null where jobs last one slot. Where they wait and ho
 (`jobs.held`), the oracle ratio and regret are null; `jct_to_oracle` is how much longer jobs take
 than under the oracle, `queue` is "stable", "growing" or "undecided", `unstable` the same as
 false, true or null, `load` has the share of the capacity that any rule needs, and every policy
-has its `ports`. docs/results.md has the rules. The same scenario and seeds give the same numbers, times aside, on any number of
+has its `ports`. docs/results.md has the rules.
+The same scenario and seeds give the same numbers, times aside, on any number of
 threads.
 
 Ctrl-C stops between slots; the files then cover the seeds that are done, `complete` is

@@ -102,8 +102,9 @@ fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -
     let ratios = |policy: &PolicyOutcome| -> Vec<f64> {
         let own = |run: &PolicyRun| run.summary.jobs.mean_completion();
         let oracle = policies.iter().find(|policy| policy.is_oracle()).map_or(&[][..], |oracle| &oracle.runs);
-        let sooner = |(at, run): (usize, &PolicyRun)| Some(own(oracle.get(at)?)? / own(run)?);
-        let ratio = |(at, run): (usize, &PolicyRun)| run.summary.oracle_ratio().or_else(|| sooner((at, run)));
+        let ratio = |(at, run): (usize, &PolicyRun)| {
+            run.summary.oracle_ratio().or_else(|| Some(own(oracle.get(at)?)? / own(run)?))
+        };
         policy.runs.iter().enumerate().map(|run| ratio(run).unwrap_or(1.0)).collect()
     };
     let all: Vec<Vec<f64>> = policies.iter().map(ratios).collect();
@@ -186,8 +187,8 @@ fn table(scores: &[Score]) -> String {
         false => "*: the best, and all that are not clearly worse seed by seed",
     };
     format!(
-        "{}{seeds} seeds; mean ± standard error; {what}\ngang-queue: the oracle's mean completion time over the \
-         policy's\n",
+        "{}{seeds} seeds; mean ± standard error; {what}\ngang-queue: the oracle's mean completion time \
+         over the policy's\n",
         table.render()
     )
 }

@@ -17,8 +17,8 @@ const MEASURES: [Measure; 4] = [
 ];
 
 /// One row per policy and point of its curve: the mean over the seeds and its standard error. Empty where
-/// there is no oracle, and the errors of one seed. `waiting` is the mean number of waiting jobs since the point
-/// before.
+/// there is no oracle, and the errors of one seed. `waiting` is the mean number of waiting jobs since the
+/// point before.
 pub(super) fn csv(outcome: &RunOutcome) -> String {
     let columns =
         MEASURES.iter().flat_map(|(name, _)| ["mean", "stderr"].map(|what| format!("{name}_{what}")));

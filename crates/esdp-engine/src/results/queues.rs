@@ -156,9 +156,9 @@ pub(super) fn worst(rows: &[Row]) -> Table {
         Column::number("Oldest of them").about("How long the oldest of these had waited, in the worst seed."),
         Column::number("Done").about("The jobs that were done, as a share of those that came."),
         Column::number("Piling up")
-            .about("The share of the arrivals that pile up: the slope of the queue over the last 80 % of the run."),
+            .about("The share of the arrivals that pile up, by the slope of the queue."),
         Column::number("Lost to reservations").about(
-            "The share of the device time that was withheld for a job with a reservation while others waited.",
+            "The share of the device time that was kept for a job with a reservation while others waited.",
         ),
         Column::number("Lost to holds")
             .about("The share that stayed free because the server is slow and the queue was short."),

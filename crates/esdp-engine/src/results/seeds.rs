@@ -112,8 +112,8 @@ fn numbers(run: &PolicyRun, seed: u64, slots: u64) -> SeedNumbers {
         whole(jobs.oldest_waiting()),
         whole(jobs.never_started()),
         waits.then(|| jobs.throughput()),
-        waits.then_some(jobs.lost.reservations),
-        waits.then_some(jobs.lost.holds),
+        waits.then(|| jobs.lost.reservations / summary.slots.max(1) as f64),
+        waits.then(|| jobs.lost.holds / summary.slots.max(1) as f64),
         slope.filter(|_| waits && per_slot > 0.0).map(|slope| slope / per_slot),
     ];
     let times = [0.5, 0.99].map(|share| summary.decision_us(share));

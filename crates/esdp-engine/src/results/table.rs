@@ -177,8 +177,8 @@ fn columns(outcome: &RunOutcome) -> Vec<Column> {
 
 const RATIO: &str = "oracle ratio ";
 const TO_ORACLE: &str = "to oracle";
-const ORACLE: &str = "JCT: completion, from arrival to end, in slots; to oracle: how much longer than under the \
-                      oracle; waiting and its p99 in slots; jobs left over count with the slots they have had";
+const ORACLE: &str = "JCT: completion, from arrival to end, in slots; to oracle: how much longer than under \
+                      the oracle; jobs left over count with the slots they have had";
 
 /// Whether jobs wait and hold their devices.
 fn has_queues(outcome: &RunOutcome) -> bool {

@@ -105,11 +105,14 @@ pub(super) fn completion(outcome: &RunOutcome, rows: &[Row]) -> Table {
         Column::number("Waiting").about("The mean time from arrival to start, in slots."),
         Column::number("Wait p99").about("99 % of the jobs of all seeds waited no longer."),
         Column::text("Queue").about(
-            "Growing: more than 1 % of the jobs that come pile up, in most seeds and with a 95 % interval above \
-             0, or a port starves. Stable: nothing grows. Undecided: this run does not tell; more slots or \
-             seeds will.",
+            "Growing: more than 1 % of the jobs that come pile up, in most seeds and with a 95 % interval \
+             above 0, or a port starves. Stable: nothing grows. Undecided: this run does not \
+             tell; more slots or seeds will.",
         ),
-        Column::text("Objective").about("What a decision maximises; none for rules that solve no problem."),
+        Column::text("Objective").about(
+            "What a decision maximises: relative, the rule for queues; sum, the utilities of the slot; \
+             maxweight, backlog times speed; none, for rules that solve no problem.",
+        ),
         Column::number("Decision p50")
             .about("The median time of a decision, on this machine; differs from run to run."),
         Column::number("p99").about("The time within which 99 % of the decisions were taken."),

@@ -55,7 +55,7 @@ fn curves_end_where_the_summary_does_and_their_bands_are_paired() {
     let text = results.curves_csv();
     assert!(text.starts_with(
         "policy,slot,average_aou_mean,average_aou_stderr,behind_oracle_mean,behind_oracle_stderr,\
-         oracle_ratio_mean,oracle_ratio_stderr,regret_mean,regret_stderr\n"
+         oracle_ratio_mean,oracle_ratio_stderr,regret_mean,regret_stderr,waiting_mean,waiting_stderr\n"
     ));
     let curves = rows(&text);
     assert_eq!(curves.len(), 2 * 80);

@@ -51,6 +51,10 @@ impl Policy for Lwtf {
         Ok(())
     }
 
+    fn has_queue_rule(&self) -> bool {
+        true
+    }
+
     fn settle(&mut self, slot: Slot, arrivals: &Arrivals) {
         for (index, since) in self.waiting.iter_mut().enumerate() {
             if arrivals.jobs(PortId::at(index)) > 0 {

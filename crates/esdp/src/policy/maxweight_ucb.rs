@@ -12,10 +12,10 @@
 //! `Q_l` jobs wait at port `l`; `v_lr` is the discounted mean net utility of its channel on server `r`, and
 //! `N_lr` the discounted number of outcomes. A slot maximises the sum of the weights of what starts, exactly.
 //!
-//! Deviations: the paper observes how many slots a job takes, puts the bonus on that mean and inverts it. Here
-//! an outcome is a rate already, and how much work a job has is unknown, so the bonus is on the rate; both cut
-//! the rate at 1. Weights of ports in any unit leave MaxWeight stable. The paper's servers take one job each;
-//! here the linear problem of the slot packs several devices, and gangs.
+//! Deviations: the paper observes how many slots a job takes, puts the bonus on that mean and inverts it.
+//! Here an outcome is a rate already, and how much work a job has is unknown, so the bonus is on the rate;
+//! both cut the rate at 1. Weights of ports in any unit leave MaxWeight stable. The paper's servers take one
+//! job each; here the linear problem of the slot packs several devices, and gangs.
 
 use super::kit::{Index, Learning, Score};
 use super::spec::{SpecError, check_number};
@@ -75,6 +75,10 @@ pub struct Backlogged {
 }
 
 impl Index for Backlogged {
+    fn has_queue_rule(&self) -> bool {
+        true
+    }
+
     fn prepare(&mut self, _seen: &dyn Statistics, view: &SlotView<'_>) {
         let slots = view.slot.0.max(1) as f64;
         let horizon = match self.gamma < 1.0 {

@@ -154,6 +154,12 @@ pub trait Policy: Send {
         None
     }
 
+    /// Whether it has a rule of its own for jobs that wait, so that the scheduler's rule for queues, with its
+    /// weights, holds and reservations, leaves it alone.
+    fn has_queue_rule(&self) -> bool {
+        false
+    }
+
     /// The mean net utility that it believes each channel has in a slot, by their ids, without any optimism;
     /// not a number where it knows nothing. False if it believes nothing of any.
     fn believed(&mut self, _slot: Slot, channels: usize, means: &mut Vec<f64>) -> bool {

@@ -1,17 +1,17 @@
 //! The load of a setting whose jobs wait and hold their devices, and how soon they can be done at best.
 //!
-//! The load is 1 at the edge of what *any* rule can carry in the long run: the least share of the devices that
-//! the jobs of the run need, over all ways to divide the time of the servers between the ports. Above 1 every
-//! rule has a queue that grows. The least completion is the time that jobs spend on devices, without any
-//! waiting, under the same limits; no rule has a smaller mean in the long run. Both are linear programs
+//! The load is 1 at the edge of what *any* rule can carry in the long run: the least share of the devices
+//! that the jobs of the run need, over all ways to divide the time of the servers between the ports. Above 1
+//! every rule has a queue that grows. The least completion is the time that jobs spend on devices, without
+//! any waiting, under the same limits; no rule has a smaller mean in the long run. Both are linear programs
 //! ([`Flow`]).
 //!
 //! For the load a job lasts whole slots: its work over the mean net utility of the server, rounded up where
-//! speeds are constant, half a slot more where they fluctuate. The bound on completion rounds only jobs of one
-//! task at constant speeds, because a gang over fast and slow servers may round differently; a job that may use
-//! all channels of its port at once counts as if it did, and a gang of several task groups as if all of its
-//! tasks had their fastest servers. Outages, speeds after the first slot, and devices that stay free because no
-//! job fits into them are left out: they make the true load larger.
+//! speeds are constant, half a slot more where they fluctuate. The bound on completion rounds only jobs of
+//! one task at constant speeds, because a gang over fast and slow servers may round differently; a job that
+//! may use all channels of its port at once counts as if it did, and a gang of several task groups as if all
+//! of its tasks had their fastest servers. Outages, speeds after the first slot, and devices that stay free
+//! because no job fits into them are left out: they make the true load larger.
 
 use super::{Environment, Setting, Speeds, Workload};
 use crate::model::{Amount, Arrivals, ChannelId, Cluster, PortId, ServerId, Slot};
@@ -56,7 +56,8 @@ enum Count {
 }
 
 impl Setting {
-    /// The load over a run of so many slots; none if jobs last one slot, or if the linear program is too large.
+    /// The load over a run of so many slots; none if jobs last one slot, or if the linear program is too
+    /// large.
     pub fn load(&self, slots: u64) -> Option<SystemLoad> {
         let mut speeds = self.environment();
         let streams = self.streams(&mut speeds, slots.clamp(1, LONGEST))?;
@@ -194,10 +195,13 @@ mod tests {
     fn n_model(a: f64, b: f64, rest: &str) -> Scenario {
         scenario(&format!(
             "[graph]\nports = [\"a\", \"b\"]\nservers = [\"s1\", \"s2\"]\nchannels = [\
-             {{ port = \"a\", server = \"s1\", request = [1] }}, {{ port = \"a\", server = \"s2\", request = [1] }}, \
-             {{ port = \"b\", server = \"s1\", request = [1] }}]\n[devices]\nnames = [\"gpu\"]\nservers = [[1], [1]]\n\
+             {{ port = \"a\", server = \"s1\", request = [1] }}, \
+             {{ port = \"a\", server = \"s2\", request = [1] }}, \
+             {{ port = \"b\", server = \"s1\", request = [1] }}]\n[devices]\n\
+             names = [\"gpu\"]\nservers = [[1], [1]]\n\
              [costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {{ a = {a}, b = {b} }}\n\
-             [jobs]\nheld = true\nwork = [5.0, 5.0]\n[speeds]\ndeviation = 0.0\ntable = [[1.0, 0.9, 0.5]]\n{rest}"
+             [jobs]\nheld = true\nwork = [5.0, 5.0]\n[speeds]\ndeviation = 0.0\n\
+             table = [[1.0, 0.9, 0.5]]\n{rest}"
         ))
     }
 
@@ -226,24 +230,27 @@ mod tests {
         assert!(load("[5.0, 5.0]", "").least_completion.unwrap() < 10.0);
     }
 
-    /// Two servers of two devices each, one twice as fast; gangs of two tasks and of one.
+    /// Two servers of two devices each, at half speed; gangs of two tasks and of one.
     #[test]
     fn gangs_count_by_their_tasks() {
         let of = |tasks: u32, rate: f64| {
             let text = format!(
                 "[graph]\nports = 1\nservers = 2\nprobability = 1.0\n[devices]\ncount = 1\nrequest = [1, 1]\n\
-                 server_capacity = [2, 2]\n[costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {rate}\n\
-                 [gangs]\nlist = [{{ port = 0, minimum = {tasks}, tasks = [{tasks}], requests = [[1]] }}]\n[jobs]\nheld = true\nwork = [10.0, 10.0]\n\
-                 [speeds]\ndeviation = 0.0\ntable = [[1.0, 0.5]]\n"
+                 server_capacity = [2, 2]\n[costs]\nscale = 0.0\n[arrivals]\n\
+                 law = \"poisson\"\nrate = {rate}\n\
+                 [gangs]\n\
+                 list = [{{ port = 0, minimum = {tasks}, tasks = [{tasks}], requests = [[1]] }}]\n\
+                 [jobs]\nheld = true\nwork = [10.0, 10.0]\n\
+                 [speeds]\ndeviation = 0.0\nmean = [0.5, 0.5]\n"
             );
             scenario(&text).setting(1).unwrap().load(4000).unwrap()
         };
         let (one, two) = (of(1, 0.1), of(2, 0.05));
-        // As many tasks come in both; three devices' worth of speed carries 0.1 x 10.
-        assert!((one.load - 1.0 / 3.0).abs() < 0.05, "{one:?}");
+        // As many tasks come in both: 0.1 a slot, of 20 slots each, on four devices.
+        assert!((one.load - 0.5).abs() < 0.05, "{one:?}");
         assert!((two.load / one.load - 1.0).abs() < 0.15, "{two:?}");
-        // All fit on the fast server.
-        assert!((one.least_completion.unwrap() - 10.0).abs() < 1e-6, "{one:?}");
+        assert!((one.least_completion.unwrap() - 20.0).abs() < 1e-6, "{one:?}");
+        assert!((two.least_completion.unwrap() - 20.0).abs() < 1e-6, "{two:?}");
     }
 
     #[test]

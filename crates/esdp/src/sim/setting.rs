@@ -111,7 +111,8 @@ impl Setting {
         Ok(Self { weights, ..self })
     }
 
-    /// The same with jobs that wait and hold their devices until they are done, decided by the rule for queues.
+    /// The same with jobs that wait and hold their devices until they are done, decided by the rule for
+    /// queues.
     ///
     /// # Errors
     /// When the work is out of range.

@@ -263,7 +263,7 @@ impl<'a> Simulation<'a> {
             started,
             running,
             finished,
-            lost: held.as_ref().map(|_| LostTime::default()),
+            lost: held.as_ref().map(|_| LostTime { reservations: facts.idle, holds: facts.idle_held }),
             expected,
             realised,
             oracle,

@@ -1,4 +1,5 @@
-//! Streams of jobs through a cluster in the long run: how much of it they take, and how long jobs last at least.
+//! Streams of jobs through a cluster in the long run: how much of it they take, and how long jobs last at
+//! least.
 //!
 //! A *stream* is a kind of task that arrives again and again; a *route* sends a share of it to some devices.
 //! With `x` the share of a stream that takes each of its routes, and `a` what a route takes of each limit:
@@ -9,13 +10,14 @@
 //! ```
 //!
 //! [`Lp`] packs: it takes no equations. So the share that is carried is maximised instead, for a load `rho`
-//! that is too low at first. As long as not everything is carried, the prices `z` of the limits prove a higher
-//! one: `load >= (sum over the streams of their cheapest route at prices z) / (sum of z)`. These steps are
-//! Newton's on a convex piecewise linear function, so they end. In the second program a stream that is carried
-//! earns so much that all are.
+//! that is too low at first. As long as not everything is carried, the prices `z` of the limits prove a
+//! higher one: `load >= (sum over the streams of their cheapest route at prices z) / (sum of z)`. These steps
+//! are Newton's on a convex piecewise linear function, so they end. In the second program a stream that is
+//! carried earns so much that all are.
 //!
-//! Nothing here trusts the numbers of the table: both results are evaluated anew from prices, by weak duality,
-//! so they are never above the true ones but for rounding. Cost: a table of `(streams + limits) x routes`.
+//! Nothing here trusts the numbers of the table: both results are evaluated anew from prices, by weak
+//! duality, so they are never above the true ones but for rounding. Cost: a table of `(streams + limits) x
+//! routes`.
 
 use super::lp::{End, Lp};
 
@@ -51,8 +53,8 @@ impl Flow {
         (self.streams + self.limits).saturating_mul(self.routes.len()) <= LARGEST_TABLE
     }
 
-    /// The share of the limits that is taken at least; none if it takes too much work to find out, infinite if
-    /// a stream has no route.
+    /// The share of the limits that is taken at least; none if it takes too much work to find out, infinite
+    /// if a stream has no route.
     pub fn load(&self) -> Option<f64> {
         let mut reachable = vec![false; self.streams];
         self.routes.iter().for_each(|route| reachable[route.stream as usize] = true);

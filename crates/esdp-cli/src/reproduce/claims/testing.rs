@@ -61,6 +61,7 @@ fn run(made: &MadeUpPolicy<'_>, seed: u64) -> PolicyRun {
         uses: 100,
         unsure: made.explored + seed % 2,
         learns: true,
+        relative: false,
         solved: SLOTS,
         proved: SLOTS,
         used: vec![],

@@ -23,6 +23,11 @@ pub trait Index: Send {
         true
     }
 
+    /// See [`Policy::has_queue_rule`]. No by default.
+    fn has_queue_rule(&self) -> bool {
+        false
+    }
+
     /// Which channels enter the problem. [`Scope::Open`] by default.
     fn scope(&self) -> Scope {
         Scope::Open
@@ -46,6 +51,11 @@ pub trait Rule: Send {
         choice: &mut Choice,
     ) -> Result<(), PolicyError>;
 
+    /// See [`Policy::has_queue_rule`]. No by default.
+    fn has_queue_rule(&self) -> bool {
+        false
+    }
+
     /// Goes on in the next version of the cluster. Nothing to do by default.
     fn change(&mut self, _change: &ClusterChange<'_>) {}
 }
@@ -63,6 +73,10 @@ impl<I: Index> Rule for I {
             true => learner.decide(view, self.scope(), choice, score),
             false => learner.solve(view, self.scope(), choice, score),
         }
+    }
+
+    fn has_queue_rule(&self) -> bool {
+        Index::has_queue_rule(self)
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {
@@ -126,6 +140,10 @@ impl<R: Rule> Policy for Learning<R> {
     fn change(&mut self, change: &ClusterChange<'_>) {
         self.learner.statistics.change(change);
         self.rule.change(change);
+    }
+
+    fn has_queue_rule(&self) -> bool {
+        self.rule.has_queue_rule()
     }
 
     fn learned(&self) -> Option<&dyn Statistics> {

@@ -25,6 +25,10 @@ impl Scheduler {
         reserves: bool,
     ) -> Result<(&Decision, QueueFacts), ScheduleError> {
         self.check(input)?;
+        if self.policy.has_queue_rule() {
+            self.choose_for(self.slot, input)?;
+            return Ok((&self.decision, QueueFacts::default()));
+        }
         let cluster = Arc::clone(&self.cluster);
         let mut speeds = std::mem::take(&mut self.speeds);
         let result = self.choose_by_rule(&cluster, state, book, input, reserves, &mut speeds);

@@ -1,8 +1,9 @@
 //! How many jobs wait, over a run of any length.
 //!
-//! The number of waiting jobs of each port is added up over blocks of slots. When there are [`BLOCKS`] of them,
-//! neighbours are joined, so that the memory does not grow with the run: between half of that number and all of
-//! it are there, however long the run was. Whether a queue grows is read off the blocks by [`Growth`].
+//! The number of waiting jobs of each port is added up over blocks of slots. When there are [`BLOCKS`] of
+//! them, neighbours are joined, so that the memory does not grow with the run: between half of that number
+//! and all of it are there, however long the run was. Whether a queue grows is read off the blocks by
+//! [`Growth`].
 
 use serde::{Deserialize, Serialize};
 

@@ -73,6 +73,8 @@ pub struct Curve {
     at: Vec<u64>,
     points: Vec<CurvePoint>,
     now: CurvePoint,
+    /// The jobs that wait.
+    waiting: u64,
 }
 
 impl Curve {
@@ -84,7 +86,7 @@ impl Curve {
     /// Points after these slots, ascending.
     pub fn at(slots: Vec<u64>) -> Self {
         let now = CurvePoint { slot: 0, aou: 0.0, realised: 0.0, oracle: Some(0.0), waited: 0 };
-        Self { points: Vec::with_capacity(slots.len()), at: slots, now }
+        Self { points: Vec::with_capacity(slots.len()), at: slots, now, waiting: 0 }
     }
 
     /// The points so far.
@@ -103,9 +105,13 @@ impl Recorder for Curve {
         self.now.slot = record.slot.0;
         self.now.aou += record.expected;
         self.now.realised += record.realised;
-        let present = (0..record.started.len()).map(|port| u64::from(record.present.jobs(PortId::at(port))));
-        let started = record.started.iter().copied().map(u64::from);
-        self.now.waited += present.zip(started).map(|(there, gone)| there.saturating_sub(gone)).sum::<u64>();
+        if record.lost.is_some() {
+            let arrived =
+                (0..record.started.len()).map(|port| u64::from(record.arrived.jobs(PortId::at(port))));
+            self.waiting += arrived.sum::<u64>();
+            self.waiting -= record.started.iter().copied().map(u64::from).sum::<u64>();
+            self.now.waited += self.waiting;
+        }
         self.now.oracle = self.now.oracle.zip(record.oracle).map(|(sum, oracle)| sum + oracle);
         if self.at.get(self.points.len()).is_some_and(|&next| next <= record.slot.0) {
             self.points.push(self.now);

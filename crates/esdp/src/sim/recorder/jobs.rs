@@ -1,7 +1,7 @@
 //! What became of the jobs of a run.
 //!
-//! The jobs that are left over when a run ends are counted with the slots they have had so far, once the run is
-//! [closed](JobCounts::close): a rule that never starts some jobs must not look better for it.
+//! The jobs that are left over when a run ends are counted with the slots they have had so far, once the run
+//! is [closed](JobCounts::close): a rule that never starts some jobs must not look better for it.
 
 use super::backlog::Backlog;
 use super::{Histogram, SlotRecord};
@@ -44,7 +44,8 @@ pub struct JobCounts {
     pub lost: LostTime,
 }
 
-/// Devices that a rule for queues left idle on purpose while jobs waited, in devices times slots.
+/// The share of the devices that the rule for queues left idle on purpose while jobs waited, summed over
+/// slots.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LostTime {
@@ -72,16 +73,18 @@ impl JobCounts {
     }
 
     pub(super) fn add(&mut self, record: &SlotRecord<'_>) {
-        let waiting = |(port, &started): (usize, &u32)| {
-            u64::from(record.present.jobs(PortId::at(port)).saturating_sub(started))
-        };
         for (port, &started) in record.started.iter().enumerate() {
             self.arrived[port] += u64::from(record.arrived.jobs(PortId::at(port)));
             self.started[port] += u64::from(started);
-            self.deferred += waiting((port, &started));
+            let there = record.present.jobs(PortId::at(port));
+            self.deferred += match record.lost {
+                // Of a long queue, only the first jobs are offered in a slot.
+                Some(_) => self.arrived[port] - self.started[port],
+                None => u64::from(there.saturating_sub(started)),
+            };
         }
         if let Some(lost) = record.lost {
-            self.backlog.add(record.started.iter().enumerate().map(waiting));
+            self.backlog.add(self.arrived.iter().zip(&self.started).map(|(came, gone)| came - gone));
             self.lost.reservations += lost.reservations;
             self.lost.holds += lost.holds;
         }

@@ -46,7 +46,8 @@ pub struct SlotRecord<'a> {
     pub running: &'a [ChannelId],
     /// The jobs that were done at the end of the slot, where jobs hold their devices.
     pub finished: &'a [FinishedJob],
-    /// The device time that was left idle on purpose while jobs waited; none where jobs last one slot.
+    /// The share of the devices that was left idle on purpose while jobs waited; none where jobs last one
+    /// slot.
     pub lost: Option<LostTime>,
     /// The sum of the *true mean* net utilities of what ran. No luck is in it.
     pub expected: f64,

@@ -27,6 +27,9 @@ pub struct Summary {
     pub unsure: u64,
     /// Whether the policy learns anything of channels.
     pub learns: bool,
+    /// Whether the rule for queues decided.
+    #[serde(default)]
+    pub relative: bool,
     /// Slots in which the policy solved a problem.
     pub solved: u64,
     /// Those of them in which the optimum was proved.
@@ -51,6 +54,7 @@ impl Summary {
             uses: 0,
             unsure: 0,
             learns: false,
+            relative: false,
             solved: 0,
             proved: 0,
             used: vec![0.0; cluster.devices().len()],
@@ -123,6 +127,7 @@ impl Recorder for Summary {
         self.uses += record.decision.channels().len() as u64;
         self.unsure += u64::from(record.unsure);
         self.learns |= record.learned.is_some();
+        self.relative |= record.queue.is_some();
         for &channel in record.running {
             let request = record.cluster.request(channel);
             self.used.iter_mut().zip(request).for_each(|(sum, &amount)| *sum += amount as f64);
