@@ -27,7 +27,9 @@ const board = {
       const [figures, { servers }, { channels }] = await Promise.all(paths.map((path) => api.get(path)));
       this.status = figures;
       this.servers = servers;
+      if (figures.mode !== null) await Promise.all([jobsView.refresh(), jobView.refresh()]);
       heatView.take(channels);
+      jobsView.takeTypes(channels);
       this.show(false);
       this.complain(figures.degraded ? `Nothing can be written: ${figures.degraded}` : "");
       $("token-part").hidden = true;
@@ -109,13 +111,13 @@ const board = {
     serversView.start((name) => detailView.open(name));
     heatView.start();
     detailView.start();
+    jobsView.start();
     for (const [id, kind] of [["search", "input"], ["verdict", "change"]]) {
       $(id).addEventListener(kind, () => {
         this.show(true);
         announce($("shown").textContent);
       });
     }
-    $("reason").addEventListener("change", () => this.show(false));
     $("pause").addEventListener("click", () => {
       this.paused = !this.paused;
       $("pause").setAttribute("aria-pressed", String(this.paused));

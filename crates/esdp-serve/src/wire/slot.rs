@@ -34,7 +34,7 @@ pub struct SlotWire {
 }
 
 /// A job that waits.
-#[derive(Clone, PartialEq, Deserialize)]
+#[derive(Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobWire {
     /// Its name, never used for another job.
