@@ -25,6 +25,8 @@ const jobsView = {
   start() {
     const anew = () => {
       this.cursors = [null];
+      // No page of an earlier search is turned to.
+      this.next = null;
       this.load().then(() => announce($("jobs-summary").textContent)).catch((failure) => this.fail(failure));
     };
     for (const id of ["job-state", "job-port"]) $(id).addEventListener("change", anew);
@@ -44,6 +46,7 @@ const jobsView = {
     $("jobs-next").addEventListener("click", () => {
       if (!this.next) return;
       this.cursors.push(this.next);
+      this.next = null;
       turn();
     });
     $("jobs-back").addEventListener("click", () => {
@@ -98,24 +101,29 @@ const jobsView = {
     say($("jobs-summary"), `Not found: ${failure.message}.`);
   },
 
-  // The job types, for the filter; a list that somebody has open is left alone.
-  takeTypes(channels) {
+  // The job types with how many jobs wait, for the filter; a list that somebody has open is left alone.
+  takeTypes(queues) {
     const select = $("job-port");
     if (document.activeElement === select) return;
-    const types = ["", ...new Set(channels.map(({ port }) => port))];
+    const types = ["", ...Object.keys(queues)];
     const isSame = (type, at) => select.options[at].value === type;
-    if (types.length === select.options.length && types.every(isSame)) return;
-    const chosen = select.value;
-    select.replaceChildren(...types.map((type) => make("option", { value: type }, type || "All types")));
-    select.value = types.includes(chosen) ? chosen : "";
+    if (types.length !== select.options.length || !types.every(isSame)) {
+      const chosen = select.value;
+      select.replaceChildren(...types.map((type) => make("option", { value: type })));
+      select.value = types.includes(chosen) ? chosen : "";
+    }
+    for (const option of select.options) {
+      say(option, option.value ? `${option.value} (${inTens(queues[option.value])})` : "All types");
+    }
   },
 
   show() {
     const page = this.cursors.length;
     const shown = this.jobs.length > 0 ? `page ${inTens(page)}` : "";
     say($("jobs-page"), shown);
-    $("jobs-back").disabled = page < 2;
-    $("jobs-next").disabled = this.next === null;
+    // A button that is really disabled would lose the focus.
+    dress($("jobs-back"), "aria-disabled", String(page < 2));
+    dress($("jobs-next"), "aria-disabled", String(this.next === null));
     $("jobs-region").hidden = this.jobs.length === 0;
     say($("jobs-summary"), this.sentence());
     keepRows($("jobs").tBodies[0], this.jobs, ({ id }) => id, () => this.create(), (row, job) =>

@@ -29,7 +29,7 @@ const board = {
       this.servers = servers;
       if (figures.mode !== null) await Promise.all([jobsView.refresh(), jobView.refresh()]);
       heatView.take(channels);
-      jobsView.takeTypes(channels);
+      jobsView.takeTypes(figures.queues);
       this.show(false);
       this.complain(figures.degraded ? `Nothing can be written: ${figures.degraded}` : "");
       $("token-part").hidden = true;
