@@ -145,4 +145,5 @@ const board = {
   },
 };
 
+api.takeFromAddress();
 board.start();

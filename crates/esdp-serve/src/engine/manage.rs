@@ -11,12 +11,12 @@ use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use serde_json::json;
 
-fn ok(value: &serde_json::Value) -> Reply {
+pub(super) fn ok(value: &serde_json::Value) -> Reply {
     Ok(Body { status: 200, text: value.to_string() })
 }
 
 /// The first rejection among effects, or whether it was said before.
-fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
+pub(super) fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
     for effect in effects {
         match effect {
             Effect::Rejected { why, cause } => return Err(super::rejected(why, *cause)),

@@ -70,6 +70,8 @@ pub(crate) fn reason_name(reason: HeldReason) -> &'static str {
         HeldReason::NoServer => "no-server",
         HeldReason::Closed => "closed",
         HeldReason::Capacity => "capacity",
+        HeldReason::Reserved => "reserved",
+        HeldReason::Faster => "faster",
         HeldReason::Passed => "passed",
     }
 }

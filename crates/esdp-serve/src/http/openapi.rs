@@ -300,6 +300,41 @@ const PATHS: &[Operation] = &[
         ..WRITE
     },
     Operation {
+        path: "/v1/outcomes/aside",
+        id: "outcomesAside",
+        summary: "Outcomes that are doubted, and why.",
+        parameters: &[("port", "query", "Text")],
+        answer: "OutcomesAside",
+        ..READ
+    },
+    Operation {
+        path: "/v1/outcomes/aside/{id}/accept",
+        id: "acceptOutcome",
+        summary: "Learns an outcome that was set aside.",
+        parameters: &[("id", "path", "OutcomeNumber")],
+        answer: "SettledOutcome",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/outcomes/aside/{id}/drop",
+        id: "dropOutcome",
+        summary: "Drops an outcome that was set aside.",
+        parameters: &[("id", "path", "OutcomeNumber")],
+        answer: "SettledOutcome",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/sources/{source}/forget",
+        id: "forgetSource",
+        summary: "Forgets what a source has reported.",
+        parameters: &[("source", "path", "PathName")],
+        answer: "ForgottenSource",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
         path: "/v1/servers/{server}/drain",
         id: "drain",
         summary: "The server takes nothing new; what runs there goes on.",
@@ -334,6 +369,22 @@ const PATHS: &[Operation] = &[
         body: Some("State"),
         answer: "Merged",
         errors: SENT,
+    },
+    Operation {
+        path: "/v1/audit",
+        id: "audit",
+        summary: "Who changed what, when and from where, the newest first.",
+        parameters: &[
+            ("since", "query", "Time"),
+            ("until", "query", "Time"),
+            ("server", "query", "Text"),
+            ("actor", "query", "Text"),
+            ("limit", "query", "AuditLimit"),
+            ("cursor", "query", "AuditCursor"),
+        ],
+        answer: "Changes",
+        errors: &[Code::InvalidValue],
+        ..READ
     },
     Operation {
         path: "/v1/status",

@@ -1,7 +1,7 @@
 //! Which path does what.
 
 use super::answer::{reply, value};
-use super::{App, Name, body, cluster, guard, jobs, named, openapi, prioritize, query, reading, sse};
+use super::{App, Name, audit, body, cluster, guard, jobs, named, openapi, prioritize, query, reading, sse};
 use crate::actor::Actor;
 use crate::engine::Command;
 use crate::wire::{ApiError, Code, SlotWire, StartWire};
@@ -65,6 +65,16 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/servers/{server}", patch(cluster::patch_server))
         .route("/v1/servers/{server}/reset", post(reset_server))
         .route("/v1/ports/{port}/reset", post(reset_port))
+        .route("/v1/sources/{source}/forget", post(forget_source))
+        .route("/v1/outcomes/aside", get(reading::aside))
+        .route(
+            "/v1/outcomes/aside/{id}/accept",
+            post(|app: Shared, actor: Actor, id: Name| settle(app, actor, id, true)),
+        )
+        .route(
+            "/v1/outcomes/aside/{id}/drop",
+            post(|app: Shared, actor: Actor, id: Name| settle(app, actor, id, false)),
+        )
         .route(
             "/v1/servers/{server}/drain",
             post(|app: Shared, actor: Actor, name: Name| drain(app, actor, name, true)),
@@ -76,6 +86,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/departed", get(reading::departed))
         .route("/v1/departed/{server}", delete(cluster::forget))
         .route("/v1/state", get(reading::state).put(put_state))
+        .route("/v1/audit", get(audit::audit))
         .route("/v1/status", get(reading::status))
         .route("/v1/prioritize", post(prioritize::prioritize))
         .route("/v1/events", get(sse::events))
@@ -141,6 +152,17 @@ async fn reset_channel(
 async fn reset_port(State(app): Shared, actor: Actor, port: Name) -> Answered {
     let port = Some(named("port", port)?);
     Ok(reply(app.engine.ask(actor, Command::Reset { port, server: None }).await))
+}
+
+async fn forget_source(State(app): Shared, actor: Actor, source: Name) -> Answered {
+    let source = named("source", source)?;
+    Ok(reply(app.engine.ask(actor, Command::ForgetSource(source)).await))
+}
+
+async fn settle(State(app): Shared, actor: Actor, id: Name, accept: bool) -> Answered {
+    let id = named("number", id)?;
+    let id = id.parse().map_err(|_| ApiError::missing("outcome that was set aside", &id))?;
+    Ok(reply(app.engine.ask(actor, Command::Settle { id, accept }).await))
 }
 
 async fn reset_server(State(app): Shared, actor: Actor, server: Name) -> Answered {

@@ -69,6 +69,10 @@ impl Live {
         self.drained.iter().for_each(|server| hash.text(server));
         hash.bytes(format!("{:?}", discriminant(&self.mode)).as_bytes());
         hash.number(self.most_exploration.map_or(u64::MAX, f64::to_bits));
+        if let Some((job, since)) = self.reserved() {
+            hash.text(job);
+            hash.number(since.0);
+        }
         hash.finish()
     }
 

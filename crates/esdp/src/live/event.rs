@@ -1,10 +1,11 @@
 //! What comes in and what goes out, all of it by name.
 
 use super::judge::Doubt;
+use super::queue::DecidedQueue;
 use super::traits::{JobTraits, TraitError};
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
 use crate::policy::Certificate;
-use crate::scheduler::{Checkpoint, RestoreError, TicketError};
+use crate::scheduler::{Checkpoint, Objective, RestoreError, TicketError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -185,6 +186,9 @@ pub enum Event {
         /// none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         most_exploration: Option<f64>,
+        /// What a slot maximises; what it did before if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        objective: Option<Objective>,
     },
     /// Others have placed a task of a job, whether it waits here or is unknown: it waits here no more, and
     /// the place is compared with the advice for the job, if there was any.
@@ -222,6 +226,9 @@ pub struct Decided {
     /// What is proved of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+    /// What was decided by the rule for queues; none for the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<DecidedQueue>,
     /// The build that decided, [`BUILD`](crate::model::BUILD); for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
@@ -236,6 +243,14 @@ pub struct DecidedStart {
     pub job: String,
     /// Its tasks, in order.
     pub tasks: Vec<DecidedTasks>,
+    /// How fast it is expected to run, relative to the mean speed of its port with all of its tasks, in
+    /// thousandths; 0 if that is not known.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub pace: u32,
+}
+
+fn is_unknown(pace: &u32) -> bool {
+    *pace == 0
 }
 
 /// Tasks of a group on a server.

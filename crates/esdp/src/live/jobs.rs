@@ -98,7 +98,12 @@ impl Live {
             return Err(EventError::Unknown { what: "running job", name: job.to_owned() });
         };
         self.accept_if_new(ticket)?;
+        let started = self.book.started(ticket)?;
+        let ran = started.port.map(|port| (port, started.slot));
         self.book.end(ticket)?;
+        if let Some((port, started)) = ran {
+            self.queue.ended(port, started, self.scheduler.slot());
+        }
         self.forget_job(id);
         if self.directed && self.book.started(ticket).is_ok() {
             self.ended.add(job, ticket);
@@ -121,6 +126,7 @@ impl Live {
 
     /// A job that neither waits nor runs any more.
     pub(super) fn forget_job(&mut self, id: JobId) {
+        self.queue.forget(id);
         if let Some(job) = self.jobs.remove(&id) {
             self.by_name.remove(&job.name);
             self.over.add(&job.name);

@@ -31,6 +31,7 @@
 //! | `advice.rs` | what the cluster did, beside what it was advised to do |
 //! | `exploration.rs` | how much of what was started lately was exploration |
 //! | `servers.rs` | which server is fast, which is slow |
+//! | `queue.rs` | the rule for queues by name |
 //! | `queries.rs` | what is known: jobs, starts, counts |
 //! | `listing.rs` | jobs one can find: by name, or page after page |
 //! | `traits.rs` | what is said of a job besides its port |
@@ -55,6 +56,7 @@ mod moved;
 mod names;
 mod outcome;
 mod queries;
+mod queue;
 mod servers;
 mod slots;
 mod snapshot;
@@ -72,6 +74,7 @@ pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};
 pub use listing::{FoundJob, JobCursor, JobPage, JobState, LOOKED_AT, QueuePlace, WhichJobs};
 pub use memory::REMEMBERED_NAMES;
+pub use queue::{DecidedQueue, Standing};
 pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
@@ -80,10 +83,10 @@ pub use traits::{
 };
 
 use crate::model::{
-    Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Slot,
+    Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, PortId, ServerId, Slot,
 };
 use crate::policy::{Certificate, Policy};
-use crate::scheduler::{Book, Scheduler, TicketError};
+use crate::scheduler::{Book, Objective, QueueState, Scheduler, TicketError};
 use advice::Advice;
 use ended::Ended;
 use exploration::Explored;
@@ -128,6 +131,9 @@ pub struct Live {
     /// Jobs that have ended while outcomes were open.
     ended: Ended,
     last: LastSlot,
+    /// What a slot maximises; the default if nobody has said.
+    objective: Option<Objective>,
+    queue: QueueState,
     /// A buffer; no part of the state.
     room: Capacity,
 }
@@ -143,12 +149,15 @@ struct LastSlot {
     certificate: Option<Certificate>,
     /// The last slot of which a decision was booked.
     decided: Slot,
+    /// Ports of which a job waited for a faster server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held: Vec<PortId>,
 }
 
 impl LastSlot {
     /// Nothing was started or is known of the last slot.
     fn new(free: &Capacity, decided: Slot) -> Self {
-        Self { left: free.clone(), closed: Vec::new(), certificate: None, decided }
+        Self { left: free.clone(), closed: Vec::new(), certificate: None, decided, held: Vec::new() }
     }
 }
 
@@ -214,6 +223,8 @@ impl Live {
             explored: Explored::default(),
             advice: Advice::default(),
             ended: Ended::default(),
+            objective: None,
+            queue: QueueState::default(),
             room: Capacity::default(),
         };
         live.scale_ports();
@@ -279,7 +290,11 @@ impl Live {
                 Ok(())
             }
             Event::Expired { before } => self.expire(*before, effects),
-            Event::Directed { mode, most_exploration } => self.direct(*mode, *most_exploration),
+            Event::Directed { mode, most_exploration, objective } => {
+                self.direct(*mode, *most_exploration)?;
+                self.objective = objective.or(self.objective);
+                Ok(())
+            }
             Event::Placed { job, port, group, server } => self.placed_elsewhere(job, (port, group, server)),
             Event::Merged { state, share } => {
                 if !(*share > 0.0 && *share <= 1.0) {
@@ -327,6 +342,7 @@ impl Live {
         for job in moved.dropped {
             self.lost(job, PORT_LEFT, effects);
         }
+        self.queue.change(&change.remap, cluster.ports().len());
         self.scheduler.change(Arc::clone(&cluster));
         self.names = Names::of(&cluster);
         self.last = LastSlot::new(self.book.free(), self.last.decided);

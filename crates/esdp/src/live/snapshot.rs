@@ -10,7 +10,7 @@ use super::{EventCounts, Job, LastSlot, Live, Mode, SpeedScale};
 use crate::model::{Capacity, Cluster, ClusterDescription, DescriptionError, JobId, PortId};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
-use crate::scheduler::{Book, Checkpoint, RestoreError, Scheduler};
+use crate::scheduler::{Book, Checkpoint, Objective, QueueState, RestoreError, Scheduler};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,10 @@ struct Snapshot<'a> {
     /// None in version 1, in which every slot that was due was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Cow<'a, LastSlot>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    objective: Option<Objective>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    queue: Cow<'a, QueueState>,
     scheduler: Checkpoint,
 }
 
@@ -97,6 +101,8 @@ impl Live {
             advice: Cow::Borrowed(&self.advice),
             ended: Cow::Borrowed(&self.ended),
             last: Some(Cow::Borrowed(&self.last)),
+            objective: self.objective,
+            queue: Cow::Borrowed(&self.queue),
             scheduler: self.scheduler.checkpoint(),
         };
         // Every channel takes some numbers of up to 20 digits; what is too much is given back.
@@ -150,6 +156,8 @@ impl Live {
             explored: saved.explored,
             advice: saved.advice.into_owned(),
             ended: saved.ended.into_owned(),
+            objective: saved.objective,
+            queue: saved.queue.into_owned(),
             room: Capacity::default(),
         })
     }

@@ -200,6 +200,18 @@ impl Book {
         self.running.range((from, Bound::Unbounded)).map(|(&job, _)| job)
     }
 
+    /// The job of a port that was submitted first of those that wait, whatever their weights.
+    pub fn oldest(&self, port: PortId) -> Option<&Waiting> {
+        let waiting = &self.waiting[port.index()];
+        let (mut oldest, mut at) = (None, 0);
+        while let Some(job) = waiting.get(at) {
+            oldest = std::cmp::min_by_key(oldest.unwrap_or(job), job, |job| job.job).into();
+            // Jobs of one weight are in the order of their submission.
+            at = waiting.partition_point(|other| other.weight.total_cmp(&job.weight).is_ge());
+        }
+        oldest
+    }
+
     /// The starts that are not closed, in the order in which they were made.
     pub fn starts(&self) -> impl Iterator<Item = (Ticket, &Started)> {
         self.starts.iter().map(|(&ticket, started)| (ticket, started))
@@ -251,10 +263,14 @@ impl Book {
     /// If the decision was made on other arrivals than [`Book::present`] told.
     pub fn start(&mut self, cluster: &Cluster, decision: &Decision) -> std::ops::Range<u64> {
         let first = self.next_ticket;
-        for placed in decision.jobs(cluster) {
-            let job = self.waiting[placed.port.index()]
-                .pop_front()
-                .expect("a decision starts no more jobs than wait");
+        for (index, placed) in decision.jobs(cluster).into_iter().enumerate() {
+            let waiting = &mut self.waiting[placed.port.index()];
+            let own = decision.first().filter(|_| index == 0);
+            let job = match own.and_then(|own| waiting.iter().position(|job| job.job == own)) {
+                Some(place) => waiting.remove(place),
+                None => waiting.pop_front(),
+            };
+            let job = job.expect("a decision starts no more jobs than wait");
             self.begin(cluster, decision.slot(), job, &placed);
         }
         first.0..self.next_ticket.0

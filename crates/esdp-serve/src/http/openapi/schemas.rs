@@ -80,7 +80,9 @@ pub(super) fn schemas() -> Value {
             "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 1_u64 << 40 },
         },
         "Health": open(1, &[("status", text())]),
-        "Ready": open(3, &[("status", text()), ("cluster", boolean.clone()), ("slot", whole(0))]),
+        "Ready": open(3, &[
+            ("status", text()), ("cluster", boolean.clone()), ("slot", whole(0)), ("warnings", list("Text")),
+        ]),
         "Error": open(2, &[
             ("code", json!({ "enum": Code::ALL })), ("message", text()), ("field", text()), ("accepted",
                 text()),
@@ -197,12 +199,25 @@ pub(super) fn schemas() -> Value {
             ("group", nullable("string")), ("server", nullable("string")), ("id", nullable("string")),
             ("utility", nullable("number")), ("rate", nullable("number")), ("work", nullable("number")),
             ("seconds", nullable("number")), ("unit", nullable("string")), ("outcome", nullable("string")),
+            ("source", nullable("string")),
         ]),
         "ObservationRequest": { "anyOf": [schema("Observation"), list("Observation")] },
-        "Observed": open(4, &[
-            ("learned", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)), ("refused",
-                list("Anything")),
+        "Observed": open(5, &[
+            ("learned", whole(0)), ("set_aside", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)),
+            ("refused", list("Anything")),
         ]),
+        "OutcomeNumber": whole(1),
+        "OutcomesAside": open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
+        "OutcomeAside": open(13, &[
+            ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
+            ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),
+            ("reason", json!({ "enum": ["too-fast", "no-ticket", "enough", "alone"] })), ("detail", text()),
+            ("open", json!({ "type": "boolean" })), ("times", whole(1)),
+        ]),
+        "SettledOutcome": open(4, &[
+            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()), ("server", text()),
+        ]),
+        "ForgottenSource": open(2, &[("source", text()), ("set_aside", whole(0))]),
         "TrainerStatus": open(1, &[("trainerStatus", open(0, &[
             ("progressPercentage", nullable("number")), ("metrics", list("TrainerMetric")),
         ]))]),
@@ -221,9 +236,21 @@ pub(super) fn schemas() -> Value {
             ("drained", boolean.clone()), ("labels", json!({ "type": "array", "items": text() })),
             ("capacity", nullable("object")), ("free", nullable("object")),
         ]),
-        "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean)]),
+        "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean.clone())]),
         // Its inside belongs to the core; one that is not a state is refused with 409.
         "State": { "type": "object" },
+        "Time": {
+            "type": "string", "description": "UTC or with an offset; or a number of seconds since 1970",
+            "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$",
+        },
+        "AuditLimit": { "type": "integer", "minimum": 1, "maximum": 1000 },
+        "AuditCursor": { "type": "string", "pattern": "^[0-9]{1,15}\\.[0-9]{1,15}$" },
+        "Changes": open(1, &[("changes", list("Change")), ("next", text())]),
+        "Change": open(9, &[
+            ("event", whole(1)), ("at", whole(0)), ("time", text()), ("actor", text()), ("address", text()),
+            ("request", text()), ("action", text()), ("target", text()), ("servers", list("Text")),
+            ("damaged", boolean.clone()),
+        ]),
         "Merged": open(1, &[("channels", whole(0))]),
         "Status": open(3, &[("sequence", whole(0)), ("slot", whole(0)), ("decisions", whole(0))]),
         // It fails open: whatever comes is answered.

@@ -60,7 +60,7 @@ fn jobs_are_found_by_what_they_do_and_where() {
     let starts = slot(&mut live, 1);
     assert_eq!(starts.len(), 3);
     let ended = starts[0].clone();
-    live.apply(&Event::Directed { mode: live.mode(), most_exploration: None });
+    live.apply(&Event::Directed { mode: live.mode(), most_exploration: None, objective: None });
     live.apply(&Event::Ended { job: ended.job.clone() });
     submit(&mut live, "f6");
     let (waiting, running, over) = (Some(JobState::Waiting), Some(JobState::Running), Some(JobState::Over));
@@ -93,7 +93,7 @@ fn jobs_are_found_by_what_they_do_and_where() {
 #[test]
 fn a_job_is_shown_with_where_and_why() {
     let mut live = two_ports();
-    live.apply(&Event::Directed { mode: live.mode(), most_exploration: None });
+    live.apply(&Event::Directed { mode: live.mode(), most_exploration: None, objective: None });
     ["a", "b", "c", "d"].iter().for_each(|job| drop(submit(&mut live, job)));
     let fresh = live.job("d").unwrap().waits.unwrap();
     assert_eq!((fresh.position, fresh.of, fresh.reason), (4, 4, HeldReason::NotDecided));
