@@ -289,3 +289,94 @@ fn doubted_outcomes_are_shown_and_settled() {
     assert_eq!(client.get("/v1/outcomes/aside")["total"], 2);
     assert_no_complaints(&mut browser);
 }
+
+const JOBS: &str = "[...document.querySelectorAll('#jobs tbody tr')]";
+
+fn choose(browser: &mut Browser, id: &str, value: &str, event: &str) {
+    browser.ask(&format!(
+        "(() => {{ const input = document.getElementById('{id}'); input.value = {};
+           input.dispatchEvent(new Event('{event}')); }})()",
+        json!(value)
+    ));
+}
+
+#[test]
+fn a_job_is_found_among_ten_thousand_and_made_more_urgent() {
+    let axe = axe();
+    let data = tempfile::tempdir().unwrap();
+    let service = Service::start(data.path(), &["--policy", "first-fit"]);
+    let mut client = service.client();
+    let port = |name: &str| json!({"name": name, "request": {"gpu": 1}});
+    let described = json!({"devices": ["gpu"], "servers": [{"name": "n0", "capacity": {"gpu": 4}}],
+        "ports": [port("train"), port("eval")]});
+    client.ok("PUT", "/v1/cluster", &described.to_string());
+    let ports = ["train", "eval"];
+    let job = |number: usize| {
+        let hostile = if number == 9_990 { "<img src=x onerror=alert(1)>" } else { "" };
+        json!({"id": format!("job-{number}{hostile}"), "port": ports[number % 2], "tenant": "lab"})
+    };
+    client.post("/v1/slots", &json!({"key": "k", "jobs": (0..10_000).map(job).collect::<Vec<_>>()}));
+    let mut browser = Browser::start();
+    browser.visit(&format!("http://{}", service.address), 1280, false);
+    browser.until("the jobs", &format!("{JOBS}.length === 100"));
+    browser.until(
+        "why they wait",
+        "document.getElementById('jobs-summary').textContent.startsWith('9,996 jobs')",
+    );
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    browser.screenshot(&pictures.join("dashboard-jobs.png"), true);
+    assert_accessible(&mut browser, &axe, "jobs");
+
+    // The queue of a type, in its order; by the keyboard to its second page and back.
+    choose(&mut browser, "job-port", "eval", "change");
+    let first = |job: &str| {
+        format!("{JOBS}[4]?.cells[1].textContent === 'eval' && {JOBS}[0].cells[3].textContent === '{job}'")
+    };
+    browser.until("its queue", &first("1"));
+    browser.ask("document.getElementById('jobs-next').focus()");
+    browser.key("Enter");
+    browser.until("the second page", &first("101"));
+    assert_eq!(text(&mut browser, "#jobs-page"), "page 2");
+    press(&mut browser, "#jobs-back");
+    browser.until("the first page", &first("1"));
+    assert_eq!(browser.ask("document.getElementById('jobs-back').ariaDisabled"), "true");
+    choose(&mut browser, "job-port", "", "change");
+
+    choose(&mut browser, "job-state", "running", "change");
+    choose(&mut browser, "job-server", "n0", "input");
+    browser.until("those that run", &format!("{JOBS}.length === 4"));
+    assert!(browser.ask(&format!("{JOBS}[0].cells[6].textContent")).as_str().unwrap().ends_with("on n0"));
+    choose(&mut browser, "job-server", "", "input");
+    choose(&mut browser, "job-state", "waiting", "change");
+    choose(&mut browser, "job-name", "JOB-9990", "input");
+    browser.until("the one", &format!("{JOBS}.length === 1"));
+    browser.ask(&format!("{JOBS}[0].querySelector('button').focus()"));
+    browser.key("Enter");
+    browser.until("its page", "document.querySelectorAll('#job-facts dt').length > 6");
+    let facts = text(&mut browser, "#job-facts");
+    for fact in ["Statewaits", "Typetrain", "Tenantlab", "Position4,992 of 4,996", "Whyno room: gpu: 0 free"]
+    {
+        assert!(facts.contains(fact), "{fact}: {facts}");
+    }
+    assert_accessible(&mut browser, &axe, "a job");
+    browser.screenshot(&pictures.join("dashboard-job.png"), false);
+    browser.ask("(() => { document.getElementById('job-weight').value = '2.5'; })()");
+    browser.ask("document.getElementById('job-weight').focus()");
+    browser.key("Enter");
+    browser.until("the change", "document.getElementById('job-said').textContent.startsWith('Done')");
+    assert_eq!(text(&mut browser, "#job-said"), "Done: position 1 of 4,996.");
+    browser.key("Escape");
+    browser.until("the end of the dialog", "!document.getElementById('job').open");
+    let first = client.get("/v1/jobs?state=waiting&port=train&limit=1");
+    assert_eq!((&first["jobs"][0]["weight"], &first["jobs"][0]["position"]), (&json!(2.5), &json!(1)));
+    choose(&mut browser, "job-name", "nobody", "input");
+    browser.until("nothing", "document.getElementById('jobs-summary').textContent.startsWith('No such job')");
+    assert_no_complaints(&mut browser);
+
+    browser.visit(&format!("http://{}", service.address), 400, true);
+    browser.until("the jobs", &format!("{JOBS}.length === 100"));
+    assert_eq!(browser.ask("document.documentElement.scrollWidth"), 400, "the page is too wide");
+    assert_accessible(&mut browser, &axe, "narrow");
+    browser.screenshot(&pictures.join("dashboard-jobs-narrow.png"), true);
+    assert_eq!(service.stop(), Some(0));
+}

@@ -29,7 +29,7 @@ fn names(page: &Value) -> Vec<&str> {
 #[test]
 fn jobs_are_listed_page_by_page_and_shown_one_by_one() {
     let data = tempfile::tempdir().unwrap();
-    let service = Service::start(data.path(), &[]);
+    let service = Service::start(data.path(), &["--policy", "first-fit"]);
     assert_eq!(service.client().get("/v1/jobs"), json!({"jobs": [], "slot": 0}));
     assert_eq!(service.client().send("GET", "/v1/jobs/j", "").status, 409, "no cluster yet");
     assert_eq!(service.stop(), Some(0));
@@ -50,14 +50,18 @@ fn jobs_are_listed_page_by_page_and_shown_one_by_one() {
     assert_eq!(names(&client.get(&format!("/v1/jobs?limit=3&cursor={next}"))), ["d", "e"]);
     for (query, field) in [
         ("state=held", "state"),
+        ("state=", "state"),
         ("limit=0", "limit"),
         ("limit=501", "limit"),
         ("cursor=7", "cursor"),
-        ("cursor=t7", "cursor"),
-        ("state=waiting&port=train&cursor=s1", "cursor"),
     ] {
         let refused = client.send("GET", &format!("/v1/jobs?{query}"), "");
         assert_eq!((refused.status, refused.json()["field"].as_str()), (422, Some(field)), "{query}");
+    }
+
+    for query in ["cursor=t7", "state=waiting&port=train&cursor=s1", "state=over&cursor=s1"] {
+        let other = client.send("GET", &format!("/v1/jobs?{query}"), "");
+        assert_eq!((other.status, other.json()["field"].as_str()), (409, Some("cursor")), "{query}");
     }
 
     let runs = client.get("/v1/jobs/a%2F1");

@@ -35,10 +35,12 @@ const api = {
     return this.token ? { authorization: `Bearer ${this.token}`, ...more } : more;
   },
 
-  async send(method, path) {
+  async send(method, path, value, more = {}) {
     let answer;
     try {
-      answer = await fetch(path, { method, headers: this.headers() });
+      const sent = value === undefined ? {} : { "content-type": "application/json" };
+      const body = value === undefined ? undefined : JSON.stringify(value);
+      answer = await fetch(path, { method, body, headers: this.headers({ ...more, ...sent }) });
     } catch {
       throw new ApiFailure(0, "the service does not answer");
     }

@@ -28,8 +28,10 @@ const board = {
       const [figures, { servers }, { channels }, { outcomes }] = read;
       this.status = figures;
       this.servers = servers;
+      if (figures.mode !== null) await Promise.all([jobsView.refresh(), jobView.refresh()]);
       heatView.take(channels);
       asideView.take(outcomes);
+      jobsView.takeTypes(figures.queues);
       this.show(false);
       this.complain(figures.degraded ? `Nothing can be written: ${figures.degraded}` : "");
       $("token-part").hidden = true;
@@ -111,13 +113,13 @@ const board = {
     serversView.start((name) => detailView.open(name));
     heatView.start();
     detailView.start();
+    jobsView.start();
     for (const [id, kind] of [["search", "input"], ["verdict", "change"]]) {
       $(id).addEventListener(kind, () => {
         this.show(true);
         announce($("shown").textContent);
       });
     }
-    $("reason").addEventListener("change", () => this.show(false));
     $("pause").addEventListener("click", () => {
       this.paused = !this.paused;
       $("pause").setAttribute("aria-pressed", String(this.paused));

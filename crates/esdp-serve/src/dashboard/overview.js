@@ -1,4 +1,4 @@
-// Figures of the moment: tiles, utilisation, waiting jobs.
+// Figures of the moment: tiles, utilisation.
 
 const REASONS = {
   capacity: "no room",
@@ -33,7 +33,6 @@ const overview = {
     say($("regret-note"), "net utility below the best by estimate, since the start");
     this.showAdvice(status);
     this.showDevices(status.devices);
-    this.showWaiting(status, waiting);
     const up = duration(status.uptime_seconds);
     say($("foot"), `esdp ${status.version}, up ${up}, ${inTens(status.sequence)} events`);
   },
@@ -109,36 +108,6 @@ const overview = {
       fill(use.firstChild, capacity > 0 ? used / capacity : 0);
       say(share, percent(capacity > 0 ? used / capacity : 0));
       say(amount, `${inTens(used)} of ${inTens(capacity)}`);
-    });
-  },
-
-  showWaiting(status, waiting) {
-    const select = $("reason");
-    const chosen = select.value;
-    const reasons = Object.entries(status.waiting);
-    const wanted = ["", ...reasons.map(([reason]) => reason)];
-    if (chosen && !wanted.includes(chosen)) wanted.push(chosen);
-    const count = (reason) => inTens(reason ? (status.waiting[reason] ?? 0) : waiting);
-    const name = (reason) => (reason ? (REASONS[reason] ?? reason) : "All");
-    const texts = wanted.map((reason) => `${name(reason)} (${count(reason)})`);
-    // A list that somebody has open is left alone.
-    if (document.activeElement !== select) {
-      if (select.options.length !== wanted.length) {
-        select.replaceChildren(...wanted.map(() => make("option")));
-      }
-      wanted.forEach((reason, at) => {
-        select.options[at].value = reason;
-        say(select.options[at], texts[at]);
-      });
-      select.value = chosen;
-    }
-    const jobs = status.waiting_jobs.filter((job) => !chosen || job.reason === chosen).slice(0, 200);
-    $("waiting-none").hidden = jobs.length > 0;
-    $("waiting-region").hidden = jobs.length === 0;
-    const create = () => make("tr", {}, make("th", { scope: "row" }), make("td"), make("td"), make("td"));
-    const key = ({ job }) => job;
-    keepRows($("waiting").tBodies[0], jobs, key, create, (row, { job, port, reason, detail }) => {
-      [job, port, REASONS[reason] ?? reason, detail].forEach((text, at) => say(row.cells[at], text));
     });
   },
 };

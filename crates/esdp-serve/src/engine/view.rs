@@ -7,7 +7,7 @@ use super::follower::Followed;
 use super::why::reason_name;
 use crate::wire::ClusterWire;
 use esdp::live::{AdviceWorth, ChannelBelief, EventCounts, HeldJob, Live, Mode, ServerBelief, Verdict};
-use esdp::model::{Amount, Amounts, Capacity, ChannelId, Cluster, ServerId};
+use esdp::model::{Amount, Amounts, Capacity, ChannelId, Cluster, PortId, ServerId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +29,8 @@ pub struct Overview {
     pub waiting: BTreeMap<String, u64>,
     /// The first of them.
     pub waiting_jobs: Vec<JobRow>,
+    /// Jobs that wait, by port.
+    pub queues: BTreeMap<String, u64>,
     /// How many jobs run.
     pub running: u64,
     /// Of the tasks started lately: those that were exploration, and all.
@@ -143,6 +145,7 @@ impl Overview {
             devices: Vec::new(),
             waiting: BTreeMap::new(),
             waiting_jobs: Vec::new(),
+            queues: BTreeMap::new(),
             running: 0,
             exploration: (0, 0),
             max_exploration: None,
@@ -170,6 +173,9 @@ impl Overview {
             JobRow { job: held.job, port: held.port, reason, detail: held.detail }
         };
         self.waiting_jobs = live.held().take(MOST_JOBS).map(row).collect();
+        let ports = live.scheduler().cluster().ports().iter().enumerate();
+        let queue = |index| live.book().waiting(PortId::at(index)).len() as u64;
+        self.queues = ports.map(|(index, port)| (port.clone(), queue(index))).collect();
         self.running = live.book().starts().filter(|(_, started)| !started.over).count() as u64;
         self.exploration = live.exploration();
         self.max_exploration = live.most_exploration();

@@ -6,7 +6,7 @@ use super::reading::{limit, tagged};
 use super::{App, Name, body, named, query};
 use crate::actor::Actor;
 use crate::engine::{Command, Followed, amendment};
-use crate::wire::{ApiError, JobPatch, JobView, JobsWire, cursor, tag, wrong_cursor};
+use crate::wire::{ApiError, Code, JobPatch, JobView, JobsWire, cursor, tag, wrong_cursor};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Request, Uri};
@@ -21,7 +21,7 @@ type Answered = Result<Response, ApiError>;
 /// `GET /v1/jobs`.
 pub(super) async fn list(State(app): Shared, uri: Uri) -> Answered {
     let given = |key: &str| query(&uri, key).filter(|value| !value.is_empty());
-    let state = given("state").map(|state| match state.as_str() {
+    let state = query(&uri, "state").map(|state| match state.as_str() {
         "waiting" => Ok(JobState::Waiting),
         "running" => Ok(JobState::Running),
         "over" => Ok(JobState::Over),
@@ -33,9 +33,9 @@ pub(super) async fn list(State(app): Shared, uri: Uri) -> Answered {
         server: given("server"),
         name: given("name"),
     };
-    let after = given("cursor").map(|text| cursor(&text)).transpose()?;
+    let after = query(&uri, "cursor").map(|text| cursor(&text)).transpose()?;
     if after.is_some_and(|after| !which.has_order_of(after)) {
-        return Err(wrong_cursor());
+        return Err(ApiError { code: Code::Conflict, ..wrong_cursor() });
     }
     let limit = limit(&uri, 100)? as usize;
     let look = move |followed: &mut Followed| {

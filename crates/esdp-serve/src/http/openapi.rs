@@ -198,7 +198,7 @@ const PATHS: &[Operation] = &[
             ("cursor", "query", "Cursor"),
         ],
         answer: "Jobs",
-        errors: &[Code::InvalidValue],
+        errors: &[Code::Conflict, Code::InvalidValue],
         ..READ
     },
     Operation {

@@ -35,6 +35,7 @@ const SCRIPT: &str = concat!(
     include_str!("../dashboard/overview.js"),
     include_str!("../dashboard/decisions.js"),
     include_str!("../dashboard/detail.js"),
+    include_str!("../dashboard/jobs.js"),
     include_str!("../dashboard/main.js"),
 );
 

@@ -192,7 +192,7 @@ pub fn wrong_cursor() -> ApiError {
     ApiError::value("cursor", "the cursor was rejected", "`next` of an answer to the same search")
 }
 
-/// `PATCH /v1/jobs/{job}`, a JSON merge patch: what is left out stays, `null` is as if it had never been said.
+/// `PATCH /v1/jobs/{job}`, a JSON merge patch: what is left out stays, `null` takes away what was said.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobPatch {
