@@ -158,7 +158,7 @@ fn serve(
     };
     let mut driven = None;
     let opened = runtime.block_on(async {
-        let listening = doors::open(&settings.listen, !settings.allow_uid.is_empty()).await?;
+        let mut listening = doors::open(&settings.listen, !settings.allow_uid.is_empty()).await?;
         // After the doors: whoever finds one taken has made no token.
         let (tokens, token) = first_token(settings)?;
         let app = Arc::new(App {
@@ -207,15 +207,12 @@ fn serve(
             }
             let _ = stop.send(true);
         });
-        http::serve(listening.doors, Arc::clone(&app), stopped).await;
+        http::serve(std::mem::take(&mut listening.doors), Arc::clone(&app), stopped).await;
         keep_uses(&app);
         Ok::<_, ServeError>(())
     });
     // Handlers hold the last ways to the engine; without them it writes its snapshot and ends.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    if let Some(path) = &settings.listen.unix {
-        doors::remove(path);
-    }
     opened?;
     let driven = driven.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
     match watcher.join() {

@@ -176,17 +176,17 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let again = args.clone();
     let reload = Box::new(move || again.settings());
     esdp_serve::run_reloading(&settings, reload, |started| {
-        let mut out = std::io::stdout();
-        // Programs that start a service read this line to learn its port.
-        let _ = writeln!(out, "listening on {}", started.url());
+        // Programs that start a service read the first line to learn its port.
+        let mut text = format!("listening on {}\n", started.url());
         if let Some(token) = &started.token {
             let link = match started.address {
                 Some(_) => format!("{}/?token={token}", started.url()),
                 None => format!("token={token}"),
             };
-            let _ = writeln!(out, "open {link}\nThis token is shown once; `esdp token create` makes others.");
+            text += &format!("open {link}\nThis token is shown once; `esdp token create` makes others.\n");
         }
-        let _ = out.flush();
+        let mut out = std::io::stdout();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     })?;
     Ok(())
 }

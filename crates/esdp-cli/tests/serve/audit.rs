@@ -31,7 +31,7 @@ fn who_changed_a_server_between_two_times_and_from_where() {
     as_(&alice, "r3").ok("POST", "/v1/servers/n0/drain", "");
     as_(&ops, "r4").ok("POST", "/v1/servers/n0/drain", "");
     as_(&ops, "r5").ok("POST", "/v1/servers/n2/drain", "");
-    as_(&alice, "evil\u{7f} id").ok("PATCH", "/v1/servers/n0", r#"{"capacity":{"gpu":4}}"#);
+    as_(&alice, "evil id=1").ok("PATCH", "/v1/servers/n0", r#"{"capacity":{"gpu":4}}"#);
     let report = json!({"port": "train", "server": "n0", "rate": 1.0, "id": "x"});
     as_(&ci, "r7").post("/v1/observations", &report);
     as_(&ci, "r8").post("/v1/observations", &report);
@@ -58,7 +58,7 @@ fn who_changed_a_server_between_two_times_and_from_where() {
     ];
     assert_eq!(said, expected, "{found:?}");
     assert_eq!(found.last().unwrap()["request"], "r3");
-    assert!(found.iter().all(|row| !row["request"].as_str().unwrap().contains('\u{7f}')), "{found:?}");
+    assert!(found.iter().all(|row| !row["request"].as_str().unwrap().contains(' ')), "{found:?}");
     assert_eq!(rows(&mut reader, "actor=token:alice&limit=1")[0]["action"], "cluster");
     let everything = rows(&mut reader, "limit=1000");
     let actions: Vec<&str> = everything.iter().map(|row| row["action"].as_str().unwrap()).collect();

@@ -59,6 +59,7 @@ fn settings_are_read_anew_and_mistakes_change_nothing() {
     assert!(text.contains("ERROR") && text.contains("allow_host"), "{text}");
     assert_eq!((named("esdp.example.org"), client.get("/v1/status")["mode"].clone()), (200, json!("place")));
 
+    fs::write(&config, "mode = 'place'").unwrap();
     let late = output(&["token", "create", "late", "--role", "reader"], &data).trim().to_owned();
     send(&service, "HUP");
     until(&log, "tokens=2");
