@@ -138,9 +138,6 @@ fn serve(
     let (engine, thread) =
         Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
     tracing::info!(millis = started.elapsed().as_millis() as u64, data = data(), "state loaded");
-    if lock.begin() {
-        tracing::info!("the last run was killed, or the power failed; what was answered is there");
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
     let (stop, stopped) = watch::channel(false);
@@ -186,6 +183,9 @@ fn serve(
         tracing::info!(address = started.url(), socket = ?started.socket, mode = ?settings.mode,
             policy = settings.policy.name(), tls = started.tls, "listening");
         app.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+        if lock.begin() {
+            tracing::info!("the last run was killed, or the power failed; what was answered is there");
+        }
         // Before anybody is told that we are there, so that no signal comes too early.
         let signals = Signals::listen().map_err(io_error("signals"))?;
         ready(&started);
