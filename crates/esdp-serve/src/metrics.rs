@@ -231,6 +231,18 @@ pub fn state(overview: &Overview, channels: &[ChannelRow], servers: &[ServerRow]
     page.family("esdp_advice_gain_bound", "gauge", "The ends of its 95 % interval.");
     page.sample("esdp_advice_gain_bound", &[("bound", "low")], overview.advice.interval.0);
     page.sample("esdp_advice_gain_bound", &[("bound", "high")], overview.advice.interval.1);
+    page.one(
+        "esdp_outcomes_aside",
+        "gauge",
+        "Outcomes that are doubted and wait for an operator.",
+        overview.set_aside as f64,
+    );
+    page.one(
+        "esdp_outcomes_aside_total",
+        "counter",
+        "Outcomes that were set aside.",
+        overview.set_aside_total as f64,
+    );
     page.family("esdp_channel_speed", "gauge", "Estimated speed by port and server, in the port's unit.");
     for row in channels {
         page.sample(

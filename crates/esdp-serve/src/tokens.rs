@@ -33,8 +33,10 @@ const LOOK: Duration = Duration::from_secs(1);
 pub enum Role {
     /// Reads everything.
     Reader,
-    /// Also reports outcomes.
+    /// Also reports outcomes of what was started here.
     Reporter,
+    /// Also reports outcomes of what others have started: a port, a server and an id, which nothing confirms.
+    Observer,
     /// Everything.
     Operator,
 }

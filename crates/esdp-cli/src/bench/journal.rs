@@ -175,7 +175,7 @@ impl Player {
             if self.made - self.started < QUEUE {
                 self.made += 1;
                 let id = format!("{}-{}", port.name, self.made);
-                jobs.push(JobWire { id, port: port.name.clone(), weight: None });
+                jobs.push(JobWire { id, port: port.name.clone(), ..JobWire::default() });
             }
         }
         self.events += 2 + jobs.len() as u64 + ended.len() as u64;

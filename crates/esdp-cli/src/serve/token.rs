@@ -59,8 +59,10 @@ struct Data {
 enum RoleName {
     /// Read everything
     Reader,
-    /// Also report outcomes
+    /// Also report outcomes of what the service has started
     Reporter,
+    /// Also report outcomes of what others have started
+    Observer,
     /// Everything
     Operator,
 }
@@ -70,6 +72,7 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
         Action::Create { name, role, ports, expires, data } => {
             let role = match role {
                 Some(RoleName::Reader) => Role::Reader,
+                Some(RoleName::Observer) => Role::Observer,
                 Some(RoleName::Operator) => Role::Operator,
                 Some(RoleName::Reporter) | None => Role::Reporter,
             };

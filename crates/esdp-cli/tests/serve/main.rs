@@ -11,6 +11,7 @@ mod deploy;
 mod example;
 mod faults;
 mod hostile;
+mod jobs;
 mod load;
 mod model;
 mod moved;

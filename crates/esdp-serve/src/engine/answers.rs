@@ -109,7 +109,7 @@ pub fn answered_starts(answer: &str) -> Result<Vec<DecidedStart>, String> {
     for PlacementWire { job, group, server, count, ticket } in answered.placements {
         let ticket = ticket.parse::<TicketName>().map_err(|error| error.message)?.ticket;
         if starts.last().is_none_or(|last| last.ticket != ticket) {
-            starts.push(DecidedStart { ticket, job, tasks: Vec::new() });
+            starts.push(DecidedStart { ticket, job, tasks: Vec::new(), pace: 0 });
         }
         let tasks = DecidedTasks { group, server, count, exploration: false };
         starts.last_mut().expect("there is one").tasks.push(tasks);

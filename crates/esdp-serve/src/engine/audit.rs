@@ -36,8 +36,14 @@ impl Noted {
             Command::Trainer { job, .. } => routine("trainer-status", job),
             Command::Starts(starts) => plain("starts", starts.list.first().map_or("", |start| &start.ticket)),
             Command::EndJob(job) => plain("end-job", job),
+            Command::AmendJob(job, ..) => plain("job", job),
             Command::Merge { .. } => plain("state", ""),
             Command::Reset { port, .. } => plain("reset", port.as_deref().unwrap_or_default()),
+            Command::Settle { id, accept } => {
+                let action = if *accept { "accept-outcome" } else { "drop-outcome" };
+                plain(action, &id.to_string())
+            }
+            Command::ForgetSource(source) => plain("forget-source", source),
             Command::Drain { drained: true, .. } => plain("drain", ""),
             Command::Drain { drained: false, .. } => plain("undrain", ""),
             Command::Forget(_) => plain("forget", ""),

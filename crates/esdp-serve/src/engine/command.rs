@@ -3,7 +3,7 @@
 use super::Follower;
 use crate::actor::Actor;
 use crate::wire::{
-    ApiError, Code, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
+    ApiError, Code, JobPatch, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
 };
 use esdp::live::Mode;
 use esdp::model::ClusterDescription;
@@ -34,6 +34,8 @@ pub enum Command {
     },
     /// A job is over.
     EndJob(String),
+    /// What is said of a job that waits changes, if it is as the caller thinks it is.
+    AmendJob(String, JobPatch, Precondition),
     /// Adds a state.
     Merge {
         /// The state.
@@ -48,6 +50,15 @@ pub enum Command {
         /// Of a server.
         server: Option<String>,
     },
+    /// What becomes of an outcome that was set aside.
+    Settle {
+        /// Its number.
+        id: u64,
+        /// Whether it is learned.
+        accept: bool,
+    },
+    /// What a source has reported is forgotten.
+    ForgetSource(String),
     /// A server takes nothing new, or does again.
     Drain {
         /// The server.

@@ -7,6 +7,7 @@ use crate::wire::ApiError;
 use esdp::live::{Decided, DecidedStart, EVENT_VERSION, Effect, Event, Live, Mode};
 use esdp::model::{Cluster, ClusterDescription};
 use esdp::policy::Policy;
+use esdp::scheduler::Objective;
 use std::sync::Arc;
 
 /// The fewest events between two digests of the whole book.
@@ -108,7 +109,8 @@ impl Core {
         let Some(live) = &self.live else { return };
         let fresh = live.counts().events <= 1;
         if fresh || (live.mode(), live.most_exploration()) != (mode, most_exploration) {
-            let _ = self.apply(Event::Directed { mode, most_exploration });
+            let _ =
+                self.apply(Event::Directed { mode, most_exploration, objective: Some(Objective::Relative) });
         }
     }
 

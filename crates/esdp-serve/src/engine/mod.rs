@@ -13,6 +13,7 @@
 //! service ends, to find out at its next start.
 
 pub(crate) mod answers;
+mod aside;
 mod audit;
 mod client;
 mod command;
@@ -27,16 +28,20 @@ mod trainer;
 mod view;
 mod why;
 
+pub use aside::{AsideRow, aside_rows};
 pub use audit::audit;
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker};
 pub use follower::{Followed, Follower};
+pub use manage::amendment;
 pub use recover::{JournalReplayError, Recovered, Verified, recover, replay};
 pub use slot::{last_slots, slot_row};
 pub use view::{
     ChannelRow, DeviceUse, JobRow, Overview, ServerRow, View, WhichChannels, channel_rows, server_rows,
 };
+
+pub(crate) use why::reason_name;
 
 use crate::actor::Actor;
 use crate::feed::{Feed, News};
@@ -251,9 +256,12 @@ impl Engine {
             Command::Starts(starts) => self.answer_starts(&starts),
             Command::Observe(observations) => self.observe(&observations),
             Command::Trainer { job, status } => self.trainer(&job, &status),
+            Command::AmendJob(job, patch, holds) => self.amend(&job, &patch, &holds),
             Command::EndJob(job) => self.end_job(&job),
             Command::Merge { state, share } => self.merge(state, share),
             Command::Reset { port, server } => self.reset(port, server),
+            Command::Settle { id, accept } => self.settle(id, accept),
+            Command::ForgetSource(source) => self.forget_source(source),
             Command::Drain { server, drained } => self.drain(&server, drained),
             Command::Forget(server) => self.forget(&server),
             Command::Direct { mode, most_exploration } => {

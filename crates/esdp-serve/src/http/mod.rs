@@ -6,6 +6,7 @@ mod body;
 mod cluster;
 mod gate;
 mod guard;
+mod jobs;
 mod openapi;
 mod origin;
 mod prioritize;

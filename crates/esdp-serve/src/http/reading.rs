@@ -8,7 +8,7 @@ use super::answer::value;
 use super::{App, Name, named, query};
 use crate::actor::Actor;
 use crate::engine::{ChannelRow, Followed, Overview, ServerRow, WhichChannels, channel_rows, server_rows};
-use crate::engine::{last_slots as slots, slot_row};
+use crate::engine::{aside_rows, last_slots as slots, slot_row};
 use crate::wire::{ApiError, ClusterWire, Code};
 use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
@@ -24,8 +24,8 @@ use tokio::sync::{Mutex, Semaphore};
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, ApiError>;
 
-/// The most slots that are listed.
-const MOST_SLOTS: u32 = 500;
+/// The most slots or jobs that are listed at a time.
+const MOST_LISTED: u32 = 500;
 
 /// Long texts.
 #[derive(Debug)]
@@ -140,6 +140,17 @@ pub(super) async fn servers(State(app): Shared) -> Answered {
     Ok(json_text(app.texts.servers.get(&app, take, |body| written(&body)).await?))
 }
 
+/// `GET /v1/outcomes/aside`.
+pub(super) async fn aside(State(app): Shared, uri: Uri) -> Answered {
+    let port = query(&uri, "port");
+    let take = move |followed: &mut Followed| {
+        let rows = followed.live().map_or_else(|_| Vec::new(), |live| aside_rows(live, port.as_deref()));
+        let total = followed.live().map_or(0, |live| live.set_aside_count());
+        json!({ "outcomes": rows, "slot": followed.slot(), "total": total })
+    };
+    Ok(value(&app.engine.follower().ask(take).await?))
+}
+
 /// `GET /v1/state`.
 pub(super) async fn state(State(app): Shared) -> Answered {
     let take = |followed: &mut Followed| followed.live().map(|live| live.scheduler().checkpoint());
@@ -233,13 +244,17 @@ pub(super) async fn slot(State(app): Shared, slot: Name) -> Answered {
     Ok(value(&app.engine.follower().ask(move |followed| slot_row(followed, number)).await??))
 }
 
+/// How many are listed at most.
+pub(super) fn limit(uri: &Uri, default: u32) -> Result<u32, ApiError> {
+    let Some(limit) = query(uri, "limit") else { return Ok(default) };
+    let accepted = format!("a whole number from 1 to {MOST_LISTED}");
+    let limit = limit.parse().ok().filter(|limit| (1..=MOST_LISTED).contains(limit));
+    limit.ok_or_else(|| ApiError::value("limit", "the limit was rejected", accepted))
+}
+
 /// `GET /v1/slots`.
 pub(super) async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
-    let limit = query(&uri, "limit").map_or(Ok(20), |limit| {
-        limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit)
-    });
-    let accepted = format!("a whole number from 1 to {MOST_SLOTS}");
-    let limit = limit.map_err(|_| ApiError::value("limit", "the limit was rejected", accepted))?;
+    let limit = limit(&uri, 20)?;
     Ok(value(&app.engine.follower().ask(move |followed| slots(followed, limit)).await??))
 }
 

@@ -1,9 +1,11 @@
 //! What comes in and what goes out, all of it by name.
 
 use super::judge::Doubt;
+use super::queue::DecidedQueue;
+use super::traits::{JobTraits, TraitError};
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
 use crate::policy::Certificate;
-use crate::scheduler::{Checkpoint, RestoreError, TicketError};
+use crate::scheduler::{Checkpoint, Objective, RestoreError, TicketError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -33,6 +35,18 @@ pub enum Event {
         /// as much as its first job.
         #[serde(default = "one")]
         weight: f64,
+    },
+    /// What is said of a job that waits changes; what is left out stays.
+    Amended {
+        /// The job.
+        job: String,
+        /// How urgent it is, above 0. It takes its place among the jobs of its port as if it had been
+        /// submitted so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weight: Option<f64>,
+        /// What is said besides, all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        traits: Option<JobTraits>,
     },
     /// A job is not wanted any more, whether it waits or runs.
     Cancelled {
@@ -172,6 +186,9 @@ pub enum Event {
         /// none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         most_exploration: Option<f64>,
+        /// What a slot maximises; what it did before if none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        objective: Option<Objective>,
     },
     /// Others have placed a task of a job, whether it waits here or is unknown: it waits here no more, and
     /// the place is compared with the advice for the job, if there was any.
@@ -209,6 +226,9 @@ pub struct Decided {
     /// What is proved of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+    /// What was decided by the rule for queues; none for the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<DecidedQueue>,
     /// The build that decided, [`BUILD`](crate::model::BUILD); for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
@@ -223,6 +243,14 @@ pub struct DecidedStart {
     pub job: String,
     /// Its tasks, in order.
     pub tasks: Vec<DecidedTasks>,
+    /// How fast it is expected to run, relative to the mean speed of its port with all of its tasks, in
+    /// thousandths; 0 if that is not known.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub pace: u32,
+}
+
+fn is_unknown(pace: &u32) -> bool {
+    *pace == 0
 }
 
 /// Tasks of a group on a server.
@@ -418,6 +446,12 @@ pub enum EventError {
         /// The server.
         server: String,
     },
+    /// Only what waits can be amended.
+    #[error("job `{0}` runs; only a job that waits can be changed")]
+    Runs(String),
+    /// Traits of a job that are out of range.
+    #[error(transparent)]
+    Traits(#[from] TraitError),
     /// A number that is out of range.
     #[error("`{key}` is {value}, expected {accepted}")]
     Number {
@@ -475,6 +509,6 @@ pub struct Entry {
     pub event: Event,
 }
 
-fn one() -> f64 {
+pub(super) fn one() -> f64 {
     1.0
 }

@@ -31,7 +31,10 @@
 //! | `advice.rs` | what the cluster did, beside what it was advised to do |
 //! | `exploration.rs` | how much of what was started lately was exploration |
 //! | `servers.rs` | which server is fast, which is slow |
+//! | `queue.rs` | the rule for queues by name |
 //! | `queries.rs` | what is known: jobs, starts, counts |
+//! | `listing.rs` | jobs one can find: by name, or page after page |
+//! | `traits.rs` | what is said of a job besides its port |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
 //! | `digest.rs` | the state as two numbers |
@@ -47,15 +50,18 @@ mod explain;
 mod exploration;
 mod jobs;
 mod judge;
+mod listing;
 mod memory;
 mod moved;
 mod names;
 mod outcome;
 mod queries;
+mod queue;
 mod servers;
 mod slots;
 mod snapshot;
 mod speeds;
+mod traits;
 
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
@@ -66,16 +72,21 @@ pub use event::{
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};
+pub use listing::{FoundJob, JobCursor, JobPage, JobState, LOOKED_AT, QueuePlace, WhichJobs};
 pub use memory::REMEMBERED_NAMES;
+pub use queue::{DecidedQueue, Standing};
 pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
+pub use traits::{
+    ExpectedLength, Feature, JobTraits, LONGEST_FEATURE, LONGEST_TENANT, MOST_FEATURES, TraitError,
+};
 
 use crate::model::{
-    Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, ServerId, Slot,
+    Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, PortId, ServerId, Slot,
 };
 use crate::policy::{Certificate, Policy};
-use crate::scheduler::{Book, Scheduler, TicketError};
+use crate::scheduler::{Book, Objective, QueueState, Scheduler, TicketError};
 use advice::Advice;
 use ended::Ended;
 use exploration::Explored;
@@ -120,6 +131,9 @@ pub struct Live {
     /// Jobs that have ended while outcomes were open.
     ended: Ended,
     last: LastSlot,
+    /// What a slot maximises; the default if nobody has said.
+    objective: Option<Objective>,
+    queue: QueueState,
     /// A buffer; no part of the state.
     room: Capacity,
 }
@@ -135,20 +149,29 @@ struct LastSlot {
     certificate: Option<Certificate>,
     /// The last slot of which a decision was booked.
     decided: Slot,
+    /// Ports of which a job waited for a faster server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held: Vec<PortId>,
 }
 
 impl LastSlot {
     /// Nothing was started or is known of the last slot.
     fn new(free: &Capacity, decided: Slot) -> Self {
-        Self { left: free.clone(), closed: Vec::new(), certificate: None, decided }
+        Self { left: free.clone(), closed: Vec::new(), certificate: None, decided, held: Vec::new() }
     }
 }
 
 /// A job by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Job {
     name: String,
     port: String,
+    /// While it waits, its weight in the book, by which it is found there.
+    #[serde(skip, default = "event::one")]
+    weight: f64,
+    /// None of most jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traits: Option<Box<JobTraits>>,
 }
 
 /// How many events there were, and what became of them.
@@ -200,6 +223,8 @@ impl Live {
             explored: Explored::default(),
             advice: Advice::default(),
             ended: Ended::default(),
+            objective: None,
+            queue: QueueState::default(),
             room: Capacity::default(),
         };
         live.scale_ports();
@@ -230,6 +255,7 @@ impl Live {
         match event {
             Event::Described { cluster } => self.change(cluster, effects),
             Event::Submitted { job, port, weight } => self.submit(job, port, *weight, effects),
+            Event::Amended { job, weight, traits } => self.amend(job, *weight, traits.as_ref(), effects),
             Event::Cancelled { job } => self.cancel(job, effects),
             Event::SlotDue { slot, free, closed, work: _ } => self.begin_slot(*slot, free, closed),
             Event::Decided(decided) => self.book_decision(decided, effects),
@@ -264,7 +290,11 @@ impl Live {
                 Ok(())
             }
             Event::Expired { before } => self.expire(*before, effects),
-            Event::Directed { mode, most_exploration } => self.direct(*mode, *most_exploration),
+            Event::Directed { mode, most_exploration, objective } => {
+                self.direct(*mode, *most_exploration)?;
+                self.objective = objective.or(self.objective);
+                Ok(())
+            }
             Event::Placed { job, port, group, server } => self.placed_elsewhere(job, (port, group, server)),
             Event::Merged { state, share } => {
                 if !(*share > 0.0 && *share <= 1.0) {
@@ -312,6 +342,7 @@ impl Live {
         for job in moved.dropped {
             self.lost(job, PORT_LEFT, effects);
         }
+        self.queue.change(&change.remap, cluster.ports().len());
         self.scheduler.change(Arc::clone(&cluster));
         self.names = Names::of(&cluster);
         self.last = LastSlot::new(self.book.free(), self.last.decided);

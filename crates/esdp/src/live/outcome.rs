@@ -21,7 +21,7 @@ impl Live {
                     let exponent = old.exponent.map_or(0, |exponent| exponent + up);
                     self.scales.insert(
                         port.name.clone(),
-                        SpeedScale { reference, exponent: Some(exponent), unit: 1.0 },
+                        SpeedScale { reference, exponent: Some(exponent), unit: 1.0, is_own: false },
                     );
                     self.scheduler.rescale(PortId::at(index), libm::ldexp(ratio, -up));
                 }

@@ -5,7 +5,7 @@ use super::{LastSlot, Live};
 use crate::model::{
     Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PortId, ServerId, Slot, Ticket,
 };
-use crate::scheduler::{PlacedJob, SlotInput, Started};
+use crate::scheduler::{BookedStart, Objective, PlacedJob, SlotInput, Started};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -22,8 +22,9 @@ impl Live {
             .map(|(server, amounts)| Ok((self.names.server(server)?, amounts)))
             .collect::<Result<_, EventError>>()?;
         self.scheduler.begin(slot).map_err(|error| EventError::Schedule(error.to_string()))?;
-        let LastSlot { left, closed: shut, certificate, decided: _ } = &mut self.last;
+        let LastSlot { left, closed: shut, certificate, decided: _, held } = &mut self.last;
         *certificate = None;
+        held.clear();
         shut.clear();
         shut.extend(closed.iter().chain(&self.drained).filter_map(|name| self.names.server(name).ok()));
         shut.sort_unstable();
@@ -58,25 +59,44 @@ impl Live {
         let exploit = self.explored.reaches(self.most_exploration);
         self.scheduler.limit_exploration(exploit);
         let LastSlot { left, closed, .. } = &self.last;
-        let input = SlotInput { arrivals: &arrivals, free: Some(left), closed, weights: &weights, work };
-        let decision = self.scheduler.choose(&input);
-        let decision = decision.map_err(|error| EventError::Schedule(error.to_string()))?.clone();
+        let input =
+            SlotInput { arrivals: &arrivals, free: Some(left), closed, weights: &weights, barred: &[], work };
+        let chosen = match self.objective() {
+            Objective::Sum => self.scheduler.choose(&input).map(|decision| (decision, None)),
+            Objective::Relative => {
+                let reserves = self.mode == Mode::Place;
+                let chosen = self.scheduler.choose_from_queue(&self.queue, &self.book, &input, reserves);
+                chosen.map(|(decision, facts)| (decision, Some(facts)))
+            }
+        };
+        let (decision, facts) = chosen.map_err(|error| EventError::Schedule(error.to_string()))?;
+        let decision = decision.clone();
         let mut starts = Vec::new();
         let mut taken = vec![0; cluster.ports().len()];
-        for placed in decision.jobs(&cluster) {
-            let place = &mut taken[placed.port.index()];
-            let job = self.book.waiting(placed.port).nth(*place).expect("no more jobs start than wait");
-            *place += 1;
+        let paces = facts.iter().flat_map(|facts| facts.paces.iter().copied()).chain(std::iter::repeat(0));
+        for (placed, pace) in decision.jobs(&cluster).into_iter().zip(paces) {
+            let job = match decision.first().filter(|_| starts.is_empty()) {
+                Some(first) => first,
+                None => {
+                    let place = &mut taken[placed.port.index()];
+                    let mut others =
+                        self.book.waiting(placed.port).filter(|job| Some(job.job) != decision.first());
+                    let job = others.nth(*place).expect("no more jobs start than wait").job;
+                    *place += 1;
+                    job
+                }
+            };
             let ticket = Ticket(self.book.next_ticket().0 + starts.len() as u64);
-            let job = self.jobs.get(&job.job).map_or_else(String::new, |job| job.name.clone());
+            let job = self.jobs.get(&job).map_or_else(String::new, |job| job.name.clone());
             let tasks = self.tasks_of(&cluster, &placed.channels, exploit);
-            starts.push(DecidedStart { ticket, job, tasks });
+            starts.push(DecidedStart { ticket, job, tasks, pace });
         }
         // What is not a number cannot be written as JSON.
         let certificate = decision.certificate().copied();
         let certificate = certificate.filter(|proved| proved.value.is_finite() && proved.bound.is_finite());
         let (key, build) = (String::new(), crate::model::BUILD.to_owned());
-        Ok(Some(Decided { slot, key, starts, certificate, build }))
+        let queue = facts.map(|facts| self.named(&facts));
+        Ok(Some(Decided { slot, key, starts, certificate, queue, build }))
     }
 
     /// Comes to a slot, decides it and books the decision, for those who keep no journal; what follows from
@@ -124,7 +144,7 @@ impl Live {
             }
         }
         let (key, certificate, build) = (String::new(), None, String::new());
-        self.book_decision(&Decided { slot, key, starts, certificate, build }, &mut effects)?;
+        self.book_decision(&Decided { slot, key, starts, certificate, queue: None, build }, &mut effects)?;
         Ok(effects)
     }
 
@@ -161,6 +181,7 @@ impl Live {
         let placed = self.placed(&cluster, decided, &mut room);
         self.room = room;
         let placed = placed.map_err(wrong)?;
+        let facts = self.facts(decided).map_err(wrong)?;
         if self.directed {
             let tasks = || decided.starts.iter().flat_map(|start| &start.tasks);
             let exploring = tasks().filter(|tasks| tasks.exploration).map(|tasks| tasks.count).sum();
@@ -172,6 +193,7 @@ impl Live {
         self.last.decided = slot;
         self.last.certificate = certificate;
         effects.push(Effect::Decided { slot, certificate });
+        let mut booked = Vec::with_capacity(placed.len());
         for (job, placed) in placed {
             for &channel in &placed.channels {
                 let (server, used) = (cluster.channel(channel).server, cluster.request(channel));
@@ -183,6 +205,9 @@ impl Live {
             }
             let ticket = self.book.start_job(&cluster, slot, job, &placed).expect("it was seen to wait");
             self.counts.starts += 1;
+            let started = self.book.started(ticket)?;
+            let waited = slot.0.saturating_sub(started.job.submitted.0);
+            booked.push(BookedStart { job, port: placed.port, waited });
             let start = self.start_of(ticket, self.book.started(ticket)?);
             if self.mode == Mode::Advise {
                 // The job waits again at its old place, and what it would have held is free.
@@ -190,6 +215,9 @@ impl Live {
                 self.book.refuse(ticket)?;
             }
             effects.push(Effect::Started(start));
+        }
+        if let Some(facts) = facts {
+            self.book_facts(slot, facts, booked);
         }
         Ok(())
     }
@@ -203,7 +231,7 @@ impl Live {
     ) -> Result<Vec<(JobId, PlacedJob)>, String> {
         let (mut placed, mut seen) = (Vec::with_capacity(decided.starts.len()), HashSet::new());
         for (index, start) in decided.starts.iter().enumerate() {
-            let DecidedStart { ticket, job, tasks } = start;
+            let DecidedStart { ticket, job, tasks, pace: _ } = start;
             let expected = Ticket(self.book.next_ticket().0 + index as u64);
             if *ticket != expected {
                 return Err(format!("job `{job}` has {ticket}, expected {expected}"));

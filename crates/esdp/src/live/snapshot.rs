@@ -7,10 +7,10 @@ use super::judge::Judge;
 use super::memory::Memory;
 use super::names::Names;
 use super::{EventCounts, Job, LastSlot, Live, Mode, SpeedScale};
-use crate::model::{Capacity, Cluster, ClusterDescription, DescriptionError, JobId};
+use crate::model::{Capacity, Cluster, ClusterDescription, DescriptionError, JobId, PortId};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
-use crate::scheduler::{Book, Checkpoint, RestoreError, Scheduler};
+use crate::scheduler::{Book, Checkpoint, Objective, QueueState, RestoreError, Scheduler};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,10 @@ struct Snapshot<'a> {
     /// None in version 1, in which every slot that was due was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Cow<'a, LastSlot>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    objective: Option<Objective>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    queue: Cow<'a, QueueState>,
     scheduler: Checkpoint,
 }
 
@@ -97,6 +101,8 @@ impl Live {
             advice: Cow::Borrowed(&self.advice),
             ended: Cow::Borrowed(&self.ended),
             last: Some(Cow::Borrowed(&self.last)),
+            objective: self.objective,
+            queue: Cow::Borrowed(&self.queue),
             scheduler: self.scheduler.checkpoint(),
         };
         // Every channel takes some numbers of up to 20 digits; what is too much is given back.
@@ -116,7 +122,16 @@ impl Live {
         let cluster = Arc::new(saved.cluster.cluster()?);
         let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy(&cluster));
         scheduler.restore(saved.scheduler)?;
-        let (book, jobs) = (saved.book.into_owned(), saved.jobs.into_owned());
+        let (book, mut jobs) = (saved.book.into_owned(), saved.jobs.into_owned());
+        let ports = (0..cluster.ports().len()).map(PortId::at);
+        let started = book.starts().map(|(_, started)| &started.job);
+        for waiting in ports.flat_map(|port| book.waiting(port)).chain(started) {
+            if waiting.weight != 1.0
+                && let Some(job) = jobs.get_mut(&waiting.job)
+            {
+                job.weight = waiting.weight;
+            }
+        }
         let by_name = jobs.iter().map(|(&id, job)| (job.name.clone(), id)).collect();
         Ok(Self {
             names: Names::of(&cluster),
@@ -141,6 +156,8 @@ impl Live {
             explored: saved.explored,
             advice: saved.advice.into_owned(),
             ended: saved.ended.into_owned(),
+            objective: saved.objective,
+            queue: saved.queue.into_owned(),
             room: Capacity::default(),
         })
     }

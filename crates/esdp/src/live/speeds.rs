@@ -12,6 +12,11 @@
 //! are what they would have been had the scale been known from the start. The reference is 1 unless the port
 //! has one, whose exponent is then at least 0.
 //!
+//! Under the rule for queues the reference of a port without one is the first speed that is reported, and
+//! speeds relative to it are rounded to [`DIGITS`] binary digits. What is learned then does not depend on the
+//! unit, whatever it is: multiplied by any constant, all reports give the same numbers, but for the rare speed
+//! whose last digits round the other way.
+//!
 //! Where speeds have not come near 1 for long, the exponent comes down again, as exactly. When the unit in
 //! which a port's speeds are reported has changed, which [`judge`](super::judge) finds out, only `unit` does:
 //! what was learned is as true as before.
@@ -21,6 +26,9 @@ use serde::{Deserialize, Serialize};
 
 /// The scale comes down once its end is so many powers of two above all speeds.
 const FAR_FROM_END: i32 = 3;
+
+/// The binary digits of a speed relative to the first one of its port.
+const DIGITS: u32 = 30;
 
 /// The scale of a port's speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -32,6 +40,9 @@ pub struct SpeedScale {
     /// How many times larger the numbers have become since the reporters count in another unit.
     #[serde(default = "same", skip_serializing_if = "is_same")]
     pub unit: f64,
+    /// Whether the reference is the first speed that was reported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
 }
 
 fn same() -> f64 {
@@ -56,7 +67,7 @@ pub(super) enum Told {
 impl SpeedScale {
     /// Before anything was seen.
     pub(super) fn new(reference: Option<f64>) -> Self {
-        Self { reference: reference.unwrap_or(1.0), exponent: reference.map(|_| 0), unit: 1.0 }
+        Self { reference: reference.unwrap_or(1.0), exponent: reference.map(|_| 0), unit: 1.0, is_own: false }
     }
 
     /// Checks a report.
@@ -84,11 +95,17 @@ impl SpeedScale {
     }
 
     fn relative(&self, rate: f64) -> f64 {
-        rate / self.unit / self.reference
+        let relative = rate / self.unit / self.reference;
+        if self.is_own { rounded(relative) } else { relative }
     }
 
     /// A speed from 0 to 1; and what speeds seen before must be multiplied with, if the scale has grown.
-    pub(super) fn take(&mut self, rate: f64) -> (f64, Option<f64>) {
+    pub(super) fn take(&mut self, rate: f64, unit_free: bool) -> (f64, Option<f64>) {
+        let first = rate / self.unit;
+        // An absurd first speed is no reference: the ratio of others to it might not be finite.
+        if unit_free && self.exponent.is_none() && (1e-100..=1e100).contains(&first) {
+            (self.reference, self.is_own) = (first, true);
+        }
         let relative = self.relative(rate);
         if relative == 0.0 {
             return (0.0, None);
@@ -125,6 +142,16 @@ impl SpeedScale {
     }
 }
 
+/// A positive number to so many binary digits.
+fn rounded(value: f64) -> f64 {
+    let dropped = f64::MANTISSA_DIGITS - DIGITS;
+    let half = 1_u64 << (dropped - 1);
+    match value.is_normal() {
+        true => f64::from_bits((value.to_bits() + half) >> dropped << dropped),
+        false => value,
+    }
+}
+
 /// The smallest power of two that is no less than a number.
 fn exponent_of(value: f64) -> i32 {
     let (fraction, exponent) = libm::frexp(value);
@@ -136,7 +163,7 @@ mod tests {
     use super::*;
 
     fn speed(scale: &mut SpeedScale, rate: f64) -> (f64, Option<f64>) {
-        scale.take(rate)
+        scale.take(rate, false)
     }
 
     #[test]

@@ -6,7 +6,8 @@
 
 use super::{Amount, ChannelId, Cluster, ServerId, SlotView};
 
-/// What is free, cluster-wide and per server, less what was taken; nothing on servers that are closed.
+/// What is free, cluster-wide and per server, less what was taken; nothing on servers that are closed or by
+/// channels that are barred.
 #[derive(Debug, Clone, Default)]
 pub struct Room {
     /// Empty where the cluster as a whole does not limit.
@@ -15,14 +16,17 @@ pub struct Room {
     servers: Vec<Amount>,
     /// By server, whether it takes nothing; empty where none is closed.
     closed: Vec<bool>,
+    /// By channel, whether it stays out; empty where none does.
+    barred: Vec<bool>,
 }
 
 impl Room {
     /// Starts from what is free in a slot.
     pub fn reset(&mut self, view: &SlotView<'_>) {
-        let SlotView { cluster, free, closed, .. } = view;
+        let SlotView { cluster, free, closed, barred, .. } = view;
         self.fill(free.cluster().unwrap_or_default(), &[]);
         self.closed.extend_from_slice(closed);
+        self.barred.extend_from_slice(barred);
         if free.has_servers() {
             for server in (0..cluster.servers().len()).map(ServerId::at) {
                 self.servers.extend_from_slice(free.server(server).unwrap_or_default());
@@ -37,6 +41,7 @@ impl Room {
         self.servers.clear();
         self.servers.extend_from_slice(servers);
         self.closed.clear();
+        self.barred.clear();
     }
 
     /// The cluster-wide rest, if it limits.
@@ -52,7 +57,7 @@ impl Room {
     /// How often a channel fits, at most `jobs` times. Asked of every channel in every slot.
     #[inline(always)]
     pub fn copies(&self, cluster: &Cluster, channel: ChannelId, jobs: u32) -> u32 {
-        if !self.closed.is_empty() && self.is_closed(cluster, channel) {
+        if self.is_shut(cluster, channel) {
             return 0;
         }
         let request = cluster.request(channel);
@@ -62,16 +67,18 @@ impl Room {
         u32::try_from(fits).unwrap_or(u32::MAX).min(jobs)
     }
 
-    #[cold]
-    fn is_closed(&self, cluster: &Cluster, channel: ChannelId) -> bool {
-        self.closed[cluster.channel(channel).server.index()]
+    /// Whether a channel takes nothing, whatever is free.
+    #[inline(always)]
+    fn is_shut(&self, cluster: &Cluster, channel: ChannelId) -> bool {
+        (!self.closed.is_empty() && self.closed[cluster.channel(channel).server.index()])
+            || (!self.barred.is_empty() && self.barred[channel.index()])
     }
 
     /// Takes a channel's devices, or leaves everything as it was and says no.
     #[inline(always)]
     pub fn take(&mut self, cluster: &Cluster, channel: ChannelId) -> bool {
-        let is_open = self.closed.is_empty() || !self.is_closed(cluster, channel);
-        is_open && self.take_request(cluster.channel(channel).server.index(), cluster.request(channel), 1)
+        !self.is_shut(cluster, channel)
+            && self.take_request(cluster.channel(channel).server.index(), cluster.request(channel), 1)
     }
 
     /// Gives a taken channel's devices back.

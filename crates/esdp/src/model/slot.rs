@@ -64,12 +64,14 @@ pub struct SlotView<'a> {
     pub closed: &'a [bool],
     /// By port, how much its utility counts; empty where all count 1.
     pub weights: &'a [f64],
+    /// By channel, whether it stays out of this slot; empty where none does.
+    pub barred: &'a [bool],
 }
 
 impl<'a> SlotView<'a> {
     /// A slot in which no server is closed and all ports count the same.
     pub fn new(cluster: &'a Cluster, slot: Slot, arrivals: &'a Arrivals, free: &'a Capacity) -> Self {
-        Self { cluster, slot, arrivals, free, closed: &[], weights: &[] }
+        Self { cluster, slot, arrivals, free, closed: &[], weights: &[], barred: &[] }
     }
 
     /// Whether a server takes nothing new in this slot.
@@ -78,19 +80,27 @@ impl<'a> SlotView<'a> {
         self.closed.get(server.index()).copied().unwrap_or(false)
     }
 
+    /// Whether a channel stays out of this slot.
+    #[inline]
+    pub fn is_barred(&self, channel: ChannelId) -> bool {
+        self.barred.get(channel.index()).copied().unwrap_or(false)
+    }
+
     /// How much the utility of a port's jobs counts in this slot.
     #[inline]
     pub fn weight(&self, port: PortId) -> f64 {
         self.weights.get(port.index()).copied().unwrap_or(1.0)
     }
 
-    /// The channels of ports that have a job to servers that are not closed, port after port; a channel comes
-    /// once for every job of its port. These span the paper's *Omega(t)*.
+    /// The channels of ports that have a job to servers that are not closed, port after port, without those
+    /// that are barred; a channel comes once for every job of its port. These span the paper's *Omega(t)*.
     pub fn open_channels(&self) -> impl Iterator<Item = ChannelId> + use<'a> {
         let view = *self;
         (0..view.cluster.ports().len()).map(PortId::at).flat_map(move |port| {
             let channels = view.cluster.channels_of(port);
-            let open = move |channel: &ChannelId| !view.is_closed(view.cluster.channel(*channel).server);
+            let open = move |channel: &ChannelId| {
+                !view.is_closed(view.cluster.channel(*channel).server) && !view.is_barred(*channel)
+            };
             (0..view.arrivals.jobs(port)).flat_map(move |_| channels.iter().copied().filter(open))
         })
     }

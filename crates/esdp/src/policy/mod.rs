@@ -21,6 +21,7 @@ mod hauf;
 pub mod kit;
 mod lcf;
 mod lwtf;
+mod maxweight_ucb;
 mod optimistic;
 mod oracle;
 mod random;
@@ -43,6 +44,7 @@ pub use first_fit::FirstFit;
 pub use hauf::{Hauf, HaufSpec, Rank};
 pub use lcf::{Lcf, LcfSpec};
 pub use lwtf::{Lwtf, LwtfSpec};
+pub use maxweight_ucb::{Backlogged, MaxweightUcb, MaxweightUcbSpec};
 pub use optimistic::Optimistic;
 pub use oracle::{Oracle, Truth};
 pub use random::Random;
@@ -152,7 +154,19 @@ pub trait Policy: Send {
         None
     }
 
-    /// The same, to reset a channel, or to add what was seen elsewhere.
+    /// The mean net utility that it believes each channel has in a slot, by their ids, without any optimism;
+    /// not a number where it knows nothing. False if it believes nothing of any.
+    fn believed(&mut self, _slot: Slot, channels: usize, means: &mut Vec<f64>) -> bool {
+        let Some(learned) = self.learned() else { return false };
+        means.clear();
+        means.extend((0..channels).map(ChannelId::at).map(|channel| {
+            let estimate = learned.estimate(channel);
+            if estimate == 0.0 && learned.count(channel) == 0.0 { f64::NAN } else { estimate }
+        }));
+        true
+    }
+
+    /// What was [learned](Policy::learned), to reset a channel, or to add what was seen elsewhere.
     fn learned_mut(&mut self) -> Option<&mut dyn Statistics> {
         None
     }

@@ -22,7 +22,10 @@ impl Spec {
 
     /// Writes the defaults out that depend on what is given.
     fn resolve(&mut self) {
-        let Self { graph, devices, servers, gangs, seeds, .. } = self;
+        let Self { graph, devices, servers, gangs, seeds, jobs, objective, .. } = self;
+        if jobs.held {
+            objective.get_or_insert_default();
+        }
         if graph.probability.is_none() && graph.count.is_none() && graph.channels.is_none() {
             graph.probability = Some(EDGE_PROBABILITY);
         }
@@ -100,7 +103,7 @@ fn count_what_is_listed(root: &mut Value) {
 fn finish(mut spec: Spec) -> Result<Scenario, ScenarioError> {
     // What is resolved says everything by itself, in the only version there is.
     spec.version = None;
-    policies::check(&spec.policies)?;
+    policies::check(&spec.policies, spec.jobs.held)?;
     let seeds = match (&spec.seeds.list, spec.seeds.first, spec.seeds.count) {
         (Some(list), ..) => list.clone(),
         (None, first, count) => {

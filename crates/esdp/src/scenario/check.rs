@@ -10,6 +10,7 @@ use super::names::Index;
 use super::spec::{GraphTable, Spec};
 use super::{names, out, servers};
 use crate::model::Amount;
+use crate::scheduler::Objective;
 use crate::sim::{CostPer, check_luck};
 
 /// The most slots a run may have.
@@ -96,6 +97,10 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     speeds.map_err(|error| parameter("speeds.", error))?;
     spec.feedback.delay.check().map_err(|error| parameter("feedback.", error))?;
     spec.jobs.spec().check().map_err(|error| parameter("jobs.", error))?;
+    if spec.objective == Some(Objective::Relative) && !spec.jobs.held {
+        let accepted = "\"sum\", as jobs that last one slot have no queue (`jobs.held` is false)";
+        return Err(ScenarioError::value("objective", "\"relative\"", accepted));
+    }
     check_luck(spec.jobs.luck).map_err(|error| parameter("jobs.", error))?;
     if let Some(list) = &spec.jobs.list {
         check_length("jobs.list", list.len(), spec.graph.ports.count(), "port")?;

@@ -95,6 +95,7 @@ pub use spec::{
 pub use sweep::{Sweep, SweepTable, expand_range};
 
 use crate::model::Amount;
+use crate::scheduler::Objective;
 use crate::sim::{Setting, SettingError, SpeedSpec};
 use serde::Serialize;
 use toml::Value;
@@ -310,6 +311,11 @@ impl Scenario {
         self.spec.jobs.held
     }
 
+    /// What a slot maximises.
+    pub fn objective(&self) -> Objective {
+        self.spec.objective.unwrap_or(if self.spec.jobs.held { Objective::Relative } else { Objective::Sum })
+    }
+
     /// Whether a run goes on after its last slot until no job waits or runs.
     pub fn drains(&self) -> bool {
         self.spec.jobs.held && self.spec.jobs.drain
@@ -342,7 +348,9 @@ impl Scenario {
         let build = || {
             let mut setting = Setting::build(cluster, arrivals.clone(), &speeds, feedback.delay, seed)?;
             if jobs.held {
-                setting = setting.with_held_jobs(jobs.spec())?.with_luck(jobs.luck)?;
+                let objective = self.objective();
+                setting =
+                    setting.with_held_jobs(jobs.spec())?.with_objective(objective).with_luck(jobs.luck)?;
             }
             if let Some(weights) = &graph.weights {
                 setting = setting.with_weights(weights)?;

@@ -6,6 +6,7 @@ use super::policies::{self, LabelledPolicy};
 use super::servers::ServerTable;
 use super::sweep::SweepTable;
 use crate::model::{Amount, SupplyCost};
+use crate::scheduler::Objective;
 use crate::sim::{ArrivalSpec, CostPer, Delay, HeldSpec, Rates, SpeedSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,6 +49,10 @@ pub struct Spec {
         schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SLOTS, "x-unit" = "slots"))
     )]
     pub slots: u64,
+    /// What a slot maximises: `"sum"`, the paper's sum of net utilities, or `"relative"`, the rule for queues,
+    /// which needs `jobs.held`. Default: `"relative"` if `jobs.held`, else `"sum"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
     /// The policies that are compared.
     #[serde(deserialize_with = "policies::later")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = super::schema::default_policies())))]
@@ -87,6 +92,7 @@ impl Default for Spec {
             name: "custom".to_owned(),
             description: String::new(),
             slots: 2000,
+            objective: None,
             policies: policies.map(|name| LabelledPolicy::named(name).expect("a policy of ours")).to_vec(),
             seeds: SeedTable::default(),
             graph: GraphTable::default(),

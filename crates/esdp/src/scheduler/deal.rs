@@ -19,15 +19,28 @@ pub struct PlacedJob {
 }
 
 impl Decision {
-    /// The jobs that start, port after port.
+    /// The uses of all jobs but the one that goes before the others.
+    pub(super) fn rest(&self) -> Vec<ChannelId> {
+        let mut rest = self.channels().to_vec();
+        for channel in self.first_start().iter().flat_map(|(_, first)| &first.channels) {
+            if let Ok(place) = rest.binary_search(channel) {
+                rest.remove(place);
+            }
+        }
+        rest
+    }
+
+    /// The jobs that start: the one that goes before the others, if there is one, and the others port after
+    /// port.
     pub fn jobs(&self, cluster: &Cluster) -> Vec<PlacedJob> {
         let mut uses: Vec<(PortId, usize, ChannelId)> = self
-            .channels()
+            .rest()
             .iter()
             .map(|&channel| (cluster.channel(channel).port, cluster.task_group(channel), channel))
             .collect();
         uses.sort_unstable();
-        let mut placed = Vec::new();
+        let mut placed: Vec<PlacedJob> =
+            self.first_start().map(|(_, first)| first.clone()).into_iter().collect();
         for port in uses.chunk_by(|a, b| a.0 == b.0) {
             let mut fewest = FewestJobs::NONE;
             for group in port.chunk_by(|a, b| a.1 == b.1) {

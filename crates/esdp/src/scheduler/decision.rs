@@ -1,7 +1,9 @@
 //! A decision that holds: the only way out of a policy.
 
+use super::PlacedJob;
+use super::queue::FirstStart;
 use crate::model::{
-    Amount, ChannelId, Cluster, DeviceId, FewestJobs, PortId, ServerId, Slot, SlotView, TaskGroup,
+    Amount, ChannelId, Cluster, DeviceId, FewestJobs, JobId, PortId, ServerId, Slot, SlotView, TaskGroup,
 };
 use crate::policy::{Certificate, Choice};
 use thiserror::Error;
@@ -15,6 +17,8 @@ pub struct Decision {
     slot: Slot,
     pub(super) channels: Vec<ChannelId>,
     certificate: Option<Certificate>,
+    /// A job that goes before all others, with its own uses.
+    first: Option<FirstStart>,
 }
 
 /// Why a choice was rejected. Fatal: a bug in the policy.
@@ -35,6 +39,12 @@ pub enum SealError {
         channel: ChannelId,
         /// Its server.
         server: ServerId,
+    },
+    /// A channel that stays out of the slot.
+    #[error("{channel} is used, but it is barred in this slot")]
+    Barred {
+        /// The channel.
+        channel: ChannelId,
     },
     /// A channel used more often than its port has jobs.
     #[error("uses of {channel}: {used}, expected at most {jobs}, as many as {port} has jobs")]
@@ -133,7 +143,7 @@ impl Decision {
 
     /// The decision before the first slot, which is empty and therefore holds.
     pub(super) fn nothing() -> Self {
-        Self { slot: Slot(0), channels: Vec::new(), certificate: None }
+        Self { slot: Slot(0), channels: Vec::new(), certificate: None, first: None }
     }
 
     /// The same, keeping the memory.
@@ -141,6 +151,25 @@ impl Decision {
         self.slot = Slot(0);
         self.channels.clear();
         self.certificate = None;
+        self.first = None;
+    }
+
+    /// Adds a job that goes before all others. Its uses were sealed before those of the others, which were
+    /// sealed on what it leaves.
+    pub(super) fn start_first(&mut self, job: JobId, placed: PlacedJob) {
+        self.channels.extend_from_slice(&placed.channels);
+        self.channels.sort_unstable();
+        self.first = Some((job, placed));
+    }
+
+    /// The job that goes before all others, whatever its place in the queue of its port.
+    pub fn first(&self) -> Option<JobId> {
+        self.first.as_ref().map(|(job, _)| *job)
+    }
+
+    /// The job that goes before all others and its uses.
+    pub(super) fn first_start(&self) -> Option<&FirstStart> {
+        self.first.as_ref()
     }
 
     /// The slot it is for.
@@ -186,6 +215,7 @@ impl Sealer {
         decision.slot = view.slot;
         decision.channels.clone_from(&self.sorted);
         decision.certificate = choice.certificate;
+        decision.first = None;
         Ok(())
     }
 
@@ -202,6 +232,9 @@ impl Sealer {
             let server = cluster.channel(channel).server;
             if view.is_closed(server) {
                 return Err(SealError::Closed { channel, server });
+            }
+            if view.is_barred(channel) {
+                return Err(SealError::Barred { channel });
             }
             self.groups.push((cluster.task_group(channel), channel));
         }

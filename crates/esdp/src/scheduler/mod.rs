@@ -36,6 +36,7 @@ mod deal;
 mod decision;
 mod devices;
 mod learned;
+mod queue;
 pub(crate) mod text;
 
 pub use book::{
@@ -45,6 +46,9 @@ pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError,
 pub use deal::PlacedJob;
 pub use decision::{Decision, SealError};
 pub use learned::DEPARTED_CHANNELS;
+pub use queue::{
+    BookedStart, HOLD, IdleTime, LOSS, Objective, PATIENCE, QueueFacts, QueueState, Reservation,
+};
 pub use text::TextError;
 
 use crate::model::{
@@ -69,6 +73,8 @@ pub struct Scheduler {
     slot: Slot,
     /// By server, whether it is closed in the slot at hand.
     closed: Vec<bool>,
+    /// What the policy believes of every channel; a buffer.
+    speeds: Vec<f64>,
     /// What was seen of channels that are not part of the cluster now.
     departed: BTreeMap<ChannelKey, ChannelRecord>,
 }
@@ -84,6 +90,8 @@ pub struct SlotInput<'a> {
     pub closed: &'a [ServerId],
     /// How much the utility of each port's jobs counts; empty if all count 1.
     pub weights: &'a [f64],
+    /// By channel, whether it stays out of this slot; empty if none does.
+    pub barred: &'a [bool],
     /// The most work that the decision may take, in visits of a solver of some nanoseconds each; the solver's
     /// own budget if none.
     pub work: Option<u64>,
@@ -92,7 +100,7 @@ pub struct SlotInput<'a> {
 impl<'a> SlotInput<'a> {
     /// A slot in which everything is free and open and all ports count the same.
     pub fn new(arrivals: &'a Arrivals) -> Self {
-        Self { arrivals, free: None, closed: &[], weights: &[], work: None }
+        Self { arrivals, free: None, closed: &[], weights: &[], barred: &[], work: None }
     }
 }
 
@@ -132,6 +140,14 @@ pub enum ScheduleError {
         /// The weights found.
         found: Vec<f64>,
         /// The number of ports.
+        expected: usize,
+    },
+    /// The barred channels are not listed one by one. Fatal: the caller's data is wrong.
+    #[error("{found} channels are said to be barred or not, expected {expected}, or none")]
+    Barred {
+        /// The channels listed.
+        found: usize,
+        /// The number of channels.
         expected: usize,
     },
     /// The policy gave no answer. Retryable when its cause is.
@@ -191,7 +207,7 @@ impl Scheduler {
     /// A scheduler before its first slot.
     pub fn new(cluster: Arc<Cluster>, policy: Box<dyn Policy>) -> Self {
         let (choice, sealer) = (Choice::default(), Sealer::default());
-        let (closed, departed) = (Vec::new(), BTreeMap::new());
+        let (closed, speeds, departed) = (Vec::new(), Vec::new(), BTreeMap::new());
         Self {
             cluster,
             policy,
@@ -200,6 +216,7 @@ impl Scheduler {
             decision: Decision::nothing(),
             slot: Slot(0),
             closed,
+            speeds,
             departed,
         }
     }
@@ -277,7 +294,7 @@ impl Scheduler {
 
     /// Whether an input fits the cluster.
     fn check(&self, input: &SlotInput<'_>) -> Result<(), ScheduleError> {
-        let &SlotInput { arrivals, free, closed, weights, work: _ } = input;
+        let &SlotInput { arrivals, free, closed, weights, barred, work: _ } = input;
         let cluster = &*self.cluster;
         let servers = cluster.servers().len();
         if let Some(&server) = closed.iter().find(|server| server.index() >= servers) {
@@ -291,6 +308,10 @@ impl Scheduler {
         if !weights.is_empty() && (weights.len() != expected || !weights.iter().all(positive)) {
             return Err(ScheduleError::Weights { found: weights.to_vec(), expected });
         }
+        let (found, expected) = (barred.len(), cluster.channels().len());
+        if !barred.is_empty() && found != expected {
+            return Err(ScheduleError::Barred { found, expected });
+        }
         if let Some(free) = free {
             free.check(cluster.devices().len(), servers)?;
         }
@@ -298,15 +319,11 @@ impl Scheduler {
     }
 
     fn choose_for(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<(), ScheduleError> {
-        let &SlotInput { arrivals, free, closed, weights, work } = input;
-        self.closed.clear();
-        if !closed.is_empty() {
-            self.closed.resize(self.cluster.servers().len(), false);
-            closed.iter().for_each(|server| self.closed[server.index()] = true);
-        }
+        let &SlotInput { arrivals, free, closed, weights, barred, work } = input;
+        self.close(closed);
         let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
         let free = free.unwrap_or(cluster.capacity());
-        let view = SlotView { cluster, slot, arrivals, free, closed, weights };
+        let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
         policy.limit_work(work);
         if let Err(cause) = policy.decide(&view, choice) {
             return Err(ScheduleError::Policy { policy: policy.name().to_owned(), slot, cause });
@@ -315,6 +332,26 @@ impl Scheduler {
             return Err(ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause });
         }
         Ok(())
+    }
+
+    /// Seals a choice that is not the policy's.
+    fn seal_for(&mut self, slot: Slot, input: &SlotInput<'_>, choice: &Choice) -> Result<(), ScheduleError> {
+        let &SlotInput { arrivals, free, closed, weights, barred, work: _ } = input;
+        self.close(closed);
+        let Self { cluster, policy, sealer, decision, closed, .. } = self;
+        let free = free.unwrap_or(cluster.capacity());
+        let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
+        let infeasible = |cause| ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause };
+        sealer.seal(&view, choice, decision).map_err(infeasible)
+    }
+
+    /// Notes which servers are closed.
+    fn close(&mut self, closed: &[ServerId]) {
+        self.closed.clear();
+        if !closed.is_empty() {
+            self.closed.resize(self.cluster.servers().len(), false);
+            closed.iter().for_each(|server| self.closed[server.index()] = true);
+        }
     }
 
     /// Time comes to a slot of the caller's own clock, later than all before, of which nothing is decided

@@ -15,7 +15,7 @@ use crate::model::{
     Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, ServerId, Slot, Ticket,
 };
 use crate::rng::{Purpose, stream};
-use crate::scheduler::{Book, Decision, PlacedJob};
+use crate::scheduler::{Book, BookedStart, Decision, PlacedJob};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
@@ -134,6 +134,17 @@ impl FinishedJob {
     }
 }
 
+/// A job that is not done when a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnfinishedJob {
+    /// Its port.
+    pub port: PortId,
+    /// The slot in which it came.
+    pub arrived: Slot,
+    /// The slot in which it started; none if it still waits.
+    pub started: Option<Slot>,
+}
+
 /// The simulated work of the jobs of a [`Book`].
 #[derive(Debug)]
 pub(super) struct JobWork {
@@ -220,6 +231,23 @@ impl JobWork {
         self.run(&tickets, started);
     }
 
+    /// Who waits, and what is held.
+    pub(super) fn book(&self) -> &Book {
+        &self.book
+    }
+
+    /// The jobs that were started in this slot, before they do any work.
+    pub(super) fn starts_of(&self, slot: Slot) -> Vec<BookedStart> {
+        let now = self.running.iter().rev().take_while(|running| running.job.started == slot);
+        let booked = now.map(|running| {
+            let started = self.book.started(running.ticket).expect("it runs");
+            BookedStart { job: started.job.job, port: running.job.port, waited: running.job.waited() }
+        });
+        let mut starts: Vec<BookedStart> = booked.collect();
+        starts.reverse();
+        starts
+    }
+
     /// The jobs that wait, in the order in which they came.
     pub(super) fn waiting(&self, means: &[f64]) -> Vec<Queued> {
         let queued = |(&job, &(port, number, _)): (&JobId, &(PortId, u64, Slot))| {
@@ -249,6 +277,18 @@ impl JobWork {
 
     pub(super) fn cluster(&self) -> &Cluster {
         &self.cluster
+    }
+
+    /// The jobs that wait or run.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = UnfinishedJob> {
+        let waiting = self.numbers.values();
+        let waiting = waiting.map(|&(port, _, arrived)| UnfinishedJob { port, arrived, started: None });
+        let running = self.running.iter().map(|Running { job, .. }| job);
+        waiting.chain(running.map(|job| UnfinishedJob {
+            port: job.port,
+            arrived: job.arrived,
+            started: Some(job.started),
+        }))
     }
 
     /// Whether nobody waits or runs.

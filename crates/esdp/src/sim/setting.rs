@@ -8,7 +8,7 @@ use super::workload::{ArrivalSpec, Rates, Workload};
 use super::{GenerateError, RandomCluster, SpeedSpec, Speeds};
 use crate::model::{Cluster, PortId};
 use crate::policy::{PolicySpec, SpecError, Truth};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Objective, Scheduler};
 use crate::solver::Solver;
 use std::sync::Arc;
 use thiserror::Error;
@@ -28,6 +28,7 @@ pub struct Setting {
     /// How much each port counts in decisions; empty where all count the same.
     weights: Vec<f64>,
     luck: f64,
+    objective: Objective,
     seed: u64,
 }
 
@@ -84,8 +85,9 @@ impl Setting {
         delay.check().map_err(SettingError::Feedback)?;
         let cluster = Arc::new(cluster);
         let speeds = speeds.build(&cluster, seed).map_err(SettingError::Speeds)?;
-        let (windows, weights) = (Arc::default(), Vec::new());
-        Ok(Self { cluster, arrivals, speeds, delay, held: None, luck: 0.0, windows, weights, seed })
+        let (windows, weights, objective) = (Arc::default(), Vec::new(), Objective::Sum);
+        let (held, luck) = (None, 0.0);
+        Ok(Self { cluster, arrivals, speeds, delay, held, luck, windows, weights, objective, seed })
     }
 
     /// The same with windows in which servers take no new jobs.
@@ -109,7 +111,7 @@ impl Setting {
         Ok(Self { weights, ..self })
     }
 
-    /// The same with jobs that wait and hold their devices until they are done.
+    /// The same with jobs that wait and hold their devices until they are done, decided by the rule for queues.
     ///
     /// # Errors
     /// When the work is out of range.
@@ -125,7 +127,20 @@ impl Setting {
                 format!("{accepted}, one per port"),
             )));
         }
-        Ok(Self { held: Some(spec), ..self })
+        Ok(Self { held: Some(spec), objective: Objective::Relative, ..self })
+    }
+
+    /// The same with another objective; jobs that last one slot have no queue, and are always decided by the
+    /// sum.
+    #[must_use]
+    pub fn with_objective(self, objective: Objective) -> Self {
+        let objective = if self.held.is_some() { objective } else { Objective::Sum };
+        Self { objective, ..self }
+    }
+
+    /// What a slot maximises.
+    pub fn objective(&self) -> Objective {
+        self.objective
     }
 
     /// The same with held jobs that report how fast they ran times a factor of their own, of this coefficient

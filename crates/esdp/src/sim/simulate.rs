@@ -11,17 +11,17 @@
 //! are one of 1000.
 
 use super::feedback::Delays;
-use super::held::{FinishedJob, JobWork};
+use super::held::{FinishedJob, JobWork, UnfinishedJob};
 use super::oracle::{OracleMeter, OracleTrack};
 use super::outage::Windows;
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
-use super::recorder::{ChannelEstimate, Recorder, SlotRecord};
+use super::recorder::{ChannelEstimate, LostTime, Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
 use crate::model::{Arrivals, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
 use crate::policy::{FirstFit, Policy, PolicySpec, SpecError};
-use crate::scheduler::{Decision, ScheduleError, Scheduler, SlotInput};
+use crate::scheduler::{Decision, Objective, QueueFacts, QueueState, ScheduleError, Scheduler, SlotInput};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub struct Simulation<'a> {
     delays: Delays<Observation>,
     /// What waits and runs, where jobs hold their devices until they are done.
     held: Option<JobWork>,
+    /// What the rule for queues remembers, if slots are decided by it.
+    queue: Option<QueueState>,
     windows: Arc<Windows>,
     /// The servers that are out in this slot.
     closed: Vec<ServerId>,
@@ -76,9 +78,14 @@ impl<'a> Simulation<'a> {
     /// A policy before its first slot.
     ///
     /// # Errors
-    /// When a parameter of the policy is out of range.
+    /// When a parameter of the policy is out of range, or it is a rule for queues and jobs do not wait.
     pub fn new(setting: &Setting, policy: &PolicySpec) -> Result<Self, SpecError> {
-        Ok(Self::turning(setting, setting.scheduler(policy)?))
+        let rule = match policy {
+            PolicySpec::Easy {} => QueueRule::Easy,
+            PolicySpec::Conservative {} => QueueRule::Conservative,
+            _ => return Ok(Self::turning(setting, setting.scheduler(policy)?)),
+        };
+        Self::with_rule(setting, rule).map_err(|_| SpecError::NoQueue { rule: policy.name() })
     }
 
     /// A policy of one's own.
@@ -107,7 +114,7 @@ impl<'a> Simulation<'a> {
             sum / channels.len().max(1) as f64
         };
         let means = (0..cluster.ports().len()).map(&mut mean).collect();
-        simulation.rule = Some((rule, means));
+        (simulation.rule, simulation.queue) = (Some((rule, means)), None);
         Ok(simulation)
     }
 
@@ -122,6 +129,7 @@ impl<'a> Simulation<'a> {
             held: setting
                 .held()
                 .map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.luck(), setting.seed())),
+            queue: (setting.objective() == Objective::Relative).then(QueueState::default),
             windows: Arc::clone(setting.windows()),
             closed: Vec::new(),
             weights: setting.weights().to_vec(),
@@ -174,6 +182,11 @@ impl<'a> Simulation<'a> {
             ChannelEstimate::new(learned, channel, used, environment.mean(now, channel))
         };
         uses.iter().enumerate().map(of).collect()
+    }
+
+    /// The jobs that wait or run now; none where jobs last one slot.
+    pub fn unfinished(&self) -> impl Iterator<Item = UnfinishedJob> {
+        self.held.iter().flat_map(JobWork::unfinished)
     }
 
     /// Runs some more slots, or fewer where the recorder breaks off.
@@ -229,15 +242,16 @@ impl<'a> Simulation<'a> {
         }
         self.windows.closed(slot, &mut self.closed);
         let started = self.clock.map(|clock| clock());
-        match &self.rule {
+        let facts = match &self.rule {
             None => self.decide(slot)?,
-            Some(_) => self.scheduler.begin(slot)?,
-        }
+            Some(_) => self.scheduler.begin(slot).map(|()| QueueFacts::default())?,
+        };
         let nanos = started.zip(self.clock).map(|(started, clock)| clock().saturating_sub(started));
 
         let unsure = self.count_uses(slot);
-        let (expected, realised) = self.work(slot);
-        let Self { scheduler, delays, held, arrived, present, started, finished, seen, uses, .. } = self;
+        let (expected, realised) = self.work(slot, &facts);
+        let Self { scheduler, delays, held, queue, arrived, present, started, finished, seen, uses, .. } =
+            self;
         let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
         let running = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let record = SlotRecord {
@@ -249,11 +263,13 @@ impl<'a> Simulation<'a> {
             started,
             running,
             finished,
+            lost: held.as_ref().map(|_| LostTime::default()),
             expected,
             realised,
             oracle,
             unsure,
             learned: scheduler.policy().learned(),
+            queue: queue.as_ref(),
             nanos,
         };
         let flow = recorder.record(&record);
@@ -266,16 +282,26 @@ impl<'a> Simulation<'a> {
         Ok(flow)
     }
 
-    fn decide(&mut self, slot: Slot) -> Result<(), ScheduleError> {
-        let Self { scheduler, present, held, closed, weights, .. } = self;
+    fn decide(&mut self, slot: Slot) -> Result<QueueFacts, ScheduleError> {
+        let Self { scheduler, present, held, queue, closed, weights, .. } = self;
+        if let (Some(queue), Some(held)) = (queue, &*held) {
+            let input = SlotInput { free: Some(held.free()), closed, weights, ..SlotInput::new(present) };
+            scheduler.begin(slot)?;
+            let (decision, facts) = scheduler.choose_from_queue(queue, held.book(), &input, true)?;
+            let channels = decision.channels().to_vec();
+            scheduler.settle(present);
+            scheduler.commit(slot, &channels);
+            return Ok(facts);
+        }
         let free = held.as_ref().map(JobWork::free);
         if closed.is_empty() && weights.is_empty() {
-            return scheduler.decide(present, free).map(drop);
+            scheduler.decide(present, free)?;
+            return Ok(QueueFacts::default());
         }
         let input = SlotInput { free, closed, weights, ..SlotInput::new(present) };
         let channels = scheduler.decide_at(slot, &input)?.channels().to_vec();
         scheduler.commit(slot, &channels);
-        Ok(())
+        Ok(QueueFacts::default())
     }
 
     /// Counts the chosen uses; how many of them went to channels that were still little known.
@@ -290,9 +316,20 @@ impl<'a> Simulation<'a> {
     }
 
     /// Runs what was chosen, and what still runs; the expected and the realised utility.
-    fn work(&mut self, slot: Slot) -> (f64, f64) {
-        let Self { scheduler, environment, held, rule, closed, started, utilities, finished, seen, .. } =
-            self;
+    fn work(&mut self, slot: Slot, facts: &QueueFacts) -> (f64, f64) {
+        let Self {
+            scheduler,
+            environment,
+            held,
+            queue,
+            rule,
+            closed,
+            started,
+            utilities,
+            finished,
+            seen,
+            ..
+        } = self;
         let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
         utilities.clear();
         finished.clear();
@@ -303,12 +340,20 @@ impl<'a> Simulation<'a> {
             (Some(held), None) => held.start(decision, started),
             (None, _) => count_jobs(cluster, decision, started),
         }
+        if let (Some(queue), Some(held)) = (&mut *queue, &*held) {
+            queue.book(slot, facts, &held.starts_of(slot));
+        }
         let channels = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let expected = channels.iter().map(|&channel| environment.mean(slot, channel)).sum();
         environment.run(slot, channels, utilities);
         let realised = utilities.iter().sum();
         match held {
-            Some(held) => held.advance(slot, utilities, finished, seen),
+            Some(held) => {
+                held.advance(slot, utilities, finished, seen);
+                if let Some(queue) = queue {
+                    finished.iter().for_each(|job| queue.ended(job.port, job.started, slot));
+                }
+            }
             None => {
                 seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| {
                     Observation { slot, channel, outcome: Outcome::Ran(utility) }

@@ -4,6 +4,7 @@
 //! run is; whoever wants every slot in a file writes a recorder that does so. Recorders
 //! combine: a pair is a recorder, and so is a list of boxed ones.
 
+mod backlog;
 mod curve;
 mod estimates;
 mod histogram;
@@ -11,16 +12,17 @@ mod insights;
 mod jobs;
 mod summary;
 
+pub use backlog::{Backlog, Growth};
 pub use curve::{Curve, CurvePoint, Spacing};
 pub use estimates::ChannelEstimate;
 pub use histogram::Histogram;
 pub use insights::{InsightPoint, Insights};
-pub use jobs::JobCounts;
+pub use jobs::{JobCounts, LostTime};
 pub use summary::Summary;
 
 use super::FinishedJob;
 use crate::model::{Arrivals, ChannelId, Cluster, Slot};
-use crate::scheduler::Decision;
+use crate::scheduler::{Decision, QueueState};
 use crate::stats::Statistics;
 use std::ops::ControlFlow;
 
@@ -44,6 +46,8 @@ pub struct SlotRecord<'a> {
     pub running: &'a [ChannelId],
     /// The jobs that were done at the end of the slot, where jobs hold their devices.
     pub finished: &'a [FinishedJob],
+    /// The device time that was left idle on purpose while jobs waited; none where jobs last one slot.
+    pub lost: Option<LostTime>,
     /// The sum of the *true mean* net utilities of what ran. No luck is in it.
     pub expected: f64,
     /// The sum of the net utilities that came out, known late or not.
@@ -55,6 +59,8 @@ pub struct SlotRecord<'a> {
     pub unsure: u32,
     /// What was learned before the outcomes of this slot; none for policies that learn nothing.
     pub learned: Option<&'a dyn Statistics>,
+    /// What the rule for queues remembers after the slot; none if slots are not decided by it.
+    pub queue: Option<&'a QueueState>,
     /// What the decision took, in nanoseconds, if there was a clock.
     pub nanos: Option<u64>,
 }

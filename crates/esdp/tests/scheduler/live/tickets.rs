@@ -76,7 +76,7 @@ fn what_is_refused_waits_again_and_what_never_reports_expires() {
 #[test]
 fn jobs_that_nobody_reports_on_are_given_up() {
     let mut live = Live::new(single(), policy("hauf")).unwrap();
-    live.apply(&Event::Directed { mode: Mode::Place, most_exploration: None });
+    live.apply(&Event::Directed { mode: Mode::Place, most_exploration: None, objective: None });
     let mut tickets = Vec::new();
     for number in 1..=REMEMBERED_NAMES as u64 / 3 + 2 {
         (0..3).for_each(|job| drop(submit(&mut live, &format!("{number}-{job}"))));
