@@ -24,7 +24,7 @@ const USES_KEPT: Duration = Duration::from_secs(60);
 
 /// A service that listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
+pub struct Serving {
     /// Its address, if it has one.
     pub address: Option<SocketAddr>,
     /// Its unix socket, if it has one.
@@ -35,7 +35,7 @@ pub struct Started {
     pub token: Option<String>,
 }
 
-impl Started {
+impl Serving {
     /// Where it listens, as a URL.
     pub fn url(&self) -> String {
         match (self.address, &self.socket) {
@@ -53,7 +53,7 @@ pub type Reload = Box<dyn Fn() -> Result<Settings, String> + Send + Sync>;
 ///
 /// # Errors
 /// When it cannot start, or the engine stops.
-pub fn run(settings: &Settings, ready: impl FnOnce(&Started)) -> Result<(), ServeError> {
+pub fn run(settings: &Settings, ready: impl FnOnce(&Serving)) -> Result<(), ServeError> {
     let policy = policy_maker(&settings.policy, settings.seed)?;
     serve(settings, policy, ready, None, None)
 }
@@ -65,7 +65,7 @@ pub fn run(settings: &Settings, ready: impl FnOnce(&Started)) -> Result<(), Serv
 pub fn run_reloading(
     settings: &Settings,
     reload: Reload,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
 ) -> Result<(), ServeError> {
     let policy = policy_maker(&settings.policy, settings.seed)?;
     serve(settings, policy, ready, None, Some(reload))
@@ -79,7 +79,7 @@ pub fn run_reloading(
 pub fn run_policy(
     settings: &Settings,
     policy: PolicyMaker,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
 ) -> Result<(), ServeError> {
     serve(settings, policy, ready, None, None)
 }
@@ -93,7 +93,7 @@ type Driver = Box<dyn FnOnce(&engine::Client) -> Result<(), String> + Send>;
 /// When the service cannot start, the engine stops, or the driver fails.
 pub fn run_with(
     settings: &Settings,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
     driver: impl FnOnce(&engine::Client) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
     let policy = policy_maker(&settings.policy, settings.seed)?;
@@ -103,7 +103,7 @@ pub fn run_with(
 fn serve(
     settings: &Settings,
     policy: PolicyMaker,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
     driver: Option<Driver>,
     reload: Option<Reload>,
 ) -> Result<(), ServeError> {
@@ -174,7 +174,7 @@ fn serve(
             started,
             version: settings.version.clone(),
         });
-        let started = Started {
+        let started = Serving {
             address: listening.address,
             socket: settings.listen.unix.clone(),
             tls: settings.tls.is_some(),
@@ -255,7 +255,8 @@ fn first_token(settings: &Settings) -> Result<(Tokens, Option<String>), ServeErr
                     let _ = tokens::unmake(&settings.data);
                     return Err(io_error(file.display().to_string())(error));
                 }
-                tracing::info!(file = %file.display(), name = tokens::FIRST, "a token for an operator was made");
+                let (file, name) = (file.display().to_string(), tokens::FIRST);
+                tracing::info!(file, name, "a token for an operator was made");
             }
             (Some(token), None) => printed = Some(token),
             (None, _) => {}

@@ -31,7 +31,8 @@ Examples:
   esdp serve --data /var/lib/esdp --mode observe
   esdp serve --mode place --max-exploration 0.1
   esdp serve --no-token                      for tests: anybody on this machine may do everything
-  esdp serve --listen unix:/run/esdp/socket  then: curl --unix-socket /run/esdp/socket http://localhost/v1/status
+  esdp serve --listen unix:/run/esdp/socket
+  curl --unix-socket /run/esdp/socket http://localhost/v1/status
   esdp serve --listen 0.0.0.0:7070 --tls-certificate cert.pem --tls-key key.pem
   curl localhost:7070/v1/status -H 'authorization: Bearer esdp_...'";
 
@@ -74,8 +75,8 @@ pub struct ServeArgs {
     /// A name of this service that browsers and clients may use, such as esdp.example.org; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// A user of this machine who may do everything at the unix socket; may be repeated [default: root and the
-    /// service's own user]
+    /// A user of this machine who may do everything at the unix socket; may be repeated [default: root and
+    /// the user that runs the service]
     #[arg(long, value_name = "UID")]
     allow_uid: Vec<u32>,
     /// The certificate chain, PEM

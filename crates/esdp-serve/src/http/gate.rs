@@ -1,9 +1,9 @@
 //! How many connections there are, and who has to leave when there are too many.
 //!
 //! A connection on which no request is under way waits: for the rest of a head or a body, or for the next
-//! request. One address may have a quarter of all places waiting, and one of them leaves for the next. When all
-//! places are taken, one of those leaves whose address has most of them waiting. The first to leave are those
-//! that have not sent a request yet, the oldest of them before the others. So nobody is kept out by
+//! request. One address may have a quarter of all places waiting, and one of them leaves for the next. When
+//! all places are taken, one of those leaves whose address has most of them waiting. The first to leave are
+//! those that have not sent a request yet, the oldest of them before the others. So nobody is kept out by
 //! connections that do nothing, whoever has opened them.
 
 use std::collections::{BTreeMap, HashMap};
