@@ -46,7 +46,7 @@ pub mod wire;
 
 mod run;
 
-pub use run::{Reload, Started, run, run_policy, run_reloading, run_with};
+pub use run::{Reload, Serving, run, run_policy, run_reloading, run_with};
 
 use engine::{JournalReplayError, PolicyMaker};
 use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec};

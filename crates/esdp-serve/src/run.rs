@@ -24,7 +24,7 @@ const USES_KEPT: Duration = Duration::from_secs(60);
 
 /// A service that listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
+pub struct Serving {
     /// Its address, if it has one.
     pub address: Option<SocketAddr>,
     /// Its unix socket, if it has one.
@@ -35,7 +35,7 @@ pub struct Started {
     pub token: Option<String>,
 }
 
-impl Started {
+impl Serving {
     /// Where it listens, as a URL.
     pub fn url(&self) -> String {
         match (self.address, &self.socket) {
@@ -53,7 +53,7 @@ pub type Reload = Box<dyn Fn() -> Result<Settings, String> + Send + Sync>;
 ///
 /// # Errors
 /// When it cannot start, or the engine stops.
-pub fn run(settings: &Settings, ready: impl FnOnce(&Started)) -> Result<(), ServeError> {
+pub fn run(settings: &Settings, ready: impl FnOnce(&Serving)) -> Result<(), ServeError> {
     let policy = policy_maker(&settings.policy, settings.seed)?;
     serve(settings, policy, ready, None, None)
 }
@@ -65,7 +65,7 @@ pub fn run(settings: &Settings, ready: impl FnOnce(&Started)) -> Result<(), Serv
 pub fn run_reloading(
     settings: &Settings,
     reload: Reload,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
 ) -> Result<(), ServeError> {
     let policy = policy_maker(&settings.policy, settings.seed)?;
     serve(settings, policy, ready, None, Some(reload))
@@ -79,7 +79,7 @@ pub fn run_reloading(
 pub fn run_policy(
     settings: &Settings,
     policy: PolicyMaker,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
 ) -> Result<(), ServeError> {
     serve(settings, policy, ready, None, None)
 }
@@ -96,7 +96,7 @@ const DRIVER_ENDS: Duration = Duration::from_secs(35);
 /// When the service cannot start, the engine stops, or the driver fails.
 pub fn run_with(
     settings: &Settings,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
     driver: impl FnOnce(&engine::Client) -> Result<(), String> + Send + 'static,
 ) -> Result<(), ServeError> {
     let policy = policy_maker(&settings.policy, settings.seed)?;
@@ -106,7 +106,7 @@ pub fn run_with(
 fn serve(
     settings: &Settings,
     policy: PolicyMaker,
-    ready: impl FnOnce(&Started),
+    ready: impl FnOnce(&Serving),
     driver: Option<Driver>,
     reload: Option<Reload>,
 ) -> Result<(), ServeError> {
@@ -141,9 +141,6 @@ fn serve(
     let (engine, thread) =
         Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
     tracing::info!(millis = started.elapsed().as_millis() as u64, data = data(), "state loaded");
-    if lock.begin() {
-        tracing::info!("the last run was killed, or the power failed; what was answered is there");
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
     let runtime = runtime.map_err(io_error("threads"))?;
     let (stop, stopped) = watch::channel(false);
@@ -162,7 +159,7 @@ fn serve(
     };
     let mut driven = None;
     let opened = runtime.block_on(async {
-        let listening = doors::open(&settings.listen, !settings.allow_uid.is_empty()).await?;
+        let mut listening = doors::open(&settings.listen, !settings.allow_uid.is_empty()).await?;
         // After the doors: whoever finds one taken has made no token.
         let (tokens, token) = first_token(settings)?;
         let app = Arc::new(App {
@@ -181,7 +178,7 @@ fn serve(
             started,
             version: settings.version.clone(),
         });
-        let started = Started {
+        let started = Serving {
             address: listening.address,
             socket: settings.listen.unix.clone(),
             tls: settings.tls.is_some(),
@@ -190,6 +187,9 @@ fn serve(
         tracing::info!(address = started.url(), socket = ?started.socket, mode = ?settings.mode,
             policy = settings.policy.name(), tls = started.tls, "listening");
         app.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+        if lock.begin() {
+            tracing::info!("the last run was killed, or the power failed; what was answered is there");
+        }
         // Before anybody is told that we are there, so that no signal comes too early.
         let signals = Signals::listen().map_err(io_error("signals"))?;
         ready(&started);
@@ -211,15 +211,12 @@ fn serve(
             }
             let _ = stop.send(true);
         });
-        http::serve(listening.doors, Arc::clone(&app), stopped).await;
+        http::serve(std::mem::take(&mut listening.doors), Arc::clone(&app), stopped).await;
         keep_uses(&app);
         Ok::<_, ServeError>(())
     });
     // Handlers hold the last ways to the engine; without them it writes its snapshot and ends.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    if let Some(path) = &settings.listen.unix {
-        doors::remove(path);
-    }
     opened?;
     if let Some(driver) = &driven {
         let due = Instant::now() + DRIVER_ENDS;
@@ -273,7 +270,8 @@ fn first_token(settings: &Settings) -> Result<(Tokens, Option<String>), ServeErr
                     let _ = tokens::unmake(&settings.data);
                     return Err(io_error(file.display().to_string())(error));
                 }
-                tracing::info!(file = %file.display(), name = tokens::FIRST, "a token for an operator was made");
+                let (file, name) = (file.display().to_string(), tokens::FIRST);
+                tracing::info!(file, name, "a token for an operator was made");
             }
             (Some(token), None) => printed = Some(token),
             (None, _) => {}

@@ -31,7 +31,8 @@ Examples:
   esdp serve --data /var/lib/esdp --mode observe
   esdp serve --mode place --max-exploration 0.1
   esdp serve --no-token                      for tests: anybody on this machine may do everything
-  esdp serve --listen unix:/run/esdp/socket  then: curl --unix-socket /run/esdp/socket http://localhost/v1/status
+  esdp serve --listen unix:/run/esdp/socket
+  curl --unix-socket /run/esdp/socket http://localhost/v1/status
   esdp serve --listen 0.0.0.0:7070 --tls-certificate cert.pem --tls-key key.pem
   curl localhost:7070/v1/status -H 'authorization: Bearer esdp_...'";
 
@@ -74,8 +75,8 @@ pub struct ServeArgs {
     /// A name of this service that browsers and clients may use, such as esdp.example.org; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// A user of this machine who may do everything at the unix socket; may be repeated [default: root and the
-    /// service's own user]
+    /// A user of this machine who may do everything at the unix socket; may be repeated [default: root and
+    /// the user that runs the service]
     #[arg(long, value_name = "UID")]
     allow_uid: Vec<u32>,
     /// The certificate chain, PEM
@@ -176,17 +177,17 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let again = args.clone();
     let reload = Box::new(move || again.settings());
     esdp_serve::run_reloading(&settings, reload, |started| {
-        let mut out = std::io::stdout();
-        // Programs that start a service read this line to learn its port.
-        let _ = writeln!(out, "listening on {}", started.url());
+        // Programs that start a service read the first line to learn its port.
+        let mut text = format!("listening on {}\n", started.url());
         if let Some(token) = &started.token {
             let link = match started.address {
                 Some(_) => format!("{}/?token={token}", started.url()),
                 None => format!("token={token}"),
             };
-            let _ = writeln!(out, "open {link}\nThis token is shown once; `esdp token create` makes others.");
+            text += &format!("open {link}\nThis token is shown once; `esdp token create` makes others.\n");
         }
-        let _ = out.flush();
+        let mut out = std::io::stdout();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     })?;
     Ok(())
 }

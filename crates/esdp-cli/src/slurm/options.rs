@@ -9,7 +9,7 @@ use esdp_cluster::slurm::config::Config;
 use esdp_cluster::slurm::driver::DriverSettings;
 use esdp_cluster::slurm::reports;
 use esdp_serve::settings::{Access, PolicyChoice, Settings, SettingsFile};
-use esdp_serve::{Started, engine};
+use esdp_serve::{Serving, engine};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -176,7 +176,7 @@ impl DriverOptions {
         self.cluster.check(&slurm)?;
         std::fs::create_dir_all(&driver.reports).with_context(|| driver.reports.display().to_string())?;
         let found = format!("Slurm {} ({}), partition {}", slurm.version, slurm.ways(), driver.partition);
-        let ready = |started: &Started| {
+        let ready = |started: &Serving| {
             let _ = crate::output::print(&format!("{found}; dashboard at {}\n", started.url()));
         };
         esdp_serve::run_with(&settings, ready, move |client| drive(slurm, client, driver))?;

@@ -35,8 +35,13 @@ pub struct Browser {
 impl Browser {
     /// Starts the browser with a fresh profile. Panics with what to install where there is none.
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same with more arguments.
+    pub fn start_with(args: &[&str]) -> Self {
         let profile = TempDir::new().expect("a place for the profile");
-        let process = NAMES.iter().find_map(|name| start(name, profile.path())).expect(MISSING);
+        let process = NAMES.iter().find_map(|name| start(name, profile.path(), args)).expect(MISSING);
         // Held from here on, so that a failure below ends the process too.
         let mut guard = Guard(Some(process));
         let (port, path) = address(profile.path(), guard.0.as_mut().expect("just put there"));
@@ -235,14 +240,14 @@ fn complaint(event: &Value, home: Option<&str>) -> Option<String> {
     bad.then(|| event.to_string())
 }
 
-fn start(name: &str, profile: &Path) -> Option<Child> {
+fn start(name: &str, profile: &Path, args: &[&str]) -> Option<Child> {
     let mut command = Command::new(name);
     command.args(["--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]);
     // The sandbox cannot start as root or in most containers, and the page is our own.
     command.args(["--no-sandbox", "--disable-dev-shm-usage"]);
     command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
     command.arg("--remote-debugging-port=0").arg(format!("--user-data-dir={}", profile.display()));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
 }
 
 /// The port and path the browser writes into its profile once it listens.

@@ -2,7 +2,7 @@
 
 use crate::api::started;
 use crate::service::{self, Service, cluster, output};
-use std::io::{BufReader, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
 #[test]
@@ -55,10 +55,69 @@ fn other_addresses_need_a_token_and_tls() {
         command.args(["serve", "--listen", "0.0.0.0:0"]).arg("--data").arg(data.path()).args(args);
         Service::spawn(command).err().unwrap_or_default()
     };
-    assert!(refused(&[]).contains("token"));
-    output(&["token", "create", "o", "--role", "operator"], data.path());
     assert!(refused(&[]).contains("certificate"));
+    assert!(refused(&["--insecure", "--no-token"]).contains("others can reach"));
+    assert!(!data.path().join("tokens.json").exists(), "no token is made that nobody has seen");
     assert_eq!(refused(&["--insecure"]), "", "it starts");
+    assert!(data.path().join("tokens.json").exists());
+}
+
+/// The lines that a service prints.
+fn printed(data: &std::path::Path, args: &[&str]) -> (std::process::Child, Vec<String>) {
+    let mut command = service::esdp();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(args);
+    let command = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let address = {
+        let mut out = BufReader::new(child.stdout.as_mut().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let mut lines = vec![line];
+        // What is printed at the start comes at once.
+        lines.extend(String::from_utf8_lossy(out.buffer()).lines().map(str::to_owned));
+        lines
+    };
+    (child, address)
+}
+
+#[test]
+fn the_first_start_makes_a_token_and_prints_a_link_or_writes_a_file() {
+    let data = tempfile::tempdir().unwrap();
+    let asked = |lines: &[String], token: Option<&str>| {
+        let address = lines[0].trim().strip_prefix("listening on http://").unwrap();
+        let mut client = service::Client::new(address.parse().unwrap());
+        client.token = token.map(str::to_owned);
+        client.send("GET", "/v1/status", "").status
+    };
+    let (mut child, lines) = printed(data.path(), &[]);
+    let url = lines[0].trim().strip_prefix("listening on ").unwrap();
+    let token = lines[1].strip_prefix(&format!("open {url}/?token=")).expect("a link").to_owned();
+    assert_eq!((asked(&lines, Some(&token)), asked(&lines, None)), (200, 401));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // It is shown once, and stays.
+    for args in [&[][..], &["--no-token"], &["--token-file", "nowhere"]] {
+        let (mut child, lines) = printed(data.path(), args);
+        assert_eq!(
+            (lines.len(), asked(&lines, Some(&token)), asked(&lines, None)),
+            (1, 200, 401),
+            "{lines:?}"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let other = tempfile::tempdir().unwrap();
+    let file = other.path().join("token");
+    let (mut child, lines) = printed(&other.path().join("data"), &["--token-file", file.to_str().unwrap()]);
+    let token = std::fs::read_to_string(&file).unwrap();
+    assert_eq!((lines.len(), asked(&lines, Some(token.trim())), asked(&lines, None)), (1, 200, 401));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // A file that cannot be written leaves no token behind that nobody knows.
+    let third = tempfile::tempdir().unwrap();
+    let (mut child, lines) = printed(third.path(), &["--token-file", "/proc/no/token"]);
+    assert_eq!((lines[0].as_str(), child.wait().unwrap().code()), ("", Some(2)));
+    assert!(!third.path().join("tokens.json").exists());
 }
 
 #[test]

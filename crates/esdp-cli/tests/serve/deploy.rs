@@ -66,11 +66,13 @@ fn the_settings_that_are_shown_are_read() {
 
 #[test]
 fn the_command_of_the_image_starts_a_service_that_observes() {
-    let text = deployed("Containerfile");
+    let text = deployed("Containerfile").replace("\\\n", "");
     let command = text.lines().find_map(|line| line.strip_prefix("CMD ")).expect("a command");
     let mut words: Vec<String> = serde_json::from_str(command).unwrap();
     let data = tempfile::tempdir().unwrap();
-    for (flag, ours) in [("--data", data.path().to_str().unwrap()), ("--listen", "127.0.0.1:0")] {
+    let token = data.path().join("token");
+    let (data, file) = (data.path().to_str().unwrap(), token.to_str().unwrap());
+    for (flag, ours) in [("--data", data), ("--listen", "127.0.0.1:0"), ("--token-file", file)] {
         let at = words.iter().position(|word| word == flag).expect(flag);
         ours.clone_into(&mut words[at + 1]);
     }
@@ -78,6 +80,7 @@ fn the_command_of_the_image_starts_a_service_that_observes() {
     start.args(&words);
     let service = Service::spawn(start).unwrap();
     let mut client = service.client();
+    client.token = Some(std::fs::read_to_string(&token).unwrap().trim().to_owned());
     client.ok("PUT", "/v1/cluster", &cluster(2).to_string());
     let status = client.get("/v1/status");
     assert_eq!(status["mode"], "observe");

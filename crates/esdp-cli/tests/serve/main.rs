@@ -3,6 +3,7 @@
 
 mod access;
 mod api;
+mod audit;
 mod builds;
 mod crash;
 mod damage;
@@ -23,7 +24,9 @@ mod same;
 mod schema;
 #[path = "../service/mod.rs"]
 mod service;
+mod signals;
 mod slots;
 mod soak;
+mod strangers;
 mod sync;
 mod upgrade;

@@ -55,6 +55,17 @@ impl Service {
         Self::spawn(command)
     }
 
+    /// Starts a service as it is by default, with a token and what it logs then, with its log in a file.
+    pub fn start_logged(data: &Path, log: &Path, args: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "log=$1; shift; exec \"$0\" \"$@\" 2>\"$log\""])
+            .arg(esdp().get_program())
+            .arg(log);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(args);
+        Self::spawn(command).unwrap_or_else(|error| panic!("the service does not start: {error}"))
+    }
+
     /// Starts a service by a command of one's own.
     pub fn spawn(mut command: Command) -> Result<Self, String> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

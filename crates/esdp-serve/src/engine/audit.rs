@@ -114,26 +114,8 @@ pub(super) fn log(row: &AuditRow) {
         named += " ...";
     }
     match row.routine {
-        true => tracing::debug!(
-            action,
-            servers = named,
-            target_name = target,
-            actor,
-            address,
-            request,
-            event,
-            "changed"
-        ),
-        false => tracing::info!(
-            action,
-            servers = named,
-            target_name = target,
-            actor,
-            address,
-            request,
-            event,
-            "changed"
-        ),
+        true => tracing::debug!(action, servers = named, target, actor, address, request, event, "changed"),
+        false => tracing::info!(action, servers = named, target, actor, address, request, event, "changed"),
     }
 }
 

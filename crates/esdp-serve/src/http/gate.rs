@@ -1,9 +1,10 @@
 //! How many connections there are, and who has to leave when there are too many.
 //!
 //! A connection on which no request is under way waits: for the rest of a head or a body, or for the next
-//! request. One address may have a quarter of all places waiting, and the oldest of them leaves for the next
-//! one. When all places are taken, the oldest of those leaves whose address has most of them waiting. So
-//! nobody is kept out by connections that do nothing, whoever has opened them.
+//! request. One address may have a quarter of all places waiting, and one of them leaves for the next. When
+//! all places are taken, one of those leaves whose address has most of them waiting. The first to leave are
+//! those that have not sent a request yet, the oldest of them before the others. So nobody is kept out by
+//! connections that do nothing, whoever has opened them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -14,19 +15,22 @@ use tokio::sync::Notify;
 /// How often it is said that somebody had to leave.
 const SAID: Duration = Duration::from_secs(10);
 
+/// Whether a connection has had a request, and since when it waits.
+type Waiting = (bool, u64);
+
 #[derive(Debug, Default)]
 struct Places {
     open: usize,
     next: u64,
-    /// Those that wait, by address, the oldest first.
-    waiting: HashMap<String, BTreeMap<u64, Arc<Notify>>>,
+    /// Those that wait, by address: those without a request first, then the oldest.
+    waiting: HashMap<String, BTreeMap<Waiting, Arc<Notify>>>,
     /// How many had to leave, and when that was said last.
     evicted: u64,
     said: Option<Instant>,
 }
 
 impl Places {
-    /// Lets the oldest that waits of an address leave.
+    /// Lets one that waits of an address leave.
     fn evict(&mut self, address: &str) {
         let oldest = self.waiting.get_mut(address).and_then(BTreeMap::pop_first);
         if let Some((_, leave)) = oldest {
@@ -93,7 +97,7 @@ impl Gate {
         places.open += 1;
         drop(places);
         let leave = Arc::new(Notify::new());
-        let seat = Arc::new(Seat { gate: Arc::clone(self), address, leave, place: Mutex::new(None) });
+        let seat = Arc::new(Seat { gate: Arc::clone(self), address, leave, place: Mutex::default() });
         seat.wait();
         Some(seat)
     }
@@ -116,30 +120,38 @@ pub(super) struct Seat {
     gate: Arc<Gate>,
     address: String,
     leave: Arc<Notify>,
-    /// Its number among those that wait.
-    place: Mutex<Option<u64>>,
+    place: Mutex<Place>,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    /// Whether it has had a request.
+    served: bool,
+    /// Its place among those that wait.
+    waits: Option<Waiting>,
 }
 
 impl Seat {
     /// Nothing is under way from now on.
     pub(super) fn wait(&self) {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        if place.is_some() {
+        if place.waits.is_some() {
             return;
         }
         let mut places = self.gate.lock();
         places.next += 1;
-        let number = places.next;
-        places.waiting.entry(self.address.clone()).or_default().insert(number, Arc::clone(&self.leave));
-        *place = Some(number);
+        let waits = (place.served, places.next);
+        places.waiting.entry(self.address.clone()).or_default().insert(waits, Arc::clone(&self.leave));
+        place.waits = Some(waits);
     }
 
     /// A request is under way from now on.
     pub(super) fn work(&self) {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(number) = place.take() else { return };
+        let Some(waits) = place.waits.take() else { return };
+        place.served = true;
         let mut places = self.gate.lock();
-        places.waiting.get_mut(&self.address).map(|waiting| waiting.remove(&number));
+        places.waiting.get_mut(&self.address).map(|waiting| waiting.remove(&waits));
         places.tidy(&self.address);
     }
 
@@ -189,6 +201,13 @@ mod tests {
         assert!(busy.iter().all(|seat| !has_to_leave(seat)));
         busy[3].wait();
         assert!(gate.enter("late".to_owned()).is_some() && has_to_leave(&busy[3]));
+        drop((busy, good));
+        // A good client between two requests stays; those who have asked for nothing leave.
+        let (good, evil) = (enter("one"), enter("one"));
+        good.work();
+        good.wait();
+        let next = enter("one");
+        assert_eq!([&good, &evil, &next].map(|seat| has_to_leave(seat)), [false, true, false]);
     }
 
     #[test]

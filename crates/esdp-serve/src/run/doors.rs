@@ -4,7 +4,7 @@ use crate::http::Door;
 use crate::settings::Listen;
 use crate::{ServeError, io_error};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio::net::TcpListener;
 
 /// What was opened.
@@ -12,11 +12,22 @@ pub(super) struct Listening {
     pub(super) doors: Vec<Door>,
     /// The address, with the port that the system has chosen.
     pub(super) address: Option<SocketAddr>,
+    /// The socket, which goes with this.
+    socket_file: Option<SocketFile>,
+}
+
+/// The file of a socket of ours; it is taken away at the end.
+struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 /// Opens all of it; `others` says whether users other than our own may come to the socket.
 pub(super) async fn open(listen: &Listen, others: bool) -> Result<Listening, ServeError> {
-    let mut listening = Listening { doors: Vec::new(), address: None };
+    let mut listening = Listening { doors: Vec::new(), address: None, socket_file: None };
     if let Some(address) = listen.tcp {
         let failed = || io_error(address.to_string());
         let listener = TcpListener::bind(address).await.map_err(failed())?;
@@ -27,6 +38,7 @@ pub(super) async fn open(listen: &Listen, others: bool) -> Result<Listening, Ser
     if let Some(path) = &listen.unix {
         let listener = socket(path, others).map_err(io_error(path.display().to_string()))?;
         listening.doors.push(Door::Unix(listener));
+        listening.socket_file = Some(SocketFile(path.clone()));
     }
     #[cfg(not(unix))]
     if let Some(path) = &listen.unix {
@@ -58,9 +70,4 @@ fn socket(path: &Path, others: bool) -> std::io::Result<tokio::net::UnixListener
     let mode = if others { 0o666 } else { 0o600 };
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
     Ok(listener)
-}
-
-/// Takes the socket away after the end.
-pub(super) fn remove(path: &Path) {
-    let _ = std::fs::remove_file(path);
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Certificate    ::= SEQUENCE { tbsCertificate SEQUENCE { version [0] OPTIONAL, serialNumber INTEGER,
-//!                    signature SEQUENCE, issuer SEQUENCE, validity SEQUENCE { notBefore, notAfter }, ... } ... }
+//!                    signature SEQUENCE, issuer SEQUENCE, validity SEQUENCE { notBefore, notAfter }, ... },
+//!                    ... }
 //! notAfter       ::= UTCTime "YYMMDDHHMMSSZ" | GeneralizedTime "YYYYMMDDHHMMSSZ"
 //! ```
 

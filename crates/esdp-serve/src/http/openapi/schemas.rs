@@ -229,7 +229,10 @@ pub(super) fn schemas() -> Value {
         "State": { "type": "object" },
         "Time": {
             "type": "string", "description": "UTC or with an offset; or a number of seconds since 1970",
-            "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$",
+            "pattern": concat!(
+                "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
+                "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"
+            ),
         },
         "AuditLimit": { "type": "integer", "minimum": 1, "maximum": 1000 },
         "AuditCursor": { "type": "string", "pattern": "^[0-9]{1,15}\\.[0-9]{1,15}$" },
