@@ -4,7 +4,7 @@ use crate::RunError;
 use esdp::model::Cluster;
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scenario::{LabelledPolicy, Scenario};
-use esdp::sim::{QueueRule, Setting, Simulation};
+use esdp::sim::{Setting, Simulation};
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,7 +22,6 @@ pub struct Contender {
 enum Recipe {
     Described(PolicySpec),
     Own(Arc<Make>),
-    Queue(QueueRule),
 }
 
 impl Contender {
@@ -33,11 +32,6 @@ impl Contender {
         make: impl Fn(&Cluster, u64) -> Box<dyn Policy> + Send + Sync + 'static,
     ) -> Self {
         Self { label: label.into(), made: Recipe::Own(Arc::new(make)) }
-    }
-
-    /// A queue without a policy: a rule starts its jobs. For scenarios whose jobs hold their devices.
-    pub fn queue(label: impl Into<String>, rule: QueueRule) -> Self {
-        Self { label: label.into(), made: Recipe::Queue(rule) }
     }
 
     /// The policies of a scenario.
@@ -54,7 +48,7 @@ impl Contender {
     pub fn spec(&self) -> Option<&PolicySpec> {
         match &self.made {
             Recipe::Described(spec) => Some(spec),
-            Recipe::Own(_) | Recipe::Queue(_) => None,
+            Recipe::Own(_) => None,
         }
     }
 
@@ -65,7 +59,6 @@ impl Contender {
             Recipe::Own(make) => {
                 Ok(Simulation::with_policy(setting, make(setting.cluster(), setting.seed())))
             }
-            Recipe::Queue(rule) => Simulation::with_rule(setting, rule.clone()).map_err(RunError::Rule),
         }
     }
 }

@@ -3,7 +3,6 @@
 use esdp::policy::SpecError;
 use esdp::scenario::ScenarioError;
 use esdp::scheduler::ScheduleError;
-use esdp::sim::ParameterError;
 use std::error::Error;
 use thiserror::Error;
 
@@ -19,9 +18,6 @@ pub enum RunError {
     /// A policy cannot be built for the cluster.
     #[error(transparent)]
     Policy(#[from] SpecError),
-    /// A queue cannot be run on the scenario.
-    #[error("{0}")]
-    Rule(ParameterError),
     /// The oracle, against which all are measured, gave no decision.
     #[error(transparent)]
     Oracle(ScheduleError),

@@ -37,6 +37,7 @@
 //! | [`results`], [`sweep`] | what came out, as JSON, CSV, a table and a report |
 //! | [`rows`] | a policy's numbers |
 //! | [`Difference`], [`leaders`] | when one policy is better than another, seed by seed |
+//! | [`verdict`] | whether a queue is stable |
 //! | [`part`] | the results of one scenario and seed as text, to go on from |
 //!
 //! It reads and writes no files and handles no signals: the caller passes in a [`Cancel`].
@@ -51,6 +52,7 @@ pub mod results;
 pub mod rows;
 mod runner;
 pub mod sweep;
+mod verdict;
 
 pub use contender::Contender;
 pub(crate) use engine::keeps_estimates;
@@ -62,3 +64,4 @@ pub use error::{Failure, RunError, SweepError};
 pub use outcome::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
 pub use paired::{Difference, FEWEST_SEEDS, Sign, TOO_FEW_SEEDS, leaders};
 pub use runner::Runner;
+pub use verdict::{Stability, Verdict, verdict};

@@ -2,7 +2,7 @@
 
 use crate::{Contender, PolicyRun};
 use esdp::policy::PolicySpec;
-use esdp::sim::{CurvePoint, Histogram, Summary};
+use esdp::sim::{CurvePoint, Histogram, JobCounts, LostTime, Summary};
 
 /// What several policies did under several seeds.
 #[derive(Debug, Clone)]
@@ -144,17 +144,40 @@ impl PolicyOutcome {
         (!means.is_empty()).then(|| Spread::of(means))
     }
 
-    /// The completion time within which this share of the jobs of all seeds was done.
-    pub fn completion_within(&self, share: f64) -> Option<f64> {
+    /// The slots within which this share of the jobs of all seeds had done something.
+    pub fn slots_within(&self, share: f64, of: impl Fn(&JobCounts) -> &Histogram) -> Option<f64> {
         let mut slots = Histogram::default();
-        self.runs.iter().for_each(|run| slots.merge(&run.summary.jobs.completion));
+        self.runs.iter().for_each(|run| slots.merge(of(&run.summary.jobs)));
         slots.percentile(share)
+    }
+
+    /// The mean share of the device time that was left idle on purpose.
+    pub(crate) fn lost(&self, value: impl Fn(&LostTime) -> f64) -> f64 {
+        let share = |summary: &Summary| {
+            let devices = summary.available.iter().sum::<f64>() * summary.slots as f64;
+            if devices > 0.0 { value(&summary.jobs.lost) / devices } else { 0.0 }
+        };
+        self.spread(share).mean
     }
 
     /// A curve over the slots: slot, mean, standard error.
     pub fn curve(&self, value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64, f64)> {
         let spreads = self.spreads(|point| Some(value(point)));
         spreads.into_iter().map(|(slot, spread)| (slot as f64, spread.mean, spread.stderr)).collect()
+    }
+
+    /// The mean number of waiting jobs between the points of the curves: slot, mean, standard error.
+    pub fn queue(&self) -> Vec<(u64, Spread)> {
+        let points = self.runs.iter().map(|run| run.series.len()).min().unwrap_or(0);
+        let at = |point: usize| {
+            let waiting = |run: &PolicyRun| {
+                let (now, before) = (&run.series[point], point.checked_sub(1).map(|at| &run.series[at]));
+                let (slot, waited) = before.map_or((0, 0), |before| (before.slot, before.waited));
+                (now.waited - waited) as f64 / (now.slot - slot) as f64
+            };
+            (self.runs[0].series[point].slot, Spread::of(self.runs.iter().map(waiting)))
+        };
+        (0..points).map(at).collect()
     }
 
     /// A number of the curves of all seeds, slot by slot; nothing where a curve does not have it.

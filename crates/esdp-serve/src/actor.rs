@@ -15,15 +15,22 @@ pub struct Actor {
     pub role: Role,
     /// The address they come from; empty within this machine.
     pub address: String,
-    /// The id of the request, the caller's own if it sent one; empty if there is none.
+    /// The id of the request, the caller's own if it sent one; empty in this process.
     pub request: String,
+    /// The only ports for which they may report; not limited if there are none.
+    pub ports: Vec<String>,
 }
 
 impl Actor {
     /// A driver in this process.
     pub fn driver(name: &str) -> Self {
-        let name = format!("driver:{name}");
-        Self { name, role: Role::Operator, address: String::new(), request: String::new() }
+        Self {
+            name: format!("driver:{name}"),
+            role: Role::Operator,
+            address: String::new(),
+            request: String::new(),
+            ports: Vec::new(),
+        }
     }
 }
 

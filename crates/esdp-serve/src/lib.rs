@@ -34,24 +34,25 @@ pub mod http;
 pub mod log;
 pub mod metrics;
 pub mod offline;
+mod private;
 pub mod settings;
 pub mod storage;
 pub mod tls;
 pub mod tokens;
 pub mod wire;
 
-use engine::{Engine, EngineSettings, JournalReplayError, PolicyMaker};
+mod run;
+
+pub use run::{Reload, Started, run, run_policy, run_reloading, run_with};
+
+use engine::{JournalReplayError, PolicyMaker};
 use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec};
 use esdp::policy::{PolicySpec, SpecError};
-use settings::Settings;
+use settings::{Listen, Settings};
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
-use storage::{DataLock, Sqlite, Storage, StorageError};
+use storage::{Sqlite, Storage, StorageError};
 use thiserror::Error;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
 
 /// Why a service did not start, or stopped. Fatal.
 #[derive(Debug, Error)]
@@ -81,7 +82,7 @@ pub enum ServeError {
     #[error("{listen} can be reached by others: {missing}, or add --insecure")]
     Insecure {
         /// The address.
-        listen: SocketAddr,
+        listen: Listen,
         /// What is missing.
         missing: &'static str,
     },
@@ -160,200 +161,4 @@ fn try_older(settings: &Settings, policy: &PolicyMaker) -> Result<(), ServeError
         engine::recover(&mut copy, policy, settings.accept_divergence)?;
     }
     Ok(())
-}
-
-/// Runs a service until it is told to stop by SIGTERM or Ctrl-C; `ready` is called once it listens.
-///
-/// # Errors
-/// When it cannot start, or the engine stops.
-pub fn run(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
-    let policy = policy_maker(&settings.policy, settings.seed)?;
-    serve(settings, policy, ready, None)
-}
-
-/// Runs a service that decides by a policy of one's own. The data notes it under the name in the settings: a
-/// policy that keeps another state belongs under another name or seed.
-///
-/// # Errors
-/// When it cannot start, or the engine stops.
-pub fn run_policy(
-    settings: &Settings,
-    policy: PolicyMaker,
-    ready: impl FnOnce(SocketAddr),
-) -> Result<(), ServeError> {
-    serve(settings, policy, ready, None)
-}
-
-/// What drives a service from a thread of its own in the same process; the service stops when it returns.
-type Driver = Box<dyn FnOnce(&engine::Client) -> Result<(), String> + Send>;
-
-/// Runs a service with a driver in the same process, until either is told to stop.
-///
-/// # Errors
-/// When the service cannot start, the engine stops, or the driver fails.
-pub fn run_with(
-    settings: &Settings,
-    ready: impl FnOnce(SocketAddr),
-    driver: impl FnOnce(&engine::Client) -> Result<(), String> + Send + 'static,
-) -> Result<(), ServeError> {
-    let policy = policy_maker(&settings.policy, settings.seed)?;
-    serve(settings, policy, ready, Some(Box::new(driver)))
-}
-
-fn serve(
-    settings: &Settings,
-    policy: PolicyMaker,
-    ready: impl FnOnce(SocketAddr),
-    driver: Option<Driver>,
-) -> Result<(), ServeError> {
-    std::fs::create_dir_all(&settings.data).map_err(io_error(settings.data.display().to_string()))?;
-    raise_file_limit();
-    let _lock = DataLock::take(&settings.data)?;
-    let tokens = tokens::Tokens::new(&settings.data);
-    let loopback = settings.listen.ip().is_loopback();
-    let closed = !loopback && !settings.insecure;
-    if closed && !tokens.any() {
-        let missing = "make a token first (esdp token create)";
-        return Err(ServeError::Insecure { listen: settings.listen, missing });
-    }
-    if closed && settings.tls.is_none() {
-        let missing = "give a certificate (--tls-certificate, --tls-key)";
-        return Err(ServeError::Insecure { listen: settings.listen, missing });
-    }
-    let tls = settings.tls.as_ref().map(|(certificate, key)| tls::acceptor(certificate, key));
-    let tls = tls.transpose().map_err(io_error("TLS"))?;
-    try_older(settings, &policy)?;
-    let mut storage: Box<dyn Storage> = Box::new(Sqlite::open_with(&settings.data, &settings.synchronous)?);
-    if !is_noted(&mut *storage, settings)? {
-        storage.save_note("policy", &policy_note(&settings.policy, settings.seed))?;
-    }
-    let (metrics, feed) = (Arc::new(metrics::Metrics::default()), Arc::new(feed::Feed::default()));
-    let engine_settings = EngineSettings {
-        mode: settings.mode,
-        most_exploration: settings.max_exploration,
-        snapshot_events: settings.snapshot_events,
-        kept_slots: settings.kept_slots,
-        accept_divergence: settings.accept_divergence,
-    };
-    let started = Instant::now();
-    let (engine, thread) =
-        Engine::start(storage, policy, engine_settings, Arc::clone(&metrics), Arc::clone(&feed))?;
-    tracing::info!(millis = started.elapsed().as_millis() as u64, data = %settings.data.display(),
-        "state loaded");
-    let limits = settings.limits.clone();
-    let (stop, stopped) = watch::channel(false);
-    let client = driver.map(|driver| {
-        (driver, engine::Client::new(actor::Actor::driver("slurm"), engine.clone(), stopped.clone()))
-    });
-    let version = settings.version.clone();
-    let (texts, stop_of_app) = (http::LongTexts::default(), stopped.clone());
-    let app = http::App {
-        engine,
-        feed,
-        texts,
-        metrics,
-        tokens,
-        closed,
-        loopback,
-        limits,
-        stop: stop_of_app,
-        started,
-        version,
-    };
-    let app = Arc::new(app);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().worker_threads(workers()).build();
-    let runtime = runtime.map_err(io_error("threads"))?;
-    let engine_gone = Arc::new(tokio::sync::Notify::new());
-    let watcher = {
-        let gone = Arc::clone(&engine_gone);
-        std::thread::spawn(move || {
-            let ended = thread.join();
-            gone.notify_one();
-            ended
-        })
-    };
-    let mut driven = None;
-    runtime.block_on(async {
-        let listener =
-            TcpListener::bind(settings.listen).await.map_err(io_error(settings.listen.to_string()))?;
-        let address = listener.local_addr().map_err(io_error(settings.listen.to_string()))?;
-        tracing::info!(%address, mode = ?settings.mode, policy = settings.policy.name(), tls = tls.is_some(),
-            "listening");
-        // Before anybody is told that we are there, so that no signal comes too early.
-        let signalled = signals().map_err(io_error("signals"))?;
-        ready(address);
-        let driver_gone = Arc::new(tokio::sync::Notify::new());
-        let gone = Arc::clone(&driver_gone);
-        driven = client.map(|(driver, client)| {
-            std::thread::spawn(move || {
-                let _told = EndNotice(gone);
-                driver(&client)
-            })
-        });
-        tokio::spawn(async move {
-            tokio::select! {
-                () = signalled => tracing::info!("stopping"),
-                () = engine_gone.notified() => tracing::error!("the engine has stopped"),
-                () = driver_gone.notified() => {}
-            }
-            let _ = stop.send(true);
-        });
-        http::serve(listener, app, tls, stopped).await.map_err(io_error("connections"))
-    })?;
-    // Handlers hold the last ways to the engine; without them it writes its snapshot and ends.
-    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
-    let driven = driven.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
-    match watcher.join() {
-        Ok(Ok(Ok(()))) => {
-            tracing::info!("stopped");
-            driven.unwrap_or_else(|_| Err("the driver panicked".to_owned())).map_err(ServeError::Driver)
-        }
-        Ok(Ok(Err(error))) => Err(error.into()),
-        Ok(Err(_)) | Err(_) => Err(ServeError::Engine("it panicked".to_owned())),
-    }
-}
-
-/// Tells that a thread has ended, however it did.
-struct EndNotice(Arc<tokio::sync::Notify>);
-
-impl Drop for EndNotice {
-    fn drop(&mut self) {
-        self.0.notify_one();
-    }
-}
-
-/// As many open files as the system lets us have: a connection is one, and shells often allow 1,024.
-fn raise_file_limit() {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let limit = getrlimit(Resource::Nofile);
-        if limit.current != limit.maximum {
-            // Not allowed is no failure: there are fewer connections then.
-            let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
-        }
-    }
-}
-
-/// Threads for connections: one for each core but the engine's, at least one and not many.
-fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).clamp(2, 4)
-}
-
-/// Listens for SIGTERM and Ctrl-C from now on; the future ends when one has come.
-fn signals() -> io::Result<impl Future<Output = ()>> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (mut terminated, mut interrupted) =
-            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        Ok(async move {
-            tokio::select! {
-                _ = terminated.recv() => {}
-                _ = interrupted.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

@@ -109,7 +109,7 @@ impl Metrics {
     }
 
     /// The page that Prometheus reads, but for the [`state`].
-    pub fn page(&self) -> String {
+    pub fn page(&self, certificate_days: Option<f64>) -> String {
         let mut page = Page::default();
         let count = |counter: &AtomicU64| counter.load(Relaxed) as f64;
         page.histogram("esdp_decision_seconds", "Time to decide a slot.", &self.decisions);
@@ -165,6 +165,10 @@ impl Metrics {
                 "Resident memory of the process.",
                 bytes as f64,
             );
+        }
+        page.family("esdp_certificate_days", "gauge", "Days until the certificate of the service ends.");
+        if let Some(days) = certificate_days {
+            page.sample("esdp_certificate_days", &[], days);
         }
         page.one("esdp_http_connections", "gauge", "Open connections.", count(&self.connections));
         page.family("esdp_http_requests_total", "counter", "Requests by class of status.");
@@ -227,6 +231,18 @@ pub fn state(overview: &Overview, channels: &[ChannelRow], servers: &[ServerRow]
     page.family("esdp_advice_gain_bound", "gauge", "The ends of its 95 % interval.");
     page.sample("esdp_advice_gain_bound", &[("bound", "low")], overview.advice.interval.0);
     page.sample("esdp_advice_gain_bound", &[("bound", "high")], overview.advice.interval.1);
+    page.one(
+        "esdp_outcomes_aside",
+        "gauge",
+        "Outcomes that are doubted and wait for an operator.",
+        overview.set_aside as f64,
+    );
+    page.one(
+        "esdp_outcomes_aside_total",
+        "counter",
+        "Outcomes that were set aside.",
+        overview.set_aside_total as f64,
+    );
     page.family("esdp_channel_speed", "gauge", "Estimated speed by port and server, in the port's unit.");
     for row in channels {
         page.sample(

@@ -1,10 +1,13 @@
 //! How a service runs: from a file, from flags, which win, and defaults for the rest.
 
+mod listen;
+
+pub use listen::Listen;
+
 use crate::http::Limits;
 use esdp::live::Mode;
 use esdp::policy::PolicySpec;
 use serde::Deserialize;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,8 +17,8 @@ use std::time::Duration;
 pub struct SettingsFile {
     /// Where the data is.
     pub data: Option<PathBuf>,
-    /// The address.
-    pub listen: Option<SocketAddr>,
+    /// Where it listens.
+    pub listen: Option<Listen>,
     /// The policy: a name, or a table with its parameters.
     pub policy: Option<PolicyChoice>,
     /// The seed of policies that draw.
@@ -24,8 +27,16 @@ pub struct SettingsFile {
     pub mode: Option<Mode>,
     /// The largest share of exploration.
     pub max_exploration: Option<f64>,
-    /// Whether other addresses than loopback may do without tokens and TLS.
+    /// Whether other addresses than loopback may do without TLS.
     pub insecure: Option<bool>,
+    /// Whether no token is made at the first start.
+    pub no_token: Option<bool>,
+    /// The file for the token that is made at the first start; it is printed if there is none.
+    pub token_file: Option<PathBuf>,
+    /// Names of this service that may stand in `Host` and `Origin`.
+    pub allow_host: Option<Vec<String>>,
+    /// Users of this machine who are operators at the unix socket.
+    pub allow_uid: Option<Vec<u32>>,
     /// The certificates, PEM.
     pub tls_certificate: Option<PathBuf>,
     /// Their key, PEM.
@@ -58,13 +69,24 @@ pub enum PolicyChoice {
     Spec(PolicySpec),
 }
 
+/// Who may do what before any token was made. Once one was made, a token is needed for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// A token is made at the first start, and written to a file or printed.
+    Token(Option<PathBuf>),
+    /// Everybody on this machine may do everything.
+    Open,
+    /// Everybody on this machine may read.
+    ReadOnly,
+}
+
 /// How a service runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Where the data is.
     pub data: PathBuf,
-    /// The address.
-    pub listen: SocketAddr,
+    /// Where it listens.
+    pub listen: Listen,
     /// The policy.
     pub policy: PolicySpec,
     /// The seed of policies that draw.
@@ -73,8 +95,14 @@ pub struct Settings {
     pub mode: Mode,
     /// The largest share of exploration.
     pub max_exploration: Option<f64>,
-    /// Whether other addresses than loopback may do without tokens and TLS.
+    /// Whether other addresses than loopback may do without TLS.
     pub insecure: bool,
+    /// Who may do what before any token was made.
+    pub access: Access,
+    /// Names of this service that may stand in `Host` and `Origin`.
+    pub allow_host: Vec<String>,
+    /// Users of this machine who are operators at the unix socket, apart from root and the service's own.
+    pub allow_uid: Vec<u32>,
     /// The certificates and their key.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// What is logged.
@@ -122,6 +150,10 @@ impl SettingsFile {
             mode: self.mode.or(other.mode),
             max_exploration: self.max_exploration.or(other.max_exploration),
             insecure: self.insecure.or(other.insecure),
+            no_token: self.no_token.or(other.no_token),
+            token_file: self.token_file.or(other.token_file),
+            allow_host: self.allow_host.or(other.allow_host),
+            allow_uid: self.allow_uid.or(other.allow_uid),
             tls_certificate: self.tls_certificate.or(other.tls_certificate),
             tls_key: self.tls_key.or(other.tls_key),
             log_level: self.log_level.or(other.log_level),
@@ -169,15 +201,37 @@ impl SettingsFile {
         if !["FULL", "EXTRA", "NORMAL", "OFF"].contains(&synchronous.as_str()) {
             return Err(format!("`synchronous` is {synchronous}, expected FULL, EXTRA, NORMAL or OFF"));
         }
-        let default_listen = || SocketAddr::from(([127, 0, 0, 1], 7070));
+        let listen = self.listen.unwrap_or_else(|| Listen::from(([127, 0, 0, 1], 7070)));
+        let access = match (self.no_token.unwrap_or(false), self.token_file) {
+            (true, Some(_)) => return Err("`no_token` and `token_file` exclude each other".to_owned()),
+            (true, None) if listen.is_public() => {
+                let why = "needs an address of this machine or a unix socket";
+                return Err(format!("`no_token` {why}: others can reach {listen}"));
+            }
+            (true, None) => Access::Open,
+            (false, file) => Access::Token(file),
+        };
+        let allow_host = self.allow_host.unwrap_or_default();
+        let sound = |host: &String| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+            (1..=253).contains(&host.len()) && host.bytes().all(plain)
+        };
+        if let Some(host) = allow_host.iter().find(|host| !sound(host)) {
+            return Err(format!(
+                "`allow_host` has {host:?}, expected a name such as esdp.example.org, without a port"
+            ));
+        }
         Ok(Settings {
             data: self.data.unwrap_or_else(|| PathBuf::from(DEFAULT_DATA)),
-            listen: self.listen.unwrap_or_else(default_listen),
+            listen,
             policy,
             seed: self.seed.unwrap_or(0),
             mode: self.mode.unwrap_or_default(),
             max_exploration: self.max_exploration,
             insecure: self.insecure.unwrap_or(false),
+            access,
+            allow_host,
+            allow_uid: self.allow_uid.unwrap_or_default(),
             tls,
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             log_json: self.log_json.unwrap_or(false),
@@ -204,10 +258,19 @@ mod tests {
         .unwrap();
         let flags = SettingsFile { listen: "127.0.0.1:2".parse().ok(), ..SettingsFile::default() };
         let settings = flags.or(file).settle().unwrap();
-        assert_eq!((settings.listen.port(), settings.mode), (2, Mode::Advise));
+        assert_eq!((settings.listen.to_string().as_str(), settings.mode), ("127.0.0.1:2", Mode::Advise));
         assert_eq!((settings.max_exploration, settings.synchronous.as_str()), (Some(0.1), "FULL"));
         assert!(format!("{:?}", settings.policy).contains("0.5"));
         assert_eq!(SettingsFile::default().settle().unwrap().listen.to_string(), DEFAULT_LISTEN);
+    }
+
+    #[test]
+    fn it_listens_at_an_address_and_at_a_socket() {
+        let listen = |text: &str| toml::from_str::<SettingsFile>(text).unwrap().settle().unwrap().listen;
+        let both = listen("listen = ['unix:/run/esdp.sock', '[::1]:7']");
+        assert_eq!(both.to_string(), "[::1]:7 and unix:/run/esdp.sock");
+        assert!(!both.is_public() && listen("listen = '0.0.0.0:1'").is_public());
+        assert!(listen("listen = 'unix:/a'").tcp.is_none());
     }
 
     #[test]
@@ -220,5 +283,11 @@ mod tests {
         assert!(refused("tls_key = 'k'").contains("belong together"));
         assert!(refused("modes = 'place'").contains("unknown field"));
         assert!(refused("synchronous = 'maybe'").contains("FULL"));
+        assert!(refused("listen = 'here'").contains("unix:/PATH"));
+        assert!(refused("listen = ['[::1]:1', '127.0.0.1:1']").contains("one address and one socket"));
+        assert!(refused("listen = []").contains("empty"));
+        assert!(refused("no_token = true\nlisten = ['unix:/a', '0.0.0.0:1']").contains("others can reach"));
+        assert!(refused("no_token = true\ntoken_file = 'x'").contains("exclude"));
+        assert!(refused("allow_host = ['https://a']").contains("without a port"));
     }
 }

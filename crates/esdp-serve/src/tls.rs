@@ -1,5 +1,7 @@
 //! Certificates: of a service, and those that its clients trust.
 
+mod validity;
+
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -19,19 +21,37 @@ fn chain(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
     chain.map_err(|error| wrong(path, &error))
 }
 
+/// A certificate with which connections are accepted.
+#[derive(Clone)]
+pub struct Certified {
+    /// Accepts connections.
+    pub(crate) acceptor: TlsAcceptor,
+    /// When the first of the chain ends, in seconds since 1970.
+    pub(crate) ends: i64,
+}
+
+impl std::fmt::Debug for Certified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Certified").field("ends", &self.ends).finish_non_exhaustive()
+    }
+}
+
 /// Reads a chain of certificates and its key, both PEM.
 ///
 /// # Errors
 /// With the file that is wrong.
-pub fn acceptor(certificate: &Path, key: &Path) -> io::Result<TlsAcceptor> {
+pub fn certified(certificate: &Path, key: &Path) -> io::Result<Certified> {
     let chain = chain(certificate)?;
+    let ends = chain.iter().map(|found| validity::end(found)).collect::<Option<Vec<i64>>>();
+    let ends = ends.and_then(|ends| ends.into_iter().min());
+    let ends = ends.ok_or_else(|| wrong(certificate, &"no certificate with an end was found in it"))?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let config = config.map_err(|error| wrong(certificate, &error))?.with_no_client_auth();
     let mut config = config.with_single_cert(chain, private).map_err(|error| wrong(certificate, &error))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Certified { acceptor: TlsAcceptor::from(Arc::new(config)), ends })
 }
 
 /// The certificates that a client trusts.

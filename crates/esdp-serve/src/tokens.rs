@@ -5,9 +5,11 @@
 //! A random token needs no slow hash: nobody guesses 256 bits. Hashes are compared in constant time, all of
 //! them for every request, so that the time of an answer says nothing about which one was near.
 
+use crate::wire::check_name;
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,11 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 /// What a token starts with, so that scanners of leaked secrets know it.
 const PREFIX: &str = "esdp_";
+/// The name of the token that a service makes at its first start.
+pub const FIRST: &str = "first";
+/// The file with the times of last uses. It is a file of its own: only the service writes it, so that it never
+/// brings back a token that somebody revokes at the same time.
+const USES: &str = "tokens.used";
 /// How often the file is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -26,8 +33,10 @@ const LOOK: Duration = Duration::from_secs(1);
 pub enum Role {
     /// Reads everything.
     Reader,
-    /// Also reports outcomes.
+    /// Also reports outcomes of what was started here.
     Reporter,
+    /// Also reports outcomes of what others have started: a port, a server and an id, which nothing confirms.
+    Observer,
     /// Everything.
     Operator,
 }
@@ -43,6 +52,32 @@ pub struct TokenEntry {
     pub hash: String,
     /// When it was made, in milliseconds since 1970.
     pub created: u64,
+    /// When it ends, in milliseconds since 1970; never if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+    /// The ports for which it reports, and it does nothing else; it is not limited if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<String>,
+}
+
+impl TokenEntry {
+    /// Whether it has ended.
+    pub fn is_expired(&self) -> bool {
+        self.expires.is_some_and(|end| end <= crate::clock::now())
+    }
+}
+
+/// A token that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// A name to list and revoke it by.
+    pub name: String,
+    /// What it allows.
+    pub role: Role,
+    /// How long it is valid; for ever if none.
+    pub lifetime: Option<Duration>,
+    /// The ports for which it reports; it is not limited if there are none.
+    pub ports: Vec<String>,
 }
 
 /// The file.
@@ -69,58 +104,92 @@ fn read(directory: &Path) -> io::Result<TokenFile> {
 }
 
 fn write(directory: &Path, file: &TokenFile) -> io::Result<()> {
-    let (path, beside) = (path(directory), directory.join(format!(".tokens.{}.part", std::process::id())));
-    let mut options = fs::File::options();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut to = options.open(&beside)?;
-    io::Write::write_all(&mut to, &serde_json::to_vec_pretty(file)?)?;
-    // Root makes tokens for a service that runs as somebody else, who must be able to read them.
-    #[cfg(unix)]
-    if let Ok(owner) = fs::metadata(directory) {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        if to.metadata()?.uid() != owner.uid() {
-            fchown(&to, Some(owner.uid()), Some(owner.gid()))?;
-        }
-    }
-    to.sync_all()?;
-    fs::rename(beside, path)?;
-    // The new name is on the disk as well when this returns.
-    #[cfg(unix)]
-    fs::File::open(directory)?.sync_all()?;
-    Ok(())
+    crate::private::replace(&path(directory), &serde_json::to_vec_pretty(file)?)
 }
 
 /// Waits until no other process changes the tokens of a directory; held until it is dropped.
 fn lock(directory: &Path) -> io::Result<fs::File> {
-    let mut options = fs::File::options();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(directory.join("tokens.lock"))?;
+    let file = crate::private::options().create(true).truncate(false).open(directory.join("tokens.lock"))?;
     file.lock()?;
+    crate::private::give_to_owner(&file, directory)?;
     Ok(file)
 }
 
-/// Makes a token and keeps its hash; the token itself is shown once and never again.
+/// Makes a token without limits and keeps its hash; the token itself is shown once and never again.
 ///
 /// # Errors
 /// When the name is taken or the file cannot be written.
 pub fn create(directory: &Path, name: &str, role: Role) -> io::Result<String> {
-    fs::create_dir_all(directory)?;
+    NewToken { name: name.to_owned(), role, lifetime: None, ports: Vec::new() }.create(directory)
+}
+
+/// Makes the first token of a directory, for an operator; none if a token was ever made there.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn create_first(directory: &Path) -> io::Result<Option<String>> {
     let _lock = lock(directory)?;
-    let mut file = read(directory)?;
-    if file.tokens.iter().any(|token| token.name == name) {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("a token named `{name}` exists")));
+    if path(directory).try_exists()? {
+        return Ok(None);
     }
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    let token = format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&bytes));
-    let hash = HEXLOWER.encode(&Sha256::digest(token.as_bytes()));
-    file.tokens.push(TokenEntry { name: name.to_owned(), role, hash, created: crate::clock::now() });
-    write(directory, &file)?;
-    Ok(token)
+    let token = NewToken { name: FIRST.to_owned(), role: Role::Operator, lifetime: None, ports: Vec::new() };
+    token.add(directory).map(Some)
+}
+
+/// Takes the first token back as if it had never been made: nobody has seen it.
+pub(crate) fn unmake(directory: &Path) -> io::Result<()> {
+    let _lock = lock(directory)?;
+    match read(directory)?.tokens.as_slice() {
+        [only] if only.name == FIRST => fs::remove_file(path(directory)),
+        _ => Ok(()),
+    }
+}
+
+impl NewToken {
+    /// Makes it and keeps its hash; the token itself is shown once and never again.
+    ///
+    /// # Errors
+    /// When it contradicts itself, the name is taken, or the file cannot be written.
+    pub fn create(&self, directory: &Path) -> io::Result<String> {
+        let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
+        for name in std::iter::once(&self.name).chain(&self.ports) {
+            check_name(|| "name".to_owned(), name).map_err(|error| {
+                wrong(format!("{error}, expected {}", error.accepted.as_deref().unwrap_or_default()))
+            })?;
+        }
+        if !self.ports.is_empty() && self.role != Role::Reporter {
+            return Err(wrong("a token that is limited to ports is for a reporter".to_owned()));
+        }
+        crate::private::make_directory(directory)?;
+        let _lock = lock(directory)?;
+        self.add(directory)
+    }
+
+    /// Adds it while the lock is held.
+    fn add(&self, directory: &Path) -> io::Result<String> {
+        let Self { name, role, lifetime, ports } = self;
+        let mut file = read(directory)?;
+        if file.tokens.iter().any(|token| token.name == *name) {
+            let why = format!("a token named `{name}` exists");
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        let token = format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&bytes));
+        let (hash, created) = (HEXLOWER.encode(&Sha256::digest(token.as_bytes())), crate::clock::now());
+        let expires = lifetime.map(|time| created.saturating_add(time.as_millis() as u64));
+        let (name, ports) = (name.clone(), ports.clone());
+        file.tokens.push(TokenEntry { name, role: *role, hash, created, expires, ports });
+        write(directory, &file)?;
+        Ok(token)
+    }
+}
+
+/// When tokens were used last, by their hash, in milliseconds since 1970; a running service writes it down
+/// every minute.
+pub fn last_uses(directory: &Path) -> HashMap<String, u64> {
+    let text = fs::read(directory.join(USES)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// All tokens.
@@ -146,6 +215,17 @@ pub fn revoke(directory: &Path, name: &str) -> io::Result<()> {
     write(directory, &file)
 }
 
+/// Why a token was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenRefusal {
+    /// Nobody has made it, or it was revoked.
+    Unknown,
+    /// Its time is over.
+    Expired,
+    /// The tokens cannot be read.
+    Unreadable(String),
+}
+
 #[derive(Debug, Default)]
 struct Known {
     looked: Option<Instant>,
@@ -153,7 +233,13 @@ struct Known {
     seen: Option<(SystemTime, u64, u64)>,
     /// Whether a token is needed.
     any: bool,
+    /// Why the file cannot be read, if so.
+    unreadable: Option<String>,
     hashes: Vec<(TokenEntry, [u8; 32])>,
+    /// When tokens were used, by their hash.
+    uses: HashMap<String, u64>,
+    /// Whether that is news.
+    used: bool,
 }
 
 /// The tokens of a running service, read again when the file changes.
@@ -166,24 +252,73 @@ pub struct Tokens {
 impl Tokens {
     /// The tokens of a data directory.
     pub fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), known: Mutex::default() }
+        let known = Known { uses: last_uses(directory), ..Known::default() };
+        Self { directory: directory.to_owned(), known: Mutex::new(known) }
     }
 
-    /// What is known of a token; nothing if it is unknown.
-    pub fn find(&self, token: &str) -> Option<TokenEntry> {
+    /// What is known of a token that is valid.
+    ///
+    /// # Errors
+    /// When it is not valid.
+    pub fn find(&self, token: &str) -> Result<TokenEntry, TokenRefusal> {
         let given: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let known = self.fresh();
+        let mut known = self.fresh();
         let mut found = u32::MAX;
         for (index, (_, hash)) in (0..).zip(&known.hashes) {
             let same: Choice = hash.ct_eq(&given);
             found = u32::conditional_select(&found, &index, same);
         }
-        known.hashes.get(found as usize).map(|(token, _)| token.clone())
+        match known.hashes.get(found as usize).map(|(token, _)| token.clone()) {
+            Some(token) if token.is_expired() => Err(TokenRefusal::Expired),
+            Some(token) => {
+                match known.uses.get_mut(&token.hash) {
+                    Some(at) => *at = crate::clock::now(),
+                    None => drop(known.uses.insert(token.hash.clone(), crate::clock::now())),
+                }
+                known.used = true;
+                Ok(token)
+            }
+            None => Err(known.unreadable.clone().map_or(TokenRefusal::Unknown, TokenRefusal::Unreadable)),
+        }
     }
 
     /// Whether a token is needed: one was made here, even if it was revoked since, or may have been.
     pub fn any(&self) -> bool {
         self.fresh().any
+    }
+
+    /// Why the tokens cannot be read, if so: nobody is let in then.
+    pub fn unreadable(&self) -> Option<String> {
+        self.fresh().unreadable.clone()
+    }
+
+    /// How many tokens are valid.
+    pub fn valid(&self) -> usize {
+        self.fresh().hashes.iter().filter(|(token, _)| !token.is_expired()).count()
+    }
+
+    /// Reads them anew with the next question.
+    pub fn reload(&self) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        (known.looked, known.seen) = (None, None);
+    }
+
+    /// Writes down when tokens were used last, if that is news.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_uses(&self) -> io::Result<()> {
+        let mut known = self.fresh();
+        if !std::mem::take(&mut known.used) {
+            return Ok(());
+        }
+        let Known { uses, hashes, unreadable, .. } = &mut *known;
+        if unreadable.is_none() {
+            uses.retain(|hash, _| hashes.iter().any(|(token, _)| token.hash == *hash));
+        }
+        let text = serde_json::to_vec(uses)?;
+        drop(known);
+        crate::private::replace(&self.directory.join(USES), &text)
     }
 
     fn fresh(&self) -> std::sync::MutexGuard<'_, Known> {
@@ -193,13 +328,24 @@ impl Tokens {
         }
         known.looked = Some(Instant::now());
         let seen = seen(&path(&self.directory));
-        if !matches!(&seen, Ok(seen) if known.seen == Some(*seen)) {
+        // One that could not be read may be readable now without having changed.
+        if known.unreadable.is_some() || !matches!(&seen, Ok(seen) if known.seen == Some(*seen)) {
             // A file that cannot be read lets nobody in, and one that has been there stays in force.
             let read = read(&self.directory);
-            if let Err(error) = &read {
+            let unreadable = read.as_ref().err().map(ToString::to_string);
+            if unreadable != known.unreadable {
                 let file = path(&self.directory).display().to_string();
-                tracing::error!(file, %error, "the tokens cannot be read; nobody is let in");
+                match &unreadable {
+                    Some(error) => tracing::error!(
+                        file,
+                        error,
+                        "the tokens cannot be read; no token is accepted. The user that runs the service \
+                         must be able to read this file"
+                    ),
+                    None => tracing::info!(file, "the tokens can be read again"),
+                }
             }
+            known.unreadable = unreadable;
             known.any |= !matches!(&seen, Err(error) if error.kind() == io::ErrorKind::NotFound);
             let tokens = read.map(|file| file.tokens).unwrap_or_default();
             let hash = |token: &TokenEntry| HEXLOWER.decode(token.hash.as_bytes()).ok()?.try_into().ok();
@@ -225,7 +371,7 @@ mod tests {
     use super::*;
 
     fn role(tokens: &Tokens, token: &str) -> Option<Role> {
-        tokens.find(token).map(|token| token.role)
+        tokens.find(token).ok().map(|token| token.role)
     }
 
     #[test]
@@ -283,6 +429,44 @@ mod tests {
     }
 
     #[test]
+    fn a_token_may_end_and_be_limited_and_its_last_use_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let new = |name: &str, seconds, ports: &[&str]| NewToken {
+            name: name.to_owned(),
+            role: Role::Reporter,
+            lifetime: Some(Duration::from_secs(seconds)),
+            ports: ports.iter().map(|&port| port.to_owned()).collect(),
+        };
+        let (old, limited) = (new("old", 0, &[]).create(dir.path()).unwrap(), new("l", 60, &["a", "b"]));
+        let limited = limited.create(dir.path()).unwrap();
+        let tokens = Tokens::new(dir.path());
+        assert_eq!(tokens.find(&old), Err(TokenRefusal::Expired));
+        assert_eq!(tokens.find("esdp_x"), Err(TokenRefusal::Unknown));
+        assert_eq!(last_uses(dir.path()).len(), 0);
+        let found = tokens.find(&limited).unwrap();
+        assert_eq!(
+            (found.ports.as_slice(), tokens.valid()),
+            (["a".to_owned(), "b".to_owned()].as_slice(), 1)
+        );
+        tokens.save_uses().unwrap();
+        let used = last_uses(dir.path());
+        assert!(used[&found.hash] >= found.created && used.len() == 1, "{used:?}");
+        for wrong in [NewToken { role: Role::Operator, ..new("x", 1, &["a"]) }, new("a\nb", 1, &[])] {
+            assert!(wrong.create(dir.path()).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_token_is_made_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let token = create_first(dir.path()).unwrap().unwrap();
+        assert_eq!(role(&Tokens::new(dir.path()), &token), Some(Role::Operator));
+        assert_eq!(create_first(dir.path()).unwrap(), None);
+        revoke(dir.path(), FIRST).unwrap();
+        assert_eq!(create_first(dir.path()).unwrap(), None, "it was closed for good");
+    }
+
+    #[test]
     fn a_file_that_cannot_be_read_lets_nobody_in() {
         let dir = tempfile::tempdir().unwrap();
         assert!(!Tokens::new(dir.path()).any());
@@ -291,5 +475,7 @@ mod tests {
         fs::write(path(dir.path()), "{").unwrap();
         let tokens = Tokens::new(dir.path());
         assert_eq!((tokens.any(), role(&tokens, &token)), (true, None));
+        assert!(matches!(tokens.find(&token), Err(TokenRefusal::Unreadable(_))));
+        assert!(tokens.unreadable().is_some());
     }
 }

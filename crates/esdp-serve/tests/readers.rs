@@ -6,15 +6,18 @@ use esdp::policy::PolicySpec;
 use esdp_serve::actor::Actor;
 use esdp_serve::engine::{Command, Engine, EngineSettings, Handle, JournalReplayError};
 use esdp_serve::feed::Feed;
-use esdp_serve::http::{self, App, Limits, LongTexts};
+use esdp_serve::http::{self, App, Door, Hosts, Limits, LongTexts, RequestIds, Rules};
 use esdp_serve::metrics::Metrics;
-use esdp_serve::storage::{Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Sqlite, Storage, StorageError};
+use esdp_serve::settings::Access;
+use esdp_serve::storage::{
+    AuditPage, AuditQuery, Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Sqlite, Storage, StorageError,
+};
 use esdp_serve::tokens::Tokens;
 use esdp_serve::wire::{ClusterWire, Code, OneOrMany, SlotWire};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -129,6 +132,10 @@ impl Storage for OnDisk {
         self.under.compact(keep_from, most)
     }
 
+    fn audit(&mut self, query: &AuditQuery) -> Result<AuditPage, StorageError> {
+        self.under.audit(query)
+    }
+
     fn note(&mut self, name: &str) -> Result<Option<String>, StorageError> {
         self.under.note(name)
     }
@@ -208,8 +215,14 @@ impl Bench {
             texts: LongTexts::default(),
             metrics: Arc::clone(&self.metrics),
             tokens: Tokens::new(data),
-            closed: false,
-            loopback: true,
+            access: Access::Open,
+            local: true,
+            data: data.to_owned(),
+            rules: RwLock::new(Rules {
+                hosts: Hosts { local: true, allowed: Vec::new() },
+                ..Rules::default()
+            }),
+            requests: RequestIds::default(),
             limits: Limits::default(),
             stop: stopped.clone(),
             started: Instant::now(),
@@ -217,7 +230,7 @@ impl Bench {
         };
         let listener = self.runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        self.runtime.spawn(http::serve(listener, Arc::new(app), None, stopped));
+        self.runtime.spawn(http::serve(vec![Door::Tcp(listener)], Arc::new(app), stopped));
         (address, stop)
     }
 }

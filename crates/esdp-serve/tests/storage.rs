@@ -22,7 +22,9 @@ fn a_clock_may_go_back() {
         events: vec![Event::Ended { job: sequence.to_string() }],
     };
     for (sequence, at) in [(1, 5000), (2, 9000), (3, 10), (4, 0)] {
-        storage.commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![] }).unwrap();
+        storage
+            .commit(&Batch { frames: vec![frame(sequence, at)], slots: vec![], ..Batch::default() })
+            .unwrap();
     }
     let mut order = Vec::new();
     let read = storage.frames(1, &mut |frame| {
@@ -39,7 +41,7 @@ fn damage_is_noticed() {
     let event = Event::Ended { job: "a-name-to-be-found".into() };
     let batch = Batch {
         frames: vec![Frame { sequence: 1, at: 0, version: 2, digest: 0, events: vec![event] }],
-        slots: vec![],
+        ..Batch::default()
     };
     Sqlite::open(data.path()).unwrap().commit(&batch).unwrap();
     let path = data.path().join("esdp.db");

@@ -54,7 +54,9 @@ fn a_certificate_is_used_and_checked() {
     };
     let settings = settings.settle().unwrap();
     let (ready, address) = mpsc::channel();
-    std::thread::spawn(move || esdp_serve::run(&settings, |address| ready.send(address.port()).unwrap()));
+    std::thread::spawn(move || {
+        esdp_serve::run(&settings, |started| ready.send(started.address.unwrap().port()).unwrap())
+    });
     let port = address.recv().expect("it starts");
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     assert!(answer(tls(address, true), &token).starts_with("HTTP/1.1 200"));
@@ -71,6 +73,6 @@ fn a_certificate_is_used_and_checked() {
 #[test]
 fn a_file_that_is_not_a_certificate_is_named() {
     let wrong = fixture("../tls").join("nothing.pem");
-    let error = esdp_serve::tls::acceptor(&wrong, &fixture("key.pem")).err().unwrap().to_string();
+    let error = esdp_serve::tls::certified(&wrong, &fixture("key.pem")).err().unwrap().to_string();
     assert!(error.contains("nothing.pem"), "{error}");
 }

@@ -87,6 +87,7 @@ fn write(data: &Path, events: u64, seed: u64) -> anyhow::Result<u64> {
     let settings = SettingsFile {
         data: Some(data.to_owned()),
         listen: Some(([127, 0, 0, 1], 0).into()),
+        no_token: Some(true),
         seed: Some(seed),
         synchronous: Some("OFF".to_owned()),
         snapshot_events: Some(u64::MAX / 2),
@@ -174,7 +175,7 @@ impl Player {
             if self.made - self.started < QUEUE {
                 self.made += 1;
                 let id = format!("{}-{}", port.name, self.made);
-                jobs.push(JobWire { id, port: port.name.clone(), weight: None });
+                jobs.push(JobWire { id, port: port.name.clone(), ..JobWire::default() });
             }
         }
         self.events += 2 + jobs.len() as u64 + ended.len() as u64;

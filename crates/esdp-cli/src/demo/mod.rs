@@ -46,7 +46,9 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let data = tempfile::Builder::new().prefix("esdp-demo-").tempdir()?;
     let file = SettingsFile {
         data: Some(data.path().to_owned()),
-        listen: Some(args.listen),
+        listen: Some(args.listen.into()),
+        no_token: Some(true),
+
         log_level: Some("warn".to_owned()),
         ..SettingsFile::default()
     };
@@ -54,8 +56,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     esdp_serve::log::start(&settings.log_level, settings.log_json).map_err(|error| anyhow!(error))?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let served = esdp_serve::run(&settings, |address| {
-            let url = format!("http://{address}");
+        let served = esdp_serve::run(&settings, |started| {
+            let url = started.url();
             // Nobody to read it is no reason to stop.
             let _ = output::print(&introduction(&url, args.pace));
             if !args.no_open {

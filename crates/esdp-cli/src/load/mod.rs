@@ -39,7 +39,7 @@ counts from when it was due, so a service that falls behind the rate shows it. W
 sent and ignores it, so less is learned. Exit code 1 if any request failed.
 
 Examples:
-  esdp serve --data /tmp/esdp-load &
+  esdp serve --no-token --data /tmp/esdp-load &
   esdp load --target http://127.0.0.1:7070 --rate 20 --duration 10
   esdp load --target http://127.0.0.1:7070 --rate 3000 --batch 32
   esdp load --target http://127.0.0.1:7070 --rate 5 --duration 60 --preset gang

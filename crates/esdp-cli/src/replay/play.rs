@@ -8,7 +8,7 @@ use crate::run::CommonArgs;
 use anyhow::Context;
 use esdp::model::{Cluster, PortId, ServerId};
 use esdp::scenario::{LabelledPolicy, Scenario};
-use esdp::sim::{QueueRule, Recorder, SlotRecord};
+use esdp::sim::{Recorder, SlotRecord};
 use esdp_engine::{self as engine, Contender, Failure, Options, SlotSink, Thinning, Unit};
 use esdp_trace::replay::{Played, PlayedServer};
 use std::collections::BTreeMap;
@@ -34,20 +34,9 @@ impl Contenders {
             if list.iter().any(|known| known.label() == name) {
                 anyhow::bail!("--policies: `{name}` is there twice");
             }
-            match name {
-                "easy" => list.push(Contender::queue(name, QueueRule::Easy)),
-                "conservative" => list.push(Contender::queue(name, QueueRule::Conservative)),
-                _ => {
-                    let policy = LabelledPolicy::named(name)
-                        .context("--policies (queues are `easy` and `conservative`)")?;
-                    list.push(Contender::from(&policy));
-                    policies.push(policy);
-                }
-            }
-        }
-        if policies.is_empty() {
-            // A scenario names a policy, also where queues alone are run.
-            policies.push(LabelledPolicy::named("first-fit")?);
+            let policy = LabelledPolicy::named(name).context("--policies")?;
+            list.push(Contender::from(&policy));
+            policies.push(policy);
         }
         Ok(Self { list, policies })
     }

@@ -26,6 +26,7 @@ Files in --out (`out/` and the scenario's name, by default):
   summary.json   the document that --format json prints
   summary.csv    one row per policy; the timing columns decision_us_* vary between runs
   seeds.csv      one row per policy and seed: every number, for tests of your own
+  ports.csv      one row per policy, seed and port: what became of its jobs
   curves.csv     one row per policy and point in time: what the report draws
   estimates.csv  one row per policy that learns, seed and channel: port, server, uses, estimate,
                  low and high (its 95 % interval, if nothing changed lately), true_mean
@@ -43,24 +44,33 @@ number that is free.
 
 Output of --format json, one JSON document:
   {"build": {...}, "version": "...", "scenario": {...}, "slots": 2000, "seeds": [0, 1], "complete": true,
-   "seeds_asked": [0, 1], "notes": [],
-   "policies": [{"name": "esdp", "aou_mean": 0.0, "aou_stderr": 0.0,
+   "seeds_asked": [0, 1], "notes": [], "load": null,
+   "policies": [{"name": "esdp", "objective": "sum", "aou_mean": 0.0, "aou_stderr": 0.0,
      "oracle_ratio_mean": 0.0, "oracle_ratio_stderr": 0.0,
      "regret_mean": 0.0, "regret_stderr": 0.0,
      "realised_aou_mean": 0.0, "realised_aou_stderr": 0.0,
      "exploration_share": 0.0, "proved_share": 1.0,
      "started_share": 1.0, "deferred_mean": 0.0, "jain_mean": 1.0,
      "jct_mean": null, "jct_stderr": null, "jct_p50": null, "jct_p99": null,
-     "wait_mean": null, "makespan_mean": null, "utilisation": [0.0],
+     "wait_mean": null, "makespan_mean": null, "jct_max": null,
+     "jct_median_seed": null, "jct_worst_seed": null,
+     "jct_to_oracle_mean": null, "jct_to_oracle_stderr": null,
+     "wait_stderr": null, "wait_p50": null, "wait_p99": null, "wait_max": null,
+     "oldest_waiting": null, "never_started_mean": null, "throughput": null,
+     "lost_to_reservations": null, "lost_to_holds": null,
+     "backlog_slope": null, "queue": null, "unstable": null, "utilisation": [0.0],
      "decision_us_p50": 0.0, "decision_us_p99": 0.0}]}
 `aou` is the sum over the slots of the expected net utility of what was chosen,
 `oracle_ratio` that divided by the omniscient oracle's on the same arrivals, `regret` their
 difference. `build` names the commit, compiler and target that made the result. `notes` are
 sentences about the result, such as that a policy beats the oracle.
-What does not apply is null: the standard error of one seed, the oracle's numbers with
-`jobs.drain`, the exploration of a policy that learns nothing, the proofs of one that solves
-nothing. Completion times (`jct`), waiting and makespan are in slots, and null where jobs last
-one slot. The same scenario and seeds give the same numbers, times aside, on any number of
+What does not apply is null: the standard error of one seed, the exploration of a policy that
+learns nothing, the proofs of one that solves nothing. Completion times (`jct`), waiting and
+makespan are in slots, and null where jobs last one slot. Where they wait and hold their devices
+(`jobs.held`), the oracle ratio and regret are null; `jct_to_oracle` is how much longer jobs take
+than under the oracle, `queue` is "stable", "growing" or "undecided", `unstable` the same as
+false, true or null, `load` has the share of the capacity that any rule needs, and every policy
+has its `ports`. docs/results.md has the rules. The same scenario and seeds give the same numbers, times aside, on any number of
 threads.
 
 Ctrl-C stops between slots; the files then cover the seeds that are done, `complete` is
@@ -229,8 +239,7 @@ pub(crate) struct Reporting<'a> {
 pub(crate) fn report(results: &RunResults, how: &Reporting<'_>) -> anyhow::Result<()> {
     let written = write(how.out, results)?;
     print(how, results, &written)?;
-    // Where jobs hold their devices that happens to a sound oracle too: the report says it, no alarm does.
-    if !how.quiet && !results.scenario().holds_devices() {
+    if !how.quiet {
         results.notes().iter().for_each(|note| output::note(note));
     }
     let outcome = results.outcome();
@@ -280,6 +289,7 @@ fn write(out: &Path, results: &RunResults) -> anyhow::Result<Vec<&'static str>> 
         ("summary.json", provenance::json(results)?),
         ("summary.csv", results.csv()),
         ("seeds.csv", results.seeds_csv()),
+        ("ports.csv", results.ports_csv()),
         ("curves.csv", results.curves_csv()),
         ("estimates.csv", results.estimates_csv()),
         ("cluster.json", results.cluster_json()?),

@@ -6,7 +6,7 @@ use crate::source::SourceArgs;
 use crate::{files, output};
 use esdp::scenario::{SUITE, Scenario};
 use esdp::sim::Summary;
-use esdp_engine::{FEWEST_SEEDS, PolicyOutcome, Spread, TOO_FEW_SEEDS, leaders};
+use esdp_engine::{FEWEST_SEEDS, PolicyOutcome, PolicyRun, Spread, TOO_FEW_SEEDS, leaders};
 use esdp_report::csv::line;
 use esdp_report::table::TextTable;
 use serde::Serialize;
@@ -50,13 +50,16 @@ pub(super) fn run(source: &SourceArgs, common: &CommonArgs) -> anyhow::Result<()
         }
     }
     for (preset, scenario) in scenarios {
-        let outcome = simulate(&scenario, common, None)?;
+        let outcome = simulate(&with_oracle(&scenario)?, common, None)?;
         if !outcome.is_complete() {
             return Err(
                 End::Interrupted(format!("interrupted in {preset}; nothing was written for it")).into()
             );
         }
-        scores.extend(judged(preset, outcome.slots, &outcome.seeds, &outcome.policies));
+        let asked = |score: &Score| scenario.policies().iter().any(|policy| policy.label == score.policy);
+        scores.extend(
+            judged(preset, outcome.slots, &outcome.seeds, &outcome.policies).into_iter().filter(asked),
+        );
         // Written after each: the whole takes long.
         files::write(&out.join("suite.csv"), csv(&scores))?;
         files::write(&out.join("suite.json"), serde_json::to_string_pretty(&scores)? + "\n")?;
@@ -85,14 +88,31 @@ fn is_other(out: &Path, scenarios: &[(&str, Scenario)]) -> bool {
     })
 }
 
+/// The same scenario with the oracle among the policies, if they are measured by its completion times.
+fn with_oracle(scenario: &Scenario) -> anyhow::Result<Scenario> {
+    let labels = || scenario.policies().iter().map(|policy| policy.label.as_str());
+    if !scenario.holds_devices() || labels().any(|label| label == "oracle") {
+        return Ok(scenario.clone());
+    }
+    Ok(scenario.choose(labels().chain(["oracle"]))?)
+}
+
+/// Where jobs wait and hold their devices, the ratio is the oracle's mean completion time over the policy's.
 fn judged(preset: &str, slots: u64, seeds: &[u64], policies: &[PolicyOutcome]) -> Vec<Score> {
     let ratios = |policy: &PolicyOutcome| -> Vec<f64> {
-        policy.runs.iter().map(|run| run.summary.oracle_ratio().unwrap_or(1.0)).collect()
+        let own = |run: &PolicyRun| run.summary.jobs.mean_completion();
+        let oracle = policies.iter().find(|policy| policy.is_oracle()).map_or(&[][..], |oracle| &oracle.runs);
+        let sooner = |(at, run): (usize, &PolicyRun)| Some(own(oracle.get(at)?)? / own(run)?);
+        let ratio = |(at, run): (usize, &PolicyRun)| run.summary.oracle_ratio().or_else(|| sooner((at, run)));
+        policy.runs.iter().enumerate().map(|run| ratio(run).unwrap_or(1.0)).collect()
     };
     let all: Vec<Vec<f64>> = policies.iter().map(ratios).collect();
     let mean = |ratios: &Vec<f64>| Spread::of(ratios.iter().copied()).mean;
     let best = all.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned().unwrap_or_default();
-    let leads = leaders(policies, Summary::oracle_ratio, true);
+    let leads = match policies.iter().any(|policy| policy.completion().is_some()) {
+        true => leaders(policies, |summary| summary.jobs.mean_completion(), false),
+        false => leaders(policies, Summary::oracle_ratio, true),
+    };
     let score = |((policy, own), leads): ((&PolicyOutcome, &Vec<f64>), bool)| {
         let ratio = Spread::of(own.iter().copied());
         let behind = Spread::of(best.iter().zip(own).map(|(best, own)| best - own));
@@ -165,7 +185,11 @@ fn table(scores: &[Score]) -> String {
         true => TOO_FEW_SEEDS,
         false => "*: the best, and all that are not clearly worse seed by seed",
     };
-    format!("{}{seeds} seeds; mean ± standard error; {what}\n", table.render())
+    format!(
+        "{}{seeds} seeds; mean ± standard error; {what}\ngang-queue: the oracle's mean completion time over the \
+         policy's\n",
+        table.render()
+    )
 }
 
 #[cfg(test)]

@@ -94,5 +94,5 @@ fn policies() -> Vec<PolicyEntry> {
         });
         PolicyEntry { name: policy.name(), description: policy.summary(), parameters: own.collect() }
     };
-    PolicySpec::all().into_iter().map(entry).collect()
+    PolicySpec::all().into_iter().chain(PolicySpec::rules()).map(entry).collect()
 }

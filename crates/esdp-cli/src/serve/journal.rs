@@ -4,6 +4,7 @@ use crate::output::{self, OutputFormat};
 use clap::{Args, Subcommand};
 use esdp::live::DecidedStart;
 use esdp::policy::PolicySpec;
+use esdp_serve::clock::utc;
 use esdp_serve::offline::{self, LostJob, LostOutcome, LostSlot, Repaired};
 use esdp_serve::settings::DEFAULT_DATA;
 use std::io::Write;
@@ -104,7 +105,7 @@ fn show(data: &Data, from: u64, limit: u64) -> anyhow::Result<()> {
         if left > 0 {
             left -= 1;
             let event = serde_json::to_string(&entry.event)?;
-            lines.push_str(&format!("{:>10}  {}  {event}\n", entry.sequence, time(frame.at)));
+            lines.push_str(&format!("{:>10}  {}  {event}\n", entry.sequence, utc(frame.at)));
         }
         Ok(())
     })?;
@@ -170,31 +171,5 @@ fn started(starts: Option<&[DecidedStart]>) -> String {
     match starts {
         [] => "nothing started".to_owned(),
         starts => starts.iter().map(one).collect::<Vec<_>>().join("; "),
-    }
-}
-
-/// Milliseconds since 1970 as a date and a time, UTC.
-pub(super) fn time(millis: u64) -> String {
-    let (seconds, days) = (millis / 1000 % 86_400, (millis / 86_400_000) as i64);
-    // The civil calendar from the number of days, after Howard Hinnant.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn times_are_those_of_the_calendar() {
-        assert_eq!(super::time(0), "1970-01-01T00:00:00Z");
-        assert_eq!(super::time(951_782_400_000), "2000-02-29T00:00:00Z");
-        assert_eq!(super::time(1_794_876_605_999), "2026-11-17T00:50:05Z");
     }
 }

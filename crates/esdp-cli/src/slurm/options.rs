@@ -8,8 +8,8 @@ use esdp_cluster::slurm::cluster::{RestChoice, Slurm};
 use esdp_cluster::slurm::config::Config;
 use esdp_cluster::slurm::driver::DriverSettings;
 use esdp_cluster::slurm::reports;
-use esdp_serve::engine;
-use esdp_serve::settings::{PolicyChoice, Settings, SettingsFile};
+use esdp_serve::settings::{Access, PolicyChoice, Settings, SettingsFile};
+use esdp_serve::{Started, engine};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -131,7 +131,7 @@ impl DriverOptions {
     fn settings(&self, mode: Mode) -> anyhow::Result<Settings> {
         let file = SettingsFile {
             data: Some(self.data.clone()),
-            listen: Some(self.listen),
+            listen: Some(self.listen.into()),
             policy: Some(PolicyChoice::Name(self.policy.clone())),
             mode: Some(mode),
             max_exploration: self.max_exploration,
@@ -139,7 +139,8 @@ impl DriverOptions {
             log_json: Some(self.log_json),
             ..SettingsFile::default()
         };
-        crate::serve::settled(file)
+        // Whoever is on the machine may look; nobody changes anything before a token was made.
+        Ok(Settings { access: Access::ReadOnly, ..crate::serve::settled(file)? })
     }
 
     /// The rules for job types.
@@ -175,8 +176,8 @@ impl DriverOptions {
         self.cluster.check(&slurm)?;
         std::fs::create_dir_all(&driver.reports).with_context(|| driver.reports.display().to_string())?;
         let found = format!("Slurm {} ({}), partition {}", slurm.version, slurm.ways(), driver.partition);
-        let ready = |address: SocketAddr| {
-            let _ = crate::output::print(&format!("{found}; dashboard at http://{address}\n"));
+        let ready = |started: &Started| {
+            let _ = crate::output::print(&format!("{found}; dashboard at {}\n", started.url()));
         };
         esdp_serve::run_with(&settings, ready, move |client| drive(slurm, client, driver))?;
         Ok(())

@@ -72,3 +72,68 @@ fn what_does_not_apply_is_null() {
     assert!(esdp["proved_share"].is_number() && lcf["proved_share"].is_null());
     assert!(esdp["jct_mean"].is_number() && lcf["aou_mean"].is_number());
 }
+
+/// What `docs/results.md` and `esdp run --help` say of jobs that wait.
+#[test]
+fn queues_have_a_verdict_an_objective_and_a_load() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scenarios/n-model.toml");
+    let args = [file, "--slots", "6000", "--seeds", "3", "--policies", "oracle,lwtf,easy,maxweight-ucb"];
+    let json = run(dir.path(), &[&args[..], &["--format", "json"]].concat()).fine();
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let load = &document["load"];
+    assert!((load["load_mean"].as_f64().unwrap() - 0.886).abs() < 0.03, "{load}");
+    assert!(load["least_jct_mean"].as_f64().unwrap() > 3.0, "{load}");
+    let policies = document["policies"].as_array().unwrap();
+    for policy in policies {
+        for key in ["oracle_ratio_mean", "oracle_ratio_stderr", "regret_mean", "regret_stderr"] {
+            assert!(policy[key].is_null() && policy.get(key).is_some(), "{key} in {policy}");
+        }
+        assert!(policy["wait_mean"].is_number() && policy["objective"].is_string(), "{policy}");
+        let unstable = match policy["queue"].as_str().unwrap() {
+            "stable" => Value::Bool(false),
+            "growing" => Value::Bool(true),
+            _ => Value::Null,
+        };
+        assert_eq!(policy["unstable"], unstable);
+        let ports = policy["ports"].as_array().unwrap();
+        assert_eq!((&ports[0]["port"], &ports[1]["port"]), (&Value::from("a"), &Value::from("b")));
+        let completion = policy["jct_mean"].as_f64().unwrap();
+        assert!(completion >= load["least_jct_mean"].as_f64().unwrap());
+        assert!(completion <= policy["jct_worst_seed"].as_f64().unwrap());
+    }
+    let of = |name: &str| policies.iter().find(|policy| policy["name"] == name).unwrap();
+    assert_eq!(
+        (&of("lwtf")["unstable"], &of("easy")["objective"]),
+        (&Value::Bool(false), &Value::from("none"))
+    );
+    assert_eq!(of("oracle")["jct_to_oracle_mean"], 0.0);
+    // The same numbers by port and seed.
+    let ports = read(dir.path(), "ports.csv");
+    let head = "policy,seed,port,arrived,started,done,jct,wait,never_started,oldest_waiting\n";
+    assert!(ports.starts_with(head) && ports.lines().count() == 1 + 4 * 3 * 2, "{ports}");
+    let mean = |policy: &str, port: &str| {
+        let rows = ports.lines().map(|row| row.split(',').collect::<Vec<_>>());
+        let mine = rows.filter(|row| row[0] == policy && row[2] == port);
+        mine.map(|row| row[7].parse::<f64>().unwrap()).sum::<f64>() / 3.0
+    };
+    assert!((mean("lwtf", "b") - of("lwtf")["ports"][1]["wait_mean"].as_f64().unwrap()).abs() < 1e-9);
+    let curves = read(dir.path(), "curves.csv");
+    assert!(curves.lines().next().unwrap().ends_with(",waiting_mean,waiting_stderr"), "{curves}");
+    let report = read(dir.path(), "report.html");
+    assert!(
+        report.contains("Queue length")
+            && report.contains("Mean wait by port")
+            && !report.contains("Oracle ratio")
+    );
+}
+
+#[test]
+fn a_rule_for_queues_needs_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = run(dir.path(), &["--policies", "esdp,easy"]).refused();
+    assert!(
+        refused.contains("policies[1]: policy `easy`") && refused.contains("`jobs.held = true`"),
+        "{refused}"
+    );
+}

@@ -25,10 +25,11 @@ pub(crate) fn names(directory: &Path) -> Vec<String> {
 }
 
 /// The files of every run.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "cluster.json",
     "curves.csv",
     "estimates.csv",
+    "ports.csv",
     "report.html",
     "scenario.toml",
     "seeds.csv",

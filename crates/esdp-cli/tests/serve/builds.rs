@@ -35,6 +35,7 @@ fn the_other_build() {
     let settings = SettingsFile {
         data: Some(data),
         listen: Some(([127, 0, 0, 1], 0).into()),
+        no_token: Some(true),
         synchronous: Some("OFF".to_owned()),
         ..SettingsFile::default()
     };
@@ -44,9 +45,9 @@ fn the_other_build() {
         spec.build_with(cluster, seed, None, Some(Box::new(Greedy::default()))).unwrap()
     };
     assert!(matches!(settings.policy, PolicySpec::Esdp(_)), "the policy that `esdp serve` has by default");
-    esdp_serve::run_policy(&settings, Arc::new(greedy), |address| {
+    esdp_serve::run_policy(&settings, Arc::new(greedy), |started| {
         let mut out = std::io::stdout().lock();
-        writeln!(out, "listening on http://{address}").and_then(|()| out.flush()).unwrap();
+        writeln!(out, "listening on {}", started.url()).and_then(|()| out.flush()).unwrap();
     })
     .unwrap();
 }

@@ -1,6 +1,6 @@
 //! The example of the README is run as it stands there, by `sh` and `curl`.
 
-use crate::service::Service;
+use crate::service::{Service, esdp};
 use serde_json::Value;
 use std::process::Command;
 
@@ -9,7 +9,16 @@ const README: &str = include_str!("../../../../README.md");
 #[test]
 fn the_example_of_the_readme_does_what_it_says() {
     let data = tempfile::tempdir().unwrap();
-    let service = Service::start(data.path(), &[]);
+    // The flags that it names, and no others.
+    let named = README.split("Start `esdp serve ").nth(1).expect("how it starts").split('`').next().unwrap();
+    let flags = named.strip_suffix("--data ./esdp-data").expect("where its data is");
+    let mut start = esdp();
+    start
+        .arg("serve")
+        .args(flags.split_whitespace())
+        .args(["--listen", "127.0.0.1:0", "--data"])
+        .arg(data.path());
+    let service = Service::spawn(start).unwrap();
     let blocks = README.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let script = blocks.into_iter().find(|block| block.starts_with("url=")).expect("the example");
     assert!((10..=15).contains(&script.lines().count()), "{script}");

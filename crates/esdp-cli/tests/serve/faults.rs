@@ -41,7 +41,9 @@ fn a_full_disk_loses_nothing() {
     // The signal is ignored, so that a write beyond the limit fails as one on a full disk does.
     let script = r#"trap "" XFSZ; ulimit -S -f 200; exec "$0" "$@""#;
     command.args(["-c", script]).arg(esdp().get_program());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "off", "--data"]).arg(data.path());
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--log-level", "off", "--no-token", "--data"])
+        .arg(data.path());
     let service = Service::spawn(command).expect("it starts");
     let mut client = service.client();
     client.ok("PUT", "/v1/cluster", &cluster(3).to_string());

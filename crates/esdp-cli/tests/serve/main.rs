@@ -10,6 +10,7 @@ mod deploy;
 mod example;
 mod faults;
 mod hostile;
+mod jobs;
 mod load;
 mod model;
 mod moved;

@@ -32,6 +32,7 @@ fn traced(data: &Path, synchronous: &str) -> (String, Vec<String>) {
     ]);
     command.arg(&trace).arg(esdp().get_program());
     command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "off", "--synchronous", synchronous]);
+    command.arg("--no-token");
     command.arg("--data").arg(data.join("data"));
     let service = Service::spawn(command).expect("strace is installed, and may trace");
     service.client().ok("PUT", "/v1/cluster", &cluster(4).to_string());

@@ -1,7 +1,7 @@
 //! What an operator does with a journal that does not start: backups, `esdp journal repair`,
 //! `--accept-divergence`.
 
-use super::damage::{ARGS, DB, Logged, MARK, Outcome, SLOTS, copy, gangs, judge, played};
+use super::damage::{ARGS, DB, Logged, MARK, Outcome, SLOTS, copy, gangs, judge, played, said};
 use crate::service::{Client, Service, esdp, output};
 use esdp::live::{EVENT_VERSION, Event, Live, SpeedReport, WhichTasks};
 use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec, Slot};
@@ -39,7 +39,7 @@ fn a_backup_is_told_from_a_lost_end() {
         Ok(service) => {
             let slot = Client::new(service.address).get("/v1/status")["slot"].as_u64();
             service.kill();
-            Ok((slot, std::fs::read_to_string(&log).unwrap()))
+            Ok((slot, said(&log)))
         }
         Err(_) => Err(std::fs::read_to_string(&log).unwrap()),
     };
@@ -113,7 +113,7 @@ fn a_divergence_is_seen_and_can_be_accepted() {
     let sequence = storage.last_sequence().unwrap() + 1;
     let events = vec![Event::Drained { server: "n1".to_owned() }];
     let frame = Frame { sequence, at: 0, version: EVENT_VERSION, digest: 0xabc1, events };
-    storage.commit(&Batch { frames: vec![frame], slots: Vec::new() }).unwrap();
+    storage.commit(&Batch { frames: vec![frame], slots: Vec::new(), audit: Vec::new() }).unwrap();
     drop(storage);
     let (outcome, why) = judge(data, &truth, &[]);
     assert_eq!(outcome, Outcome::Refused);
@@ -132,7 +132,7 @@ fn a_divergence_is_seen_and_can_be_accepted() {
     );
     truth.state = client.get("/v1/state");
     service.kill();
-    let log = std::fs::read_to_string(log).unwrap();
+    let log = said(&log);
     assert!(log.contains("WARN") && log.contains(&format!("the frame at event {sequence}")), "{log}");
     assert_eq!(judge(data, &truth, &[]).0, Outcome::Served, "it was accepted once and for all");
 }

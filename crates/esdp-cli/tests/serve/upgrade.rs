@@ -71,6 +71,9 @@ fn start(binary: Option<&Path>, case: &Case, data: &Path) -> Result<Service, Str
     std::fs::write(&file, case.settings).unwrap();
     let mut command = binary.map_or_else(esdp, Command::new);
     command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--synchronous", "OFF"]);
+    if binary.is_none() {
+        command.arg("--no-token");
+    }
     command.args(["--policy", case.policy, "--config"]).arg(file).arg("--data").arg(data);
     Service::spawn(command)
 }

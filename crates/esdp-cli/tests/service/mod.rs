@@ -48,7 +48,7 @@ impl Service {
     pub fn try_start(data: &Path, args: &[&str]) -> Result<Self, String> {
         let mut command = esdp();
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-level", "warn"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--no-token"])
             .arg("--data")
             .arg(data)
             .args(args);

@@ -76,7 +76,12 @@ impl JobLedger {
     /// # Errors
     /// When it cannot be opened or read.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let mut options = OpenOptions::new();
+        options.create(true).read(true).append(true);
+        // It tells of the jobs of all users.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
         let (mut said, mut empty, mut whole) = (HashSet::new(), true, true);
         let mut reader = BufReader::new(&file);
         let mut line = String::new();

@@ -103,7 +103,7 @@ impl UnitState {
         }
         let setting = unit.scenario.setting(unit.seed)?;
         let mut oracle = None;
-        if unit.slots <= LONGEST_TRACK && !unit.scenario.drains() {
+        if unit.slots <= LONGEST_TRACK && !unit.scenario.holds_devices() {
             oracle = OracleTrack::unless(&setting, unit.slots, stopped).map_err(RunError::Oracle)?;
             if oracle.is_none() {
                 return Ok(None);
@@ -130,8 +130,8 @@ fn simulate(
     let clock = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let simulation = unit.policies[policy].simulation(&world.setting)?.timed(&clock);
     let mut simulation = match &world.oracle {
-        // Where all jobs are run to their end, each is measured, and not what ran in which slot.
-        None if unit.scenario.drains() => simulation,
+        // Where jobs wait and hold their devices, they are measured by when they are done.
+        None if unit.scenario.holds_devices() => simulation,
         Some(track) => simulation.against(track),
         None => simulation.against_live_oracle(&world.setting),
     };
@@ -149,9 +149,11 @@ fn simulate(
         ((&mut summary, (&mut series, &mut insights)), (Optional(sink.as_deref_mut()), &mut watch));
     let failed = |cause| RunError::Slot { seed: unit.seed, cause };
     let mut flow = simulation.run(unit.slots, &mut recorder).map_err(failed)?;
+    recorder.0.0.jobs.end_of_arrivals();
     if flow.is_continue() && unit.scenario.drains() {
         flow = simulation.drain(unit.slots.saturating_mul(LONGEST_DRAIN), &mut recorder).map_err(failed)?;
     }
+    summary.jobs.close(simulation.scheduler().slot(), simulation.unfinished());
     (options.progress)(watch.since);
     let complete = flow.is_continue();
     // A sink that cannot write breaks the run off too, and says why when it is closed.

@@ -8,6 +8,8 @@ mod fastest;
 mod found;
 mod learned;
 mod page;
+mod ports;
+mod queues;
 mod seeds;
 mod spark;
 mod table;
@@ -24,6 +26,8 @@ use esdp::model::Cluster;
 use esdp::scenario::Scenario;
 use esdp_report::csv;
 use esdp_report::report::Report;
+pub use queues::LoadReport;
+pub(crate) use queues::verdict_cell;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -34,6 +38,7 @@ pub struct RunResults {
     outcome: RunOutcome,
     rows: Vec<Row>,
     notes: Vec<String>,
+    load: Option<LoadReport>,
     /// That of the first seed, whose names the report and the terminal use.
     cluster: Option<Arc<Cluster>>,
 }
@@ -50,12 +55,14 @@ struct Document<'a> {
     seeds_asked: &'a [u64],
     /// What a reader must know of these numbers.
     notes: &'a [String],
+    /// How much of the capacity the jobs need; none where they do not wait.
+    load: Option<&'a LoadReport>,
     policies: &'a [Row],
 }
 
 impl Serialize for RunResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { scenario, outcome, rows, notes, .. } = self;
+        let Self { scenario, outcome, rows, notes, load, .. } = self;
         let document = Document {
             version: env!("CARGO_PKG_VERSION"),
             scenario,
@@ -64,6 +71,7 @@ impl Serialize for RunResults {
             complete: outcome.is_complete(),
             seeds_asked: &outcome.asked,
             notes,
+            load: load.as_ref(),
             policies: rows,
         };
         document.serialize(serializer)
@@ -73,11 +81,15 @@ impl Serialize for RunResults {
 impl RunResults {
     /// The results of a scenario's policies.
     pub fn new(scenario: Scenario, outcome: RunOutcome) -> Self {
-        let rows = outcome.policies.iter().map(Row::new).collect();
-        let notes = beaten::notes(&scenario, &outcome);
         let setting = outcome.seeds.first().and_then(|&seed| scenario.setting(seed).ok());
         let cluster = setting.map(|setting| Arc::clone(setting.cluster()));
-        Self { scenario, outcome, rows, notes, cluster }
+        let ports = cluster.as_ref().map_or(&[][..], |cluster| cluster.ports());
+        let rows = Row::all(&outcome).into_iter().zip(&outcome.policies);
+        let rows = rows.map(|(row, policy)| row.with_ports(policy, ports)).collect();
+        let load = LoadReport::new(&scenario, &outcome);
+        let mut notes = beaten::notes(&outcome);
+        notes.extend(queues::notes(&scenario, &outcome, load.as_ref(), ports));
+        Self { scenario, outcome, rows, notes, load, cluster }
     }
 
     /// The scenario.
@@ -100,6 +112,11 @@ impl RunResults {
     /// The numbers, one row per policy.
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// How much of the capacity the jobs need, where they wait and hold their devices.
+    pub fn load(&self) -> Option<&LoadReport> {
+        self.load.as_ref()
     }
 
     /// What a reader must know of these numbers, one sentence each.
@@ -132,6 +149,11 @@ impl RunResults {
         seeds::csv(&self.outcome)
     }
 
+    /// What became of the jobs of every port, under every policy and seed.
+    pub fn ports_csv(&self) -> String {
+        ports::csv(&self.outcome, self.cluster.as_ref().map_or(&[][..], |cluster| cluster.ports()))
+    }
+
     /// What the report draws over time, as means and standard errors.
     pub fn curves_csv(&self) -> String {
         curves::csv(&self.outcome)
@@ -157,13 +179,13 @@ impl RunResults {
 
     /// The same on a terminal that may be narrower: columns that matter less go first.
     pub fn table_within(&self, width: usize, colour: bool) -> String {
-        table::render(&self.scenario, &self.outcome, width, colour)
+        table::render(&self.scenario, &self.outcome, self.load.as_ref(), width, colour)
     }
 
     /// A page with figures and tables, and these remarks beside them.
     pub fn report(&self, remarks: &[String]) -> Report {
         let remarks = [remarks, self.notes()].concat();
-        page::report(&self.scenario, &self.outcome, &self.rows, self.cluster.as_deref(), &remarks)
+        page::report(self, self.cluster.as_deref(), &remarks)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The report of a run.
 
-use super::{found, learned, resolved, tables};
+use super::{RunResults, found, learned, queues, resolved, tables};
 use crate::rows::Row;
 use crate::{Difference, PolicyOutcome, RunOutcome, seeds_in_words};
 use esdp::model::Cluster;
-use esdp::scenario::Scenario;
 use esdp::sim::{CurvePoint, Summary};
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Report, Section};
@@ -14,13 +13,9 @@ const TERMS: &str = "Every policy meets the same arrivals and speeds under the s
                      yardstick, not a rival.";
 
 /// The page.
-pub(super) fn report(
-    scenario: &Scenario,
-    outcome: &RunOutcome,
-    rows: &[Row],
-    cluster: Option<&Cluster>,
-    remarks: &[String],
-) -> Report {
+pub(super) fn report(results: &RunResults, cluster: Option<&Cluster>, remarks: &[String]) -> Report {
+    let (scenario, outcome, rows) = (results.scenario(), results.outcome(), results.rows());
+    let held = scenario.holds_devices();
     let (done, asked) = (outcome.seeds.len(), outcome.asked.len());
     let seeds = seeds_in_words(&outcome.seeds);
     let subtitle = match scenario.description() {
@@ -31,21 +26,31 @@ pub(super) fn report(
     if done < asked {
         result = result.text(format!("The run was interrupted: {done} of {asked} seeds are done and shown."));
     }
-    result = tables::explained(result, tables::results(outcome, rows));
+    let head = if held { tables::completion(outcome, rows) } else { tables::results(outcome, rows) };
+    result = tables::explained(result, head);
     result = against_first(outcome).into_iter().fold(result, Section::figure);
     result = remarks.iter().fold(result, |result, remark| result.text(remark.clone()));
+    let mut jobs = tables::explained(Section::new("Jobs"), tables::jobs(outcome, rows));
+    if held {
+        jobs = queues::by_port(tables::explained(jobs, queues::worst(rows)), rows);
+    }
     let behaviour = tables::explained(Section::new("Behaviour"), tables::behaviour(outcome, rows));
-    Report::new("esdp run", subtitle)
+    let page = Report::new("esdp run", subtitle)
         .made_by(concat!("esdp ", env!("CARGO_PKG_VERSION")))
         .meta("Version", env!("CARGO_PKG_VERSION"))
         .meta("Slots", outcome.slots.to_string())
-        .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds })
-        .section(result.text(TERMS))
+        .meta("Seeds", if done < asked { format!("{seeds} ({done} of {asked} asked for)") } else { seeds });
+    let load = results.load().map(queues::LoadReport::sentence);
+    let page = match load.as_ref().and_then(|load| load.strip_prefix("load ")) {
+        Some(load) => page.meta("Load", load),
+        None => page,
+    };
+    page.section(result.text(TERMS))
         .section(Section::new("Policies in this run").table(tables::policies(outcome)))
         .section(over_time(outcome))
         .sections(cluster.and_then(|cluster| learned::section(outcome, cluster)))
         .sections(cluster.and_then(|cluster| found::section(outcome, cluster, &bands(done, ""))))
-        .section(tables::explained(Section::new("Jobs"), tables::jobs(outcome, rows)))
+        .section(jobs)
         .section(behaviour.figure(utilisation(rows, cluster)))
         .section(Section::new("Scenario").code("Resolved scenario (TOML)", resolved(scenario)))
 }
@@ -70,6 +75,11 @@ fn over_time(outcome: &RunOutcome) -> Section {
     let measured = outcome.policies.iter().all(|policy| policy.regret().is_some());
     let of = if measured { " of the difference to the oracle under the same seed" } else { "" };
     let average = figure("average-aou", "Average AOU", average, of, paired_average, true);
+    if outcome.policies.iter().any(|policy| policy.completion().is_some()) {
+        let caption = "The mean number of waiting jobs between two points. ".to_owned()
+            + &bands(outcome.seeds.len(), "");
+        return Section::new("Over time").figure(queues::figure(outcome, caption)).figure(average);
+    }
     if !measured {
         return Section::new("Over time").figure(average);
     }
@@ -92,11 +102,18 @@ fn against_first(outcome: &RunOutcome) -> Option<Figure> {
     let ratios = |policy: &PolicyOutcome| policy.each(Summary::oracle_ratio);
     let aou = |policy: &PolicyOutcome| policy.each(|summary| Some(summary.aou)).unwrap_or_default();
     let own = &first.label;
+    let jct = |policy: &PolicyOutcome| policy.each(|summary| summary.jobs.mean_completion());
     let (label, unit, what) = match ratios(first) {
+        _ if jct(first).is_some() => {
+            (format!("completion against that of {own}"), "%", "mean completion time")
+        }
         Some(_) => (format!("oracle ratio less that of {own}"), "percentage points", "oracle ratio"),
         None => (format!("AOU against that of {own}"), "%", "AOU"),
     };
     let of = |policy: &PolicyOutcome| match (ratios(policy), ratios(first)) {
+        _ if jct(first).is_some() => {
+            Difference::gain(&jct(policy).unwrap_or_default(), &jct(first).unwrap_or_default())
+        }
         (Some(ratio), Some(first)) => Difference::between(&ratio, &first),
         _ => Difference::gain(&aou(policy), &aou(first)),
     };

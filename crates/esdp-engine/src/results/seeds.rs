@@ -4,7 +4,7 @@ use crate::{PolicyOutcome, PolicyRun, RunOutcome};
 use esdp_report::csv;
 
 /// The columns before the utilisation, which has one for each device; the times come last.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 25] = [
     "aou",
     "oracle_aou",
     "oracle_ratio",
@@ -20,6 +20,16 @@ const KEYS: [&str; 15] = [
     "jct_p99",
     "wait",
     "makespan",
+    "jct_max",
+    "wait_p50",
+    "wait_p99",
+    "wait_max",
+    "oldest_waiting",
+    "never_started",
+    "throughput",
+    "lost_to_reservations",
+    "lost_to_holds",
+    "backlog_slope",
 ];
 const TIMES: [&str; 2] = ["decision_us_p50", "decision_us_p99"];
 
@@ -28,7 +38,7 @@ pub(super) fn csv(outcome: &RunOutcome) -> String {
     let all: Vec<(&str, Vec<SeedNumbers>)> = outcome
         .policies
         .iter()
-        .map(|policy| (policy.label.as_str(), SeedNumbers::of(policy, &outcome.seeds)))
+        .map(|policy| (policy.label.as_str(), SeedNumbers::of(policy, outcome)))
         .collect();
     let numbers = || all.iter().flat_map(|(label, numbers)| numbers.iter().map(move |own| (*label, own)));
     let devices = numbers().map(|(_, own)| own.used.len()).max().unwrap_or(0);
@@ -58,8 +68,9 @@ pub(crate) struct SeedNumbers {
 
 impl SeedNumbers {
     /// Those of every seed.
-    pub(crate) fn of(policy: &PolicyOutcome, seeds: &[u64]) -> Vec<Self> {
-        policy.runs.iter().zip(seeds).map(|(run, &seed)| numbers(run, seed)).collect()
+    pub(crate) fn of(policy: &PolicyOutcome, outcome: &RunOutcome) -> Vec<Self> {
+        let runs = policy.runs.iter().zip(&outcome.seeds);
+        runs.map(|(run, &seed)| numbers(run, seed, outcome.slots)).collect()
     }
 
     /// The cells in the order of the columns; a device that is not there is empty.
@@ -71,10 +82,13 @@ impl SeedNumbers {
     }
 }
 
-fn numbers(run: &PolicyRun, seed: u64) -> SeedNumbers {
+fn numbers(run: &PolicyRun, seed: u64, slots: u64) -> SeedNumbers {
     let summary = &run.summary;
     let jobs = &summary.jobs;
-    let finished = jobs.finished() > 0;
+    let waits = jobs.mean_wait().is_some();
+    let whole = |number: u64| waits.then_some(number as f64);
+    let slope = jobs.backlog.growth().map(|growth| growth.slope);
+    let per_slot = jobs.all_arrived() as f64 / slots as f64;
     let keys: [Option<f64>; KEYS.len()] = [
         Some(summary.aou),
         summary.oracle,
@@ -90,7 +104,17 @@ fn numbers(run: &PolicyRun, seed: u64) -> SeedNumbers {
         jobs.completion.percentile(0.5),
         jobs.completion.percentile(0.99),
         jobs.mean_wait(),
-        finished.then_some(jobs.makespan as f64),
+        whole(jobs.makespan),
+        whole(jobs.longest.0),
+        jobs.wait.percentile(0.5),
+        jobs.wait.percentile(0.99),
+        whole(jobs.longest.1),
+        whole(jobs.oldest_waiting()),
+        whole(jobs.never_started()),
+        waits.then(|| jobs.throughput()),
+        waits.then_some(jobs.lost.reservations),
+        waits.then_some(jobs.lost.holds),
+        slope.filter(|_| waits && per_slot > 0.0).map(|slope| slope / per_slot),
     ];
     let times = [0.5, 0.99].map(|share| summary.decision_us(share));
     SeedNumbers { seed, slots: summary.slots, keys, used: summary.utilisation(), times }

@@ -1,9 +1,9 @@
 //! The result on a terminal: a table as wide as it may be, with a curve per policy.
 
-use super::spark;
 use super::tables::paired_aou;
+use super::{LoadReport, spark};
 use crate::paired::has_too_few_seeds;
-use crate::{PolicyOutcome, RunOutcome, Spread, TOO_FEW_SEEDS, leaders, seeds_in_words};
+use crate::{Difference, PolicyOutcome, RunOutcome, Spread, TOO_FEW_SEEDS, leaders, seeds_in_words, verdict};
 use esdp::scenario::Scenario;
 use esdp::sim::Summary;
 use esdp_report::table::{NONE, duration, wrapped};
@@ -17,6 +17,7 @@ const LONGEST_LABEL: usize = 16;
 /// As wide as its heading.
 const SHORTEST_CURVE: usize = CURVE.len();
 const CURVE: &str = "AOU / slot";
+const QUEUE: &str = "queue";
 const LONGEST_CURVE: usize = 16;
 
 const AOU: &str = "AOU: accumulated overall utility";
@@ -33,9 +34,18 @@ struct Column {
 }
 
 /// The whole text: what was run, the table, and what its words mean.
-pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, width: usize, colour: bool) -> String {
+pub(super) fn render(
+    scenario: &Scenario,
+    outcome: &RunOutcome,
+    load: Option<&LoadReport>,
+    width: usize,
+    colour: bool,
+) -> String {
     let width = width.min(WIDTH);
     let mut text = title(scenario, outcome, width);
+    if let Some(load) = load {
+        text += &(wrapped(&load.sentence(), width) + "\n");
+    }
     text.push('\n');
     let columns = fitting(columns(outcome), width);
     let widths: Vec<usize> = columns.iter().map(Column::width).collect();
@@ -50,7 +60,8 @@ pub(super) fn render(scenario: &Scenario, outcome: &RunOutcome, width: usize, co
             line += &if position == 0 { format!("{cell}{pad}") } else { format!("{:GAP$}{pad}{cell}", "") };
         }
         if !curves.is_empty() {
-            let curve = if row == 0 { CURVE } else { &curves[row - 1] };
+            let head = if has_queues(outcome) { QUEUE } else { CURVE };
+            let curve = if row == 0 { head } else { &curves[row - 1] };
             line += &format!("{:GAP$}{curve}", "");
         }
         let line = line.trim_end();
@@ -82,6 +93,9 @@ fn legend(columns: &[Column], outcome: &RunOutcome, width: usize) -> String {
         let paired =
             outcome.seeds.len() > 1 && outcome.policies.iter().all(|policy| policy.regret().is_some());
         said.push(format!("{AOU}{}", if paired { PAIRED } else { "" }));
+    }
+    if columns.iter().any(|column| column.head == TO_ORACLE) {
+        said.push(ORACLE.to_owned());
     }
     if columns.iter().any(|column| column.marked.contains(&true)) {
         said.push(STAR.to_owned());
@@ -126,18 +140,30 @@ fn columns(outcome: &RunOutcome) -> Vec<Column> {
     let all = |spread: fn(&PolicyOutcome) -> Option<Spread>| policies.iter().map(spread).collect::<Vec<_>>();
     let label = |policy: &PolicyOutcome| shortened(&policy.label, LONGEST_LABEL);
     let mut columns = vec![plain("policy", policies.iter().map(label).collect(), 0)];
-    if policies.iter().any(|policy| policy.completion().is_some()) {
+    if has_queues(outcome) {
         // Where jobs wait and hold their devices, how soon they are done is what matters.
         let p99 = |policy: &PolicyOutcome| {
-            policy.completion_within(0.99).map_or_else(|| NONE.to_owned(), |p| format!("{p:.0}"))
+            let p99 = policy.slots_within(0.99, |jobs| &jobs.wait);
+            p99.map_or_else(|| NONE.to_owned(), |p| format!("{p:.0}"))
+        };
+        let stability = |policy: &PolicyOutcome| {
+            verdict(policy, outcome.slots)
+                .map_or_else(|| NONE.to_owned(), |found| found.stability.word().to_owned())
         };
         let waits: Each = |summary| summary.jobs.mean_wait();
         let waited = |policy: &PolicyOutcome| policy.each(|summary| summary.jobs.mean_wait()).map(Spread::of);
-        columns.extend(column(RATIO, all(PolicyOutcome::oracle_ratio), Summary::oracle_ratio, true, 2));
         let completion: Each = |summary| summary.jobs.mean_completion();
         columns.extend(column("JCT, slots ", all(PolicyOutcome::completion), completion, false, 0));
-        columns.push(plain("p99", policies.iter().map(p99).collect(), 4));
+        if let Some(oracle) = policies.iter().find(|policy| policy.is_oracle()).and_then(completions) {
+            let of = |policy: &PolicyOutcome| match completions(policy) {
+                Some(own) => percent_more(&Difference::gain(&own, &oracle).spread),
+                None => NONE.to_owned(),
+            };
+            columns.push(plain(TO_ORACLE, policies.iter().map(of).collect(), 2));
+        }
         columns.extend(column("waiting ", all(waited), waits, false, 3));
+        columns.push(plain("p99", policies.iter().map(p99).collect(), 4));
+        columns.push(plain("stable?", policies.iter().map(stability).collect(), 1));
     } else {
         columns.extend(column(RATIO, all(PolicyOutcome::oracle_ratio), Summary::oracle_ratio, true, 0));
         let aou: Each = |summary| Some(summary.aou);
@@ -150,6 +176,25 @@ fn columns(outcome: &RunOutcome) -> Vec<Column> {
 }
 
 const RATIO: &str = "oracle ratio ";
+const TO_ORACLE: &str = "to oracle";
+const ORACLE: &str = "JCT: completion, from arrival to end, in slots; to oracle: how much longer than under the \
+                      oracle; waiting and its p99 in slots; jobs left over count with the slots they have had";
+
+/// Whether jobs wait and hold their devices.
+fn has_queues(outcome: &RunOutcome) -> bool {
+    outcome.policies.iter().any(|policy| policy.completion().is_some())
+}
+
+/// The mean completion time under each seed.
+fn completions(policy: &PolicyOutcome) -> Option<Vec<f64>> {
+    policy.each(|summary| summary.jobs.mean_completion())
+}
+
+/// A share as so many percent more, or less.
+fn percent_more(share: &Spread) -> String {
+    let error = share.error().map(|error| format!(" ± {:.1}", 100.0 * error)).unwrap_or_default();
+    format!("{:+.1}{error} %", 100.0 * share.mean)
+}
 
 impl Column {
     fn width(&self) -> usize {
@@ -187,11 +232,15 @@ fn digits_for<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> usize {
     }
 }
 
-/// The average AOU over time of every policy, on one scale.
+/// The average AOU over time of every policy, on one scale; the queue length where jobs wait.
 fn curves(policies: &[PolicyOutcome], width: usize) -> Vec<String> {
-    let average =
-        |policy: &PolicyOutcome| policy.curve(|point| point.average()).into_iter().map(|point| point.1);
-    let all: Vec<Vec<f64>> = policies.iter().map(|policy| average(policy).collect()).collect();
+    let average = |policy: &PolicyOutcome| -> Vec<f64> {
+        match policy.completion() {
+            Some(_) => policy.queue().into_iter().map(|point| point.1.mean).collect(),
+            None => policy.curve(|point| point.average()).into_iter().map(|point| point.1).collect(),
+        }
+    };
+    let all: Vec<Vec<f64>> = policies.iter().map(average).collect();
     let values = || all.iter().flatten().copied();
     let range = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     all.iter().map(|values| spark::line(values, width, range)).collect()
@@ -214,7 +263,7 @@ mod tests {
         let scenario = Scenario::preset("default").unwrap().set("policies", policies).unwrap();
         let outcome =
             simulate(&scenario, &Contender::of(&scenario), slots, seeds, &Options::default()).unwrap();
-        render(&scenario, &outcome, width, false)
+        render(&scenario, &outcome, None, width, false)
     }
 
     #[test]
@@ -263,9 +312,28 @@ mod tests {
         let scenario = scenario.set("jobs.held", "true").unwrap().set("jobs.drain", "true").unwrap();
         let outcome =
             simulate(&scenario, &Contender::of(&scenario), 60, &[0, 1], &Options::default()).unwrap();
-        let text = render(&scenario, &outcome, WIDTH, false);
+        let text = render(&scenario, &outcome, None, WIDTH, false);
         assert!(text.contains("JCT, slots") && !text.contains("oracle ratio"), "{text}");
+        assert!(!text.contains("to oracle"), "without the oracle: {text}");
         assert!(outcome.policies.iter().all(|policy| policy.oracle_ratio().is_none()));
+    }
+
+    #[test]
+    fn queues_are_measured_by_completion_and_have_a_verdict() {
+        let scenario = crate::verdict::n_model("oracle,esdp,lwtf,random");
+        let outcome =
+            simulate(&scenario, &Contender::of(&scenario), 6000, &[0, 1, 2, 3, 4], &Options::default())
+                .unwrap();
+        let load = LoadReport::new(&scenario, &outcome);
+        let text = render(&scenario, &outcome, load.as_ref(), WIDTH, false);
+        assert!(text.contains("\nload 0.8") && text.contains(" of capacity"), "{text}");
+        assert!(!text.contains("oracle ratio") && !text.contains("AOU"), "{text}");
+        let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        assert!(line("lwtf").contains(" stable ") && line("oracle").contains(" +0.0 ± 0.0 % "), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let narrow = render(&scenario, &outcome, load.as_ref(), 40, false);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+        assert!(narrow.contains("JCT, slots") && narrow.contains("stable?"), "{narrow}");
     }
 
     #[test]

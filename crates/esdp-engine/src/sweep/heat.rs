@@ -1,6 +1,7 @@
 //! Two varied keys: a heat map per policy, and of the lead of the first policy over the second.
 
 use super::table::policies;
+use super::worth::Worth;
 use super::{SweepResults, SweepRow, short_names};
 use crate::Difference;
 use esdp_report::report::{Cell, Column, Section, Table};
@@ -21,20 +22,21 @@ pub(super) fn section(results: &SweepResults) -> Option<Section> {
     }
     let rivals: Vec<&SweepRow> = results.rows().iter().filter(|line| !line.oracle).collect();
     let shown = policies(&rivals);
-    let what =
-        if rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some()) { "oracle ratio" } else { "AOU" };
+    let by = Worth::of_lines(&rivals);
+    let what = by.name();
     let mut section = Section::new("Heat maps").text(format!(
         "The {what} at every combination: the stronger the colour, the higher. Every map has a scale of its \
          own. Bold: the best of the combination, and all that are not clearly worse seed by seed."
     ));
     for &policy in shown.iter().take(MOST_POLICIES) {
-        let worths = rivals.iter().filter(|line| line.row.name == policy).filter_map(|line| worth(line));
+        let worths =
+            rivals.iter().filter(|line| line.row.name == policy).filter_map(|line| by.mean(&line.row).0);
         let (low, high) = worths
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), worth| (low.min(worth), high.max(worth)));
         let share = |worth: f64| if high > low { STRONGEST * (worth - low) / (high - low) } else { 0.0 };
         let cell = |line: &&SweepRow| {
-            let worth = worth(line)?;
-            Some(Cell::number(written(line, worth), worth).heat(share(worth)).best(line.leads))
+            let (worth, digits) = (by.mean(&line.row).0?, by.digits());
+            Some(Cell::number(format!("{worth:.digits$}"), worth).heat(share(worth)).best(line.leads))
         };
         section = section.table(map(results, format!("{policy}: {what}"), |lines| {
             let line = lines.iter().find(|line| line.row.name == policy);
@@ -45,15 +47,6 @@ pub(super) fn section(results: &SweepResults) -> Option<Section> {
         section = section.table(lead(results, &rivals, (first, second), what));
     }
     Some(section)
-}
-
-/// The mean behind a map's cell.
-fn worth(line: &SweepRow) -> Option<f64> {
-    if line.row.oracle_ratio_mean.is_some() { line.row.oracle_ratio_mean } else { Some(line.row.aou_mean) }
-}
-
-fn written(line: &SweepRow, worth: f64) -> String {
-    if line.row.oracle_ratio_mean.is_some() { format!("{worth:.3}") } else { format!("{worth:.1}") }
 }
 
 /// The first policy less the second, seed by seed; what is clear is marked.

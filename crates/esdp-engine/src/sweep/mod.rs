@@ -7,6 +7,7 @@ mod plan;
 mod results;
 mod table;
 mod vary;
+mod worth;
 
 pub use plan::{Piece, SweepPlan};
 pub use results::{SweepResults, SweepRow};

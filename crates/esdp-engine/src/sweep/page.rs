@@ -1,7 +1,7 @@
 //! The report of a sweep: one figure per metric, over the first varied key.
 
 use super::{SweepPlan, SweepResults, SweepRow, heat, short_names};
-use crate::results::resolved;
+use crate::results::{resolved, verdict_cell};
 use crate::seeds_in_words;
 use esdp_report::figure::{Axis, Figure, Series};
 use esdp_report::report::{Cell, Column, Report, Section, Table};
@@ -41,7 +41,23 @@ fn paired(line: &SweepRow) -> Option<f64> {
     line.row.regret_stderr.or(line.row.aou_stderr)
 }
 
-const MEASURES: [Measure; 4] = [
+const MEASURES: [Measure; 6] = [
+    Measure {
+        id: "completion",
+        title: "Completion",
+        axis: || Axis::new("mean completion").unit("slots").including(0.0).or_log(),
+        value: |line| Some((line.row.jct_mean?, line.row.jct_stderr)),
+        oracle: true,
+        caption: BANDS,
+    },
+    Measure {
+        id: "waiting",
+        title: "Waiting",
+        axis: || Axis::new("mean wait").unit("slots").including(0.0).or_log(),
+        value: |line| Some((line.row.wait_mean?, line.row.wait_stderr)),
+        oracle: true,
+        caption: BANDS,
+    },
     Measure {
         id: "oracle-ratio",
         title: "Oracle ratio",
@@ -187,6 +203,9 @@ fn table(results: &SweepResults) -> Table {
         short_names(vary).into_iter().zip(vary).map(|(name, vary)| Column::text(name).about(&vary.key));
     let numbers = [
         Column::number("Oracle ratio").about("The AOU as a share of the oracle's on the same arrivals."),
+        Column::number("Completion").about("From arrival to end, in slots, where jobs wait."),
+        Column::number("Waiting").about("From arrival to start, in slots."),
+        Column::text("Queue").about("Whether it is stable or grows, as far as the run tells."),
         Column::number("AOU").about(
             "Accumulated overall utility: the sum over the slots of the expected net utility of what was \
              chosen. Its ± is that of the difference to the oracle, where there is one.",
@@ -213,7 +232,11 @@ fn table(results: &SweepResults) -> Table {
         };
         let at = results.point(line).at.iter().map(|(_, value)| Cell::text(value));
         let numbers = [
-            mean(row.oracle_ratio_mean, row.oracle_ratio_stderr, 4).best(line.leads),
+            mean(row.oracle_ratio_mean, row.oracle_ratio_stderr, 4)
+                .best(line.leads && row.jct_mean.is_none()),
+            mean(row.jct_mean, row.jct_stderr, 2).best(line.leads && row.jct_mean.is_some()),
+            mean(row.wait_mean, row.wait_stderr, 2),
+            verdict_cell(row),
             mean(Some(row.aou_mean), paired(line), 1),
             mean(row.regret_mean, row.regret_stderr, 1),
             Cell::number(duration(row.decision_us_p50), row.decision_us_p50),

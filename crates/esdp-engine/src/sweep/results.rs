@@ -2,12 +2,12 @@
 
 use super::plan::SweepPlan;
 use super::vary::{SweepPoint, Vary};
+use super::worth::Worth;
 use super::{page, table};
 use crate::results::{SeedNumbers, seed_columns};
 use crate::rows::Row;
 use crate::{FEWEST_SEEDS, PolicyRun, RunOutcome, leaders};
 use esdp::scenario::Scenario;
-use esdp::sim::Summary;
 use esdp_report::csv;
 use esdp_report::report::Report;
 use serde::{Serialize, Serializer};
@@ -89,20 +89,19 @@ impl SweepResults {
             return;
         }
         let at: Map<String, Value> = at.iter().map(|(key, value)| (key.clone(), typed(value))).collect();
-        let measured = outcome.policies.iter().all(|policy| policy.oracle_ratio().is_some());
-        let worth = |summary: &Summary| if measured { summary.oracle_ratio() } else { Some(summary.aou) };
-        let leads = leaders(&outcome.policies, worth, true);
+        let worth = Worth::of(&outcome.policies);
+        let leads = leaders(&outcome.policies, worth.each(), worth.is_highest());
         for (policy, leads) in outcome.policies.iter().zip(leads) {
             self.rows.push(SweepRow {
                 at: at.clone(),
                 slots: outcome.slots,
                 seeds: outcome.seeds.clone(),
-                row: Row::new(policy),
+                row: Row::new(policy, &outcome),
                 point: position,
                 oracle: policy.is_oracle(),
                 leads,
-                each: policy.each(worth).unwrap_or_default(),
-                numbers: SeedNumbers::of(policy, &outcome.seeds),
+                each: policy.each(worth.each()).unwrap_or_default(),
+                numbers: SeedNumbers::of(policy, &outcome),
             });
         }
     }

@@ -1,5 +1,6 @@
 //! The result of a sweep on a terminal: one line per point, a column per key and per policy.
 
+use super::worth::Worth;
 use super::{SweepResults, SweepRow, short_names};
 use crate::TOO_FEW_SEEDS;
 use crate::results::shortened;
@@ -19,12 +20,12 @@ pub(super) fn render(results: &SweepResults, width: usize) -> String {
     let values: Vec<Vec<String>> = points.iter().map(|lines| values(results, lines[0])).collect();
     let wide = |at: usize| values.iter().map(|values| values[at].chars().count()).max().unwrap_or(0);
     let taken: usize = keys.iter().enumerate().map(|(at, key)| wide(at).max(key.chars().count()) + 2).sum();
-    let measured = rivals.iter().any(|line| line.row.oracle_ratio_mean.is_some());
-    let mut text = wrapped(&headline(measured, &rivals), width) + "\n";
+    let worth = Worth::of_lines(&rivals);
+    let mut text = wrapped(&headline(worth, &rivals), width) + "\n";
     let cells = |policy: &str| -> Vec<String> {
         let of = |lines: &&[&SweepRow]| {
             let line = lines.iter().find(|line| line.row.name == policy);
-            line.map_or_else(|| NONE.to_owned(), |line| cell(line, measured))
+            line.map_or_else(|| NONE.to_owned(), |line| cell(line, worth))
         };
         points.iter().map(of).collect()
     };
@@ -41,8 +42,14 @@ pub(super) fn render(results: &SweepResults, width: usize) -> String {
     text
 }
 
-fn headline(measured: bool, rivals: &[&SweepRow]) -> String {
-    let what = if measured { "oracle ratio" } else { "AOU (accumulated overall utility)" };
+fn headline(worth: Worth, rivals: &[&SweepRow]) -> String {
+    let what = match worth {
+        Worth::OracleRatio => "oracle ratio",
+        Worth::Aou => "AOU (accumulated overall utility)",
+        Worth::Completion => {
+            "mean completion time in slots, ! if the queue grows, ? if the run does not tell"
+        }
+    };
     let errors = rivals.iter().any(|line| line.row.aou_stderr.is_some());
     let how = if errors { ", mean ± standard error over the seeds" } else { ", one seed" };
     let star = match rivals.iter().any(|line| line.leads) {
@@ -96,15 +103,17 @@ fn blocks<'a, 'b>(columns: &'a [PolicyColumn<'b>], width: usize) -> Vec<Vec<&'a 
 }
 
 /// The number of a policy at a point.
-fn cell(line: &SweepRow, measured: bool) -> String {
-    let row = &line.row;
-    let (mean, error, digits) = match measured {
-        true => (row.oracle_ratio_mean, row.oracle_ratio_stderr, 3),
-        false => (Some(row.aou_mean), row.aou_stderr, 1),
-    };
+fn cell(line: &SweepRow, worth: Worth) -> String {
+    let ((mean, error), digits) = (worth.mean(&line.row), worth.digits());
     let Some(mean) = mean else { return NONE.to_owned() };
     let error = error.map(|error| format!(" ± {error:.digits$}")).unwrap_or_default();
-    format!("{mean:.digits$}{error}{}", if line.leads { '*' } else { ' ' })
+    let queue = match (line.row.queue, line.row.unstable) {
+        (None, _) => "",
+        (_, Some(true)) => "!",
+        (_, None) => "?",
+        (_, Some(false)) => " ",
+    };
+    format!("{mean:.digits$}{error}{queue}{}", if line.leads { '*' } else { ' ' })
 }
 
 #[cfg(test)]

@@ -220,6 +220,7 @@ pub(super) fn marker(shapes: &mut Vec<Shape>, look: &Look, (x, y): Place) {
         Marker::Up => poly(&UP, full),
         Marker::Down => poly(&DOWN, full),
         Marker::Right => poly(&RIGHT, full),
+        Marker::Left => poly(&LEFT, full),
         Marker::HollowLeft => poly(&LEFT, hollow),
         Marker::HollowRight => poly(&RIGHT, hollow),
         Marker::HollowSquare => poly(&SQUARE, hollow),

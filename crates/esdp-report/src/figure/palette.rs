@@ -23,6 +23,7 @@ pub(super) enum Marker {
     HollowDiamond,
     HollowUp,
     HollowDown,
+    Left,
     HollowLeft,
     HollowRight,
 }
@@ -56,7 +57,7 @@ const fn rgb(hex: u32) -> Color {
 }
 
 /// The places of the known policies. Ours stands out by its weight, the oracle by being black.
-const KNOWN: [(&str, Look); 15] = [
+const KNOWN: [(&str, Look); 16] = [
     ("esdp", Look { width: 2.4, ..look(0x0072b2, 0x4db2f0, SOLID, Marker::Circle) }),
     ("esdp-paper", look(0xd55e00, 0xff8b3d, DASHED, Marker::Square)),
     ("esdp-drift", look(0x3fa3dc, 0x9bd8ff, DASH_DOT, Marker::Diamond)),
@@ -72,6 +73,7 @@ const KNOWN: [(&str, Look); 15] = [
     // After the others, whose positions `OTHERS` names.
     ("esdp-pooled", Look { width: 2.4, ..look(0xcc3311, 0xff7a5c, SOLID, Marker::Right) }),
     ("esdp-index", look(0x1b6b5a, 0x63c9b4, LONG, Marker::HollowRight)),
+    ("maxweight-ucb", look(0x7a3fb0, 0xc79bff, DASHED, Marker::Left)),
     ("first-fit", look(0x555566, 0x9a9ab0, SHORT, Marker::HollowLeft)),
 ];
 

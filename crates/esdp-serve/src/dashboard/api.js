@@ -20,6 +20,17 @@ const api = {
     else sessionStorage.removeItem(TOKEN);
   },
 
+  // The link that a service prints at its first start has a token. It is kept for this tab, and does not stay
+  // in the address, which goes into the history, bookmarks and pictures of the screen.
+  takeFromAddress() {
+    const address = new URL(location.href);
+    const token = address.searchParams.get("token");
+    if (token === null) return;
+    this.keep(token);
+    address.searchParams.delete("token");
+    history.replaceState(null, "", address);
+  },
+
   headers(more = {}) {
     return this.token ? { authorization: `Bearer ${this.token}`, ...more } : more;
   },

@@ -143,4 +143,5 @@ const board = {
   },
 };
 
+api.takeFromAddress();
 board.start();

@@ -3,8 +3,9 @@
 use super::Follower;
 use crate::actor::Actor;
 use crate::wire::{
-    ApiError, Code, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
+    ApiError, Code, JobPatch, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
 };
+use esdp::live::Mode;
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use std::time::Instant;
@@ -33,6 +34,8 @@ pub enum Command {
     },
     /// A job is over.
     EndJob(String),
+    /// What is said of a job that waits changes, if it is as the caller thinks it is.
+    AmendJob(String, JobPatch, Precondition),
     /// Adds a state.
     Merge {
         /// The state.
@@ -47,6 +50,15 @@ pub enum Command {
         /// Of a server.
         server: Option<String>,
     },
+    /// What becomes of an outcome that was set aside.
+    Settle {
+        /// Its number.
+        id: u64,
+        /// Whether it is learned.
+        accept: bool,
+    },
+    /// What a source has reported is forgotten.
+    ForgetSource(String),
     /// A server takes nothing new, or does again.
     Drain {
         /// The server.
@@ -56,6 +68,13 @@ pub enum Command {
     },
     /// What was learned of a server that has left is forgotten.
     Forget(String),
+    /// Who decides from now on.
+    Direct {
+        /// What a slot does.
+        mode: Mode,
+        /// The largest share of exploration.
+        most_exploration: Option<f64>,
+    },
     /// The jobs that were started and those that wait.
     Jobs,
     /// Whether it can decide and write.

@@ -109,7 +109,8 @@ impl Core {
         let Some(live) = &self.live else { return };
         let fresh = live.counts().events <= 1;
         if fresh || (live.mode(), live.most_exploration()) != (mode, most_exploration) {
-            let _ = self.apply(Event::Directed { mode, most_exploration, objective: Some(Objective::Relative) });
+            let _ =
+                self.apply(Event::Directed { mode, most_exploration, objective: Some(Objective::Relative) });
         }
     }
 

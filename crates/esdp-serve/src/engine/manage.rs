@@ -3,19 +3,20 @@
 use super::{Body, Engine, Reply};
 use crate::feed::News;
 use crate::wire::{
-    ApiError, ClusterWire, Code, JobsAnswer, OneOrMany, Precondition, StartWire, StartedWire, TicketName,
+    ApiError, ClusterWire, Code, JobPatch, JobView, JobsAnswer, OneOrMany, Precondition, StartWire,
+    StartedWire, TicketName, tag,
 };
-use esdp::live::{Effect, Event, WhichTasks};
+use esdp::live::{Effect, Event, FoundJob, JobState, Live, WhichTasks};
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use serde_json::json;
 
-fn ok(value: &serde_json::Value) -> Reply {
+pub(super) fn ok(value: &serde_json::Value) -> Reply {
     Ok(Body { status: 200, text: value.to_string() })
 }
 
 /// The first rejection among effects, or whether it was said before.
-fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
+pub(super) fn taken(effects: &[Effect]) -> Result<bool, ApiError> {
     for effect in effects {
         match effect {
             Effect::Rejected { why, cause } => return Err(super::rejected(why, *cause)),
@@ -32,7 +33,7 @@ impl Engine {
     pub(super) fn put_cluster_if(&mut self, cluster: ClusterDescription, holds: &Precondition) -> Reply {
         let present = self.core.live().ok().map(|live| live.described());
         if present != Some(&cluster) {
-            holds.check(present.map(|present| ClusterWire::of(present).tag()).as_deref())?;
+            holds.check("the cluster", present.map(|present| ClusterWire::of(present).tag()).as_deref())?;
         }
         self.put_cluster(cluster)
     }
@@ -147,6 +148,18 @@ impl Engine {
         Ok(Some(was))
     }
 
+    /// `PATCH /v1/jobs/{id}`.
+    pub(super) fn amend(&mut self, job: &str, patch: &JobPatch, holds: &Precondition) -> Reply {
+        let (_, event) = amendment(self.core.live()?, job, patch, holds)?;
+        let changed = event.is_some();
+        if let Some(event) = event {
+            taken(&self.core.apply(event)?)?;
+        }
+        let live = self.core.live()?;
+        let found = live.job(job).ok_or_else(|| ApiError::missing("job", job))?;
+        ok(&json!({ "changed": changed, "job": JobView::of(found, self.core.slot()) }))
+    }
+
     /// What was started and what waits, for a driver that must find out after a restart.
     pub(super) fn jobs(&mut self) -> Reply {
         // Before the first cluster there is no job.
@@ -238,4 +251,35 @@ impl Engine {
         }
         ok(&json!({ "channels": channels }))
     }
+}
+
+/// A job as a patch leaves it, and the event that makes it so; none if it is so.
+///
+/// # Errors
+/// When there is no such job that waits, the precondition does not hold, or the patch is wrong.
+pub fn amendment(
+    live: &Live,
+    job: &str,
+    patch: &JobPatch,
+    holds: &Precondition,
+) -> Result<(FoundJob, Option<Event>), ApiError> {
+    let found = live.job(job).ok_or_else(|| ApiError::missing("job", job))?;
+    let (weight, traits) = patch.apply(&found)?;
+    let cannot = |why: &str| ApiError::clash("", format!("job `{job}` {why}"), "a job that waits");
+    match found.state {
+        JobState::Running => return Err(cannot("runs")),
+        JobState::Over => return Err(cannot("is over")),
+        JobState::Waiting => {}
+    }
+    let weighs = (weight != found.weight).then_some(weight);
+    let says = (traits != found.traits).then(|| traits.clone());
+    if (&weighs, &says) == (&None, &None) {
+        return Ok((found, None));
+    }
+    holds.check("the job", Some(&tag(&found)))?;
+    let mut next = FoundJob { weight, traits, ..found };
+    if let (Some(place), Some(position)) = (&mut next.waits, live.position_with(job, weight)) {
+        place.position = position;
+    }
+    Ok((next, Some(Event::Amended { job: job.to_owned(), weight: weighs, traits: says })))
 }

@@ -13,10 +13,13 @@
 //! service ends, to find out at its next start.
 
 pub(crate) mod answers;
+mod aside;
+mod audit;
 mod client;
 mod command;
 pub(crate) mod core;
 mod follower;
+mod limits;
 mod manage;
 mod observe;
 pub(crate) mod recover;
@@ -25,21 +28,27 @@ mod trainer;
 mod view;
 mod why;
 
+pub use aside::{AsideRow, aside_rows};
+pub use audit::audit;
 pub use client::Client;
 pub use command::{Body, Command, Handle, Reply};
 pub use core::{Core, PolicyMaker};
 pub use follower::{Followed, Follower};
+pub use manage::amendment;
 pub use recover::{JournalReplayError, Recovered, Verified, recover, replay};
 pub use slot::{last_slots, slot_row};
 pub use view::{
     ChannelRow, DeviceUse, JobRow, Overview, ServerRow, View, WhichChannels, channel_rows, server_rows,
 };
 
+pub(crate) use why::reason_name;
+
 use crate::actor::Actor;
 use crate::feed::{Feed, News};
 use crate::metrics::{BatchTally, Metrics};
 use crate::storage::{Batch, SnapshotRow, Storage, StorageError};
 use crate::wire::{ApiError, Code};
+use audit::Noted;
 use command::Waiting;
 use esdp::live::{Mode, Rejection};
 use follower::{EngineNote, Lead};
@@ -155,9 +164,10 @@ impl Engine {
     fn direct(&mut self) -> Result<(), JournalReplayError> {
         let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
         self.core.direct(mode, most_exploration);
-        self.end_frame();
+        self.end_frame(Noted::start());
         let batch = std::mem::take(&mut self.batch);
         self.storage.commit(&batch)?;
+        batch.audit.iter().for_each(audit::log);
         self.lead.hand(batch.frames);
         Ok(())
     }
@@ -197,11 +207,12 @@ impl Engine {
         for Waiting { command, actor, reply, .. } in commands.drain(..) {
             let wrote = self.batch.frames.len();
             self.actor = actor;
+            let noted = Noted::of(&command, &self.core);
             let answer = match &self.degraded {
                 Some(cause) if command.writes() => Err(unavailable(cause)),
                 _ => self.carry_out(command),
             };
-            self.end_frame();
+            self.end_frame(noted);
             answers.push((reply, answer, self.batch.frames.len() > wrote));
         }
         let committed = probed.and_then(|()| self.commit());
@@ -237,6 +248,7 @@ impl Engine {
     }
 
     fn carry_out(&mut self, command: Command) -> Reply {
+        self.check_ports(&command)?;
         match command {
             Command::Cluster(described) => self.put_cluster(described),
             Command::ClusterIf(described, holds) => self.put_cluster_if(described, &holds),
@@ -244,19 +256,28 @@ impl Engine {
             Command::Starts(starts) => self.answer_starts(&starts),
             Command::Observe(observations) => self.observe(&observations),
             Command::Trainer { job, status } => self.trainer(&job, &status),
+            Command::AmendJob(job, patch, holds) => self.amend(&job, &patch, &holds),
             Command::EndJob(job) => self.end_job(&job),
             Command::Merge { state, share } => self.merge(state, share),
             Command::Reset { port, server } => self.reset(port, server),
+            Command::Settle { id, accept } => self.settle(id, accept),
+            Command::ForgetSource(source) => self.forget_source(source),
             Command::Drain { server, drained } => self.drain(&server, drained),
             Command::Forget(server) => self.forget(&server),
+            Command::Direct { mode, most_exploration } => {
+                (self.settings.mode, self.settings.most_exploration) = (mode, most_exploration);
+                self.core.direct(mode, most_exploration);
+                Ok(Body { status: 200, text: "{}".to_owned() })
+            }
             Command::Jobs => self.jobs(),
             Command::Ready => self.ready(),
         }
     }
 
     /// Closes the frame of a command.
-    fn end_frame(&mut self) {
+    fn end_frame(&mut self, noted: Noted) {
         if let Some(frame) = self.core.take_frame() {
+            self.batch.audit.push(noted.row(&self.actor, &frame, self.core.live().ok()));
             self.batch.frames.push(frame);
         }
     }
@@ -272,6 +293,7 @@ impl Engine {
         self.feed.send(self.news.drain(..));
         // Before any answer: who is told that something is done finds it done.
         self.lead.hand(std::mem::take(&mut self.batch.frames));
+        self.batch.audit.drain(..).for_each(|row| audit::log(&row));
         self.batch.slots.clear();
         self.batch_keys.clear();
         Ok(())

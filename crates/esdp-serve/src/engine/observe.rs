@@ -2,6 +2,7 @@
 
 use super::{Body, Engine, Reply};
 use crate::feed::News;
+use crate::tokens::Role;
 use crate::wire::{
     ApiError, Code, ObservationWire, ObservedAnswer, OneOrMany, RefusedObservation, TicketName,
 };
@@ -13,6 +14,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Taken {
     pub(super) learned: u64,
+    pub(super) set_aside: u64,
     pub(super) duplicate: bool,
 }
 
@@ -24,9 +26,10 @@ impl Engine {
         let mut answer = ObservedAnswer::default();
         for (index, observation) in observations.list.iter().enumerate() {
             match self.observe_one(observation) {
-                Ok(Taken { learned, duplicate }) => {
+                Ok(Taken { learned, set_aside, duplicate }) => {
                     answer.accepted += 1;
                     answer.learned += learned;
+                    answer.set_aside += set_aside;
                     answer.duplicates += u64::from(duplicate);
                 }
                 Err(error) => answer.refused.push(RefusedObservation { index, error }),
@@ -35,6 +38,10 @@ impl Engine {
         self.tally.learned += answer.learned;
         self.tally.duplicates += answer.duplicates;
         self.tally.refused += answer.refused.len() as u64;
+        if answer.set_aside > 0 {
+            let news = json!({ "set_aside": answer.set_aside }).to_string();
+            self.news.push(News::new("aside", self.core.sequence(), &news));
+        }
         if answer.learned > 0 {
             let news = json!({ "learned": answer.learned }).to_string();
             self.news.push(News::new("learned", self.core.sequence(), &news));
@@ -63,25 +70,28 @@ impl Engine {
     fn observe_one(&mut self, observation: &ObservationWire) -> Result<Taken, ApiError> {
         observation.check()?;
         let report = observation.report()?;
+        let by = &self.source(observation)?;
         let live = self.core.live()?;
         if let Some(ticket) = &observation.ticket {
             // In a list, what is refused is listed and not the whole request's fault.
             let clash = |error: ApiError| ApiError { code: Code::Conflict, ..error };
             let name: TicketName = ticket.parse().map_err(clash)?;
             return match live.start(name.ticket) {
-                Some(start) => self.report_start(&start, name.first, observation, report),
-                None => self.report(name.ticket, WhichTasks::All, report),
+                Some(start) => self.report_start(&start, name.first, observation, (report, by)),
+                None => self.report(name.ticket, WhichTasks::All, (report, by)),
             };
         }
-        let Some(job) = &observation.job else { return self.observe_other(None, observation, report) };
+        let Some(job) = &observation.job else { 
+            return self.observe_other(None, observation, (report, by));
+        };
         if let Some(start) = live.ticket_of(job).and_then(|ticket| live.start(ticket)) {
-            return self.report_start(&start, None, observation, report);
+            return self.report_start(&start, None, observation, (report, by));
         }
         if observation.port.is_some() || live.port_of(job).is_some() {
-            return self.observe_other(Some(job), observation, report);
+            return self.observe_other(Some(job), observation, (report, by));
         }
         match live.is_over(job) {
-            true => Ok(Taken { learned: 0, duplicate: true }),
+            true => Ok(Taken { duplicate: true, ..Taken::default() }),
             false => Err(ApiError { field: Some("job".to_owned()), ..ApiError::missing("job", job) }),
         }
     }
@@ -92,7 +102,7 @@ impl Engine {
         start: &Start,
         first: Option<u32>,
         observation: &ObservationWire,
-        report: SpeedReport,
+        (report, by): (SpeedReport, &str),
     ) -> Result<Taken, ApiError> {
         // Tasks that were moved may be in one placement with others now.
         let own = first.and_then(|first| start.tasks_from(first));
@@ -109,7 +119,7 @@ impl Engine {
         };
         let one_server = places.iter().all(|other| other.server == place.server);
         if first.is_none() && observation.group.is_none() && one_server {
-            return self.report(start.ticket, WhichTasks::On(place.server.clone()), report);
+            return self.report(start.ticket, WhichTasks::On(place.server.clone()), (report, by));
         }
         // Members of a gang wait for each other: where only the speed of all is known, it is that of the
         // slowest.
@@ -117,7 +127,7 @@ impl Engine {
             true => None,
             false => slowest(self.core.live()?, start, &places),
         };
-        let mut taken = Taken { learned: 0, duplicate: true };
+        let mut taken = Taken { duplicate: true, ..Taken::default() };
         for place in places {
             let told = match &slowest {
                 Some(server) if *server != place.server => SpeedReport::Lost,
@@ -125,17 +135,47 @@ impl Engine {
             };
             let tasks = own.clone().map_or(place.first..place.first + place.count, |(_, tasks)| tasks);
             for task in tasks {
-                let one = self.report(start.ticket, WhichTasks::One(task), told)?;
+                let one = self.report(start.ticket, WhichTasks::One(task), (told, by))?;
                 taken.learned += one.learned;
+                taken.set_aside += one.set_aside;
                 taken.duplicate &= one.duplicate;
             }
         }
         Ok(taken)
     }
 
-    fn report(&mut self, ticket: Ticket, tasks: WhichTasks, report: SpeedReport) -> Result<Taken, ApiError> {
-        let effects = self.core.apply(Event::Reported { ticket, tasks, report, source: String::new() })?;
-        told(&effects)
+    fn report(
+        &mut self,
+        ticket: Ticket,
+        tasks: WhichTasks,
+        (report, by): (SpeedReport, &str),
+    ) -> Result<Taken, ApiError> {
+        told(&self.core.apply(Event::Reported { ticket, tasks, report, source: by.to_owned() })?)
+    }
+
+    /// Who says so: the one for whom an operator reports, or else who asks; empty where everybody may.
+    pub(super) fn source(&self, observation: &ObservationWire) -> Result<String, ApiError> {
+        match &observation.source {
+            Some(source) if self.actor.role >= Role::Operator => Ok(source.clone()),
+            Some(_) => Err(ApiError {
+                field: Some("source".to_owned()),
+                ..ApiError::new(Code::Forbidden, "only an operator reports for others")
+            }),
+            None if self.actor.name == "anyone" => Ok(String::new()),
+            None => Ok(self.actor.name.clone()),
+        }
+    }
+
+    /// Whether somebody may report of what was not started here: nothing shows that it ran there.
+    fn check_observer(&self, job: Option<&String>) -> Result<(), ApiError> {
+        let known = job.is_some_and(|job| self.core.live().is_ok_and(|live| live.has_job(job)));
+        match known || self.actor.role >= Role::Observer {
+            true => Ok(()),
+            false => Err(ApiError::new(
+                Code::Forbidden,
+                "outcomes of what was not started here need the role `observer`",
+            )),
+        }
     }
 
     /// How a task went that others have placed.
@@ -143,8 +183,9 @@ impl Engine {
         &mut self,
         job: Option<&String>,
         observation: &ObservationWire,
-        report: SpeedReport,
+        (report, by): (SpeedReport, &str),
     ) -> Result<Taken, ApiError> {
+        self.check_observer(job)?;
         let live = self.core.live()?;
         let required = |key: &str| ApiError::clash(key, format!("`{key}` is missing"), "a name");
         let known = job.and_then(|job| live.port_of(job));
@@ -160,14 +201,15 @@ impl Engine {
             (None, None) => return Err(required("id")),
         };
         if live.was_observed(&id) {
-            return Ok(Taken { learned: 0, duplicate: true });
+            return Ok(Taken { duplicate: true, ..Taken::default() });
         }
         if let Some(job) = job {
             let (job, port, group, server) = (job.clone(), port.clone(), group.clone(), server.clone());
             told(&self.core.apply(Event::Placed { job, port, group, server })?)?;
         }
         self.let_time_pass(false)?;
-        told(&self.core.apply(Event::Observed { id, port, group, server, report, source: String::new() })?)
+        let source = by.to_owned();
+        told(&self.core.apply(Event::Observed { id, port, group, server, report, source })?)
     }
 }
 
@@ -205,6 +247,8 @@ pub(super) fn told(effects: &[Effect]) -> Result<Taken, ApiError> {
     for effect in effects {
         match effect {
             Effect::Learned { uses } => taken.learned += *uses as u64,
+            Effect::Confirmed { uses } => taken.learned += *uses as u64,
+            Effect::SetAside { .. } => taken.set_aside += 1,
             Effect::Duplicate { .. } => taken.duplicate = true,
             Effect::Rejected { why, cause } => return Err(super::rejected(why, *cause)),
             _ => {}

@@ -175,6 +175,10 @@ impl Engine {
             } else {
                 let (port, weight) = (job.port.clone(), job.weight.unwrap_or(1.0));
                 self.core.apply(Event::Submitted { job: job.id.clone(), port, weight })?;
+                let traits = Some(job.traits()).filter(|traits| !traits.is_empty());
+                if traits.is_some() {
+                    self.core.apply(Event::Amended { job: job.id.clone(), weight: None, traits })?;
+                }
             }
         }
         Ok(ignored)

@@ -51,7 +51,9 @@ impl Engine {
             // It was never seen before its end: that tells nothing about its speed.
             _ => SpeedReport::Lost,
         };
-        let taken = self.report_start(&start, None, &ObservationWire::default(), report)?;
+        let observation = ObservationWire::default();
+        let by = self.source(&observation)?;
+        let taken = self.report_start(&start, None, &observation, (report, &by))?;
         self.tally.learned += taken.learned;
         self.tally.duplicates += u64::from(taken.duplicate);
         Ok(answer(taken.learned, taken.duplicate))

@@ -7,7 +7,7 @@ use super::follower::Followed;
 use super::why::reason_name;
 use crate::wire::ClusterWire;
 use esdp::live::{AdviceWorth, ChannelBelief, EventCounts, HeldJob, Live, Mode, ServerBelief, Verdict};
-use esdp::model::{Amount, Amounts, ChannelId, Cluster, ServerId};
+use esdp::model::{Amount, Amounts, Capacity, ChannelId, Cluster, ServerId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +39,10 @@ pub struct Overview {
     pub advice: AdviceWorth,
     /// What became of all events.
     pub events: EventCounts,
+    /// Outcomes that were set aside and wait for an operator.
+    pub set_aside: u64,
+    /// All that were set aside so far.
+    pub set_aside_total: u64,
     /// The size of the database in bytes.
     pub database_bytes: u64,
     /// The event of the last snapshot.
@@ -144,6 +148,8 @@ impl Overview {
             max_exploration: None,
             advice: AdviceWorth::default(),
             events: EventCounts::default(),
+            set_aside: 0,
+            set_aside_total: 0,
             database_bytes: note.database_bytes,
             snapshot: note.snapshot,
             degraded: note.degraded.clone(),
@@ -169,6 +175,8 @@ impl Overview {
         self.max_exploration = live.most_exploration();
         self.advice = live.advice_worth();
         self.events = live.counts();
+        self.set_aside = live.set_aside().count() as u64;
+        self.set_aside_total = live.set_aside_count();
     }
 }
 
@@ -242,8 +250,10 @@ fn channel(live: &Live, belief: ChannelBelief) -> ChannelRow {
     }
 }
 
+/// Amounts by name, without the devices that the level does not limit.
 fn named(cluster: &Cluster, amounts: &[Amount]) -> Amounts {
-    cluster.devices().iter().cloned().zip(amounts.iter().copied()).collect()
+    let all = cluster.devices().iter().cloned().zip(amounts.iter().copied());
+    all.filter(|&(_, amount)| amount != Capacity::UNLIMITED).collect()
 }
 
 fn server(live: &Live, drained: &BTreeSet<&str>, id: ServerId, belief: ServerBelief) -> ServerRow {
@@ -263,15 +273,14 @@ fn server(live: &Live, drained: &BTreeSet<&str>, id: ServerId, belief: ServerBel
 
 /// The use of every device: of the cluster's own limit if it has one, else of its servers together.
 fn devices(live: &Live, cluster: &Cluster) -> Vec<DeviceUse> {
-    let sums = |capacity: &esdp::model::Capacity| -> Vec<Amount> {
-        if let Some(own) = capacity.cluster() {
-            return own.to_vec();
-        }
-        let mut sums = vec![0; cluster.devices().len()];
-        for amounts in (0..cluster.servers().len()).filter_map(|index| capacity.server(ServerId::at(index))) {
-            sums.iter_mut().zip(amounts).for_each(|(sum, &amount)| *sum += amount);
-        }
-        sums
+    let sums = |capacity: &Capacity| -> Vec<Amount> {
+        let servers =
+            || (0..cluster.servers().len()).filter_map(|index| capacity.server(ServerId::at(index)));
+        let of = |device: usize| match capacity.cluster().map(|own| own[device]) {
+            Some(own) if own != Capacity::UNLIMITED => own,
+            _ => servers().map(|amounts| amounts[device]).sum(),
+        };
+        (0..cluster.devices().len()).map(of).collect()
     };
     let (all, free) = (sums(cluster.capacity()), sums(live.book().free()));
     let device = |(device, (capacity, free)): (&String, (Amount, Amount))| DeviceUse {

@@ -64,7 +64,7 @@ impl<'a> StartWhy<'a> {
 }
 
 /// The name of a reason on the wire.
-pub(super) fn reason_name(reason: HeldReason) -> &'static str {
+pub(crate) fn reason_name(reason: HeldReason) -> &'static str {
     match reason {
         HeldReason::NotDecided => "not-decided",
         HeldReason::NoServer => "no-server",

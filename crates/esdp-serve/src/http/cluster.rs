@@ -20,7 +20,7 @@ type Answered = Result<Response, ApiError>;
 /// How often a change of one server is tried again while others change the cluster.
 const MOST_TRIES: usize = 16;
 
-fn precondition(headers: &HeaderMap) -> Result<Precondition, ApiError> {
+pub(super) fn precondition(headers: &HeaderMap) -> Result<Precondition, ApiError> {
     let tags = |name: HeaderName, shown: &str| {
         let all: Vec<&str> =
             headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
@@ -32,7 +32,7 @@ fn precondition(headers: &HeaderMap) -> Result<Precondition, ApiError> {
     })
 }
 
-fn is_dry(uri: &Uri) -> Result<bool, ApiError> {
+pub(super) fn is_dry(uri: &Uri) -> Result<bool, ApiError> {
     match query(uri, "dry_run").as_deref() {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
@@ -80,7 +80,7 @@ async fn preview(app: &App, described: ClusterDescription, holds: Precondition) 
         let tag = present.as_ref().map(ClusterWire::tag);
         let mut preview = ClusterPreview::of(present.as_ref(), &next);
         if preview.changed {
-            holds.check(tag.as_deref())?;
+            holds.check("the cluster", tag.as_deref())?;
         }
         if let Some(live) = live {
             let lost = live.would_lose(&described);
@@ -112,7 +112,7 @@ pub(super) async fn patch_server(
         let tag = present.tag();
         let (next, place) = present.clone().patched(&server, &patch)?;
         if next != present {
-            holds.check(Some(&tag))?;
+            holds.check("the cluster", Some(&tag))?;
         }
         // A large cluster takes a while to check.
         let described = tokio::task::spawn_blocking(move || next.describe()).await;

@@ -1,20 +1,23 @@
-//! Who comes in: tokens and roles, and what browsers are kept from doing for other sites.
+//! Who comes in: tokens, users of this machine, and roles.
 
+use super::origin::is_form;
 use super::{App, answer};
 use crate::actor::{Actor, Peer};
-use crate::tokens::{Role, TokenEntry};
+use crate::settings::Access;
+use crate::tokens::{Role, TokenEntry, TokenRefusal};
 use crate::wire::{ApiError, Code};
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, Request, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Paths that everybody may read: they tell nothing about the cluster.
 const PUBLIC: [&str; 6] = ["/", "/healthz", "/readyz", "/openapi.json", "/dashboard.js", "/dashboard.css"];
+/// The header with the id of a request: the caller's own, or one of ours.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest id of a request that is kept, in characters.
 const LONGEST_ID: usize = 64;
 /// What reporters may send.
@@ -24,16 +27,21 @@ const QUESTIONS: [&str; 1] = ["/v1/prioritize"];
 
 /// The role that a request needs; none if everybody may.
 fn needed(method: &Method, path: &str) -> Option<Role> {
-    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    let under = |paths: &[&str]| {
-        paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)))
-    };
+    let reads = is_read(method);
     match () {
         () if reads && PUBLIC.contains(&path) => None,
-        () if reads || under(&QUESTIONS) => Some(Role::Reader),
-        () if under(&REPORTS) => Some(Role::Reporter),
+        () if reads || under(&QUESTIONS, path) => Some(Role::Reader),
+        () if under(&REPORTS, path) => Some(Role::Reporter),
         () => Some(Role::Operator),
     }
+}
+
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+fn under(paths: &[&str], path: &str) -> bool {
+    paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -42,76 +50,100 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn host(text: &str) -> &str {
-    match text.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => text,
-    }
+/// An id that may stand in a log and in a header.
+fn is_plain(id: &str) -> bool {
+    (1..=LONGEST_ID).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte))
 }
 
-/// Whether a Host header names this machine: an address of its own, or exactly `localhost`. A name that
-/// merely looks like an address, such as `127.evil.example`, belongs to somebody else.
-fn is_own(asked: &str) -> bool {
-    let host = host(asked);
-    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    host.is_empty()
-        || host.eq_ignore_ascii_case("localhost")
-        || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
-}
-
-/// Pages of other sites may not use a visitor's browser to reach us.
-fn check_browser(app: &App, headers: &HeaderMap, protected: bool) -> Result<(), ApiError> {
-    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let asked = text(header::HOST).unwrap_or_default();
-    if let Some(origin) = text(header::ORIGIN) {
-        let site = origin.split_once("://").map_or(origin, |(_, site)| site);
-        if site != asked {
-            return Err(ApiError::new(Code::Forbidden, "requests from pages of other sites are refused"));
-        }
-    }
-    // Without tokens a name that somebody has pointed at 127.0.0.1 would make any page one of ours.
-    match app.loopback && !protected && !is_own(asked) {
-        true => Err(ApiError::new(
-            Code::Forbidden,
-            "this service is for localhost; for other names make a token first",
-        )),
-        false => Ok(()),
-    }
+/// The caller's own id of the request, or one of ours.
+fn request_id(app: &App, headers: &HeaderMap) -> String {
+    let own = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(|id| is_plain(id));
+    own.map_or_else(|| app.requests.next(), str::to_owned)
 }
 
 /// Who asks, if they may.
-fn check(app: &App, request: &Request<Body>) -> Result<Actor, ApiError> {
+fn check(app: &App, request: &Request<Body>, id: &str) -> Result<Actor, ApiError> {
+    let (method, path, headers) = (request.method(), request.uri().path(), request.headers());
     let peer = request.extensions().get::<Peer>().cloned().unwrap_or_default();
-    let id = request.headers().get("x-request-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
-    let id = id.chars().take(LONGEST_ID).collect();
-    let mut actor =
-        Actor { name: "anyone".to_owned(), role: Role::Operator, address: peer.address, request: id };
-    if let Some(uid) = peer.uid {
-        actor.name = format!("uid:{uid}");
+    let needed = needed(method, path);
+    // No browser reaches a unix socket.
+    if peer.uid.is_none() {
+        app.hosts().check(headers, needed.is_none())?;
     }
-    let protected = app.closed || app.tokens.any();
-    check_browser(app, request.headers(), protected)?;
-    let Some(needed) = needed(request.method(), request.uri().path()).filter(|_| protected) else {
-        return Ok(actor);
+    if !is_read(method) && !under(&QUESTIONS, path) && is_form(headers) {
+        return Err(ApiError::new(Code::UnsupportedMediaType, "forms are refused; send application/json"));
+    }
+    let anyone = Actor {
+        name: "anyone".to_owned(),
+        role: Role::Operator,
+        address: peer.address.clone(),
+        request: id.to_owned(),
+        ports: Vec::new(),
     };
-    let token = bearer(request.headers()).and_then(|token| app.tokens.find(token));
-    match token {
-        None => {
-            Err(ApiError::new(Code::Unauthorized, "a valid token is needed: Authorization: Bearer <token>"))
-        }
-        Some(TokenEntry { role, .. }) if role < needed => {
-            let needed = format!("{needed:?}").to_lowercase();
-            Err(ApiError::new(Code::Forbidden, format!("this needs the role `{needed}`")))
-        }
-        Some(TokenEntry { name, role, .. }) => Ok(Actor { name: format!("token:{name}"), role, ..actor }),
+    let Some(needed) = needed else { return Ok(anyone) };
+    let actor = identify(app, headers, &peer, anyone)?;
+    let reports = !is_read(method) && under(&REPORTS, path);
+    if !actor.ports.is_empty() && !reports {
+        return Err(ApiError::new(Code::Forbidden, "this token only reports, for its own ports"));
     }
+    if actor.role >= needed {
+        return Ok(actor);
+    }
+    let needed = format!("{needed:?}").to_lowercase();
+    let mut why = format!("this needs the role `{needed}`");
+    if app.access == Access::ReadOnly && !app.tokens.any() {
+        why = format!(
+            "nothing can be changed here until a token was made: esdp token create NAME --role {needed} \
+             --data {}",
+            app.data.display()
+        );
+    }
+    Err(ApiError::new(Code::Forbidden, why))
+}
+
+/// Who asks: a token says so, or the system of a local process; or anyone, where no token is needed.
+fn identify(app: &App, headers: &HeaderMap, peer: &Peer, anyone: Actor) -> Result<Actor, ApiError> {
+    if let Some(token) = bearer(headers) {
+        let TokenEntry { name, role, ports, .. } = app.tokens.find(token).map_err(refused)?;
+        return Ok(Actor { name: format!("token:{name}"), role, ports, ..anyone });
+    }
+    if let Some(uid) = peer.uid {
+        let actor = Actor { name: format!("uid:{uid}"), ..anyone };
+        return match app.is_operator(uid) {
+            true => Ok(actor),
+            false => Err(ApiError::new(
+                Code::Forbidden,
+                format!("user {uid} may not use this socket without a token; see --allow-uid"),
+            )),
+        };
+    }
+    match (&app.access, app.tokens.any()) {
+        (Access::Open, false) => Ok(anyone),
+        (Access::ReadOnly, false) if app.local => Ok(Actor { role: Role::Reader, ..anyone }),
+        _ => Err(refused(app.tokens.unreadable().map_or(TokenRefusal::Unknown, TokenRefusal::Unreadable))),
+    }
+}
+
+fn refused(why: TokenRefusal) -> ApiError {
+    ApiError::new(
+        Code::Unauthorized,
+        match why {
+            TokenRefusal::Unknown => "a valid token is needed: Authorization: Bearer <token>".to_owned(),
+            TokenRefusal::Expired => "the token has expired".to_owned(),
+            TokenRefusal::Unreadable(why) => {
+                format!("no token can be accepted: the service cannot read its tokens ({why})")
+            }
+        },
+    )
 }
 
 /// Lets a request in or not, and finishes its answer.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request<Body>, next: Next) -> Response {
     let started = std::time::Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = match check(&app, &request) {
+    let id = request_id(&app, request.headers());
+    let mut response = match check(&app, &request, &id) {
         Ok(actor) => {
             request.extensions_mut().insert(actor);
             next.run(request).await
@@ -119,49 +151,19 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request<Body
         Err(error) => error.into_response(),
     };
     answer::secure(response.headers_mut());
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
     let status = response.status().as_u16();
     app.metrics.requests[usize::from(status / 100).min(5)].fetch_add(1, Relaxed);
     let micros = started.elapsed().as_micros() as u64;
-    tracing::debug!(%method, path, status, micros, "request");
+    tracing::debug!(%method, path, status, micros, request = id, "request");
     response
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_this_machine_is_our_own() {
-        let own = [
-            "",
-            "localhost",
-            "LOCALHOST:7070",
-            "127.0.0.1",
-            "127.0.0.1:7070",
-            "127.8.9.1",
-            "[::1]",
-            "[::1]:7",
-        ];
-        for host in own {
-            assert!(is_own(host), "{host}");
-        }
-        let others = [
-            "127.evil.example",
-            "127.0.0.1.nip.io",
-            "127.0.0.1.nip.io:7070",
-            "evil.example",
-            "localhost.evil.example",
-            "localhost.",
-            "10.0.0.1",
-            "[::2]",
-            "127.0.0.1@evil.example",
-            "127.1",
-            "2130706433",
-        ];
-        for host in others {
-            assert!(!is_own(host), "{host}");
-        }
-    }
 
     #[test]
     fn roles_allow_what_they_should() {

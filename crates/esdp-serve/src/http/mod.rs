@@ -1,10 +1,14 @@
 //! The HTTP API: routes, and what every request passes on its way in and out.
 
 mod answer;
+mod audit;
 mod body;
 mod cluster;
+mod gate;
 mod guard;
+mod jobs;
 mod openapi;
+mod origin;
 mod prioritize;
 mod reading;
 mod routes;
@@ -12,19 +16,29 @@ mod server;
 mod sse;
 
 pub use openapi::document;
+pub use origin::Hosts;
 pub use reading::LongTexts;
-pub use server::{Limits, Stop, serve};
+pub use server::{Door, Limits, Stop, serve};
 
+use crate::clock;
 use crate::engine::Handle;
 use crate::feed::Feed;
 use crate::metrics::Metrics;
+use crate::settings::Access;
+use crate::tls::Certified;
 use crate::tokens::Tokens;
 use crate::wire::{ApiError, Code, check_name};
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::http::Uri;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
+use tokio_rustls::TlsAcceptor;
+
+/// From how many days on the end of a certificate is a warning.
+const SOON: f64 = 14.0;
 
 /// What handlers share.
 #[derive(Debug)]
@@ -39,11 +53,17 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// Who may do what.
     pub tokens: Tokens,
-    /// Whether a token is needed even if none was made.
-    pub closed: bool,
-    /// Whether the service listens on a loopback address only, so that other names in `Host` are an attack on
-    /// a browser.
-    pub loopback: bool,
+    /// Who may do what before any token was made.
+    pub access: Access,
+    /// Whether only this machine reaches the service, so that other names in `Host` are an attack on a
+    /// browser.
+    pub local: bool,
+    /// Where the data is, for those who have to make a token there.
+    pub data: PathBuf,
+    /// What may change while the service runs.
+    pub rules: RwLock<Rules>,
+    /// Numbers requests.
+    pub requests: RequestIds,
     /// How much is taken.
     pub limits: Limits,
     /// Says when to stop.
@@ -52,6 +72,85 @@ pub struct App {
     pub started: Instant,
     /// The version with its commit.
     pub version: String,
+}
+
+/// What may change while the service runs.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// Which names are ours.
+    pub hosts: Hosts,
+    /// Users of this machine who are operators at the unix socket, apart from root and our own.
+    pub operators: Vec<u32>,
+    /// The certificate.
+    pub tls: Option<Certified>,
+}
+
+impl App {
+    fn rules(&self) -> RwLockReadGuard<'_, Rules> {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hosts(&self) -> Hosts {
+        self.rules().hosts.clone()
+    }
+
+    fn tls(&self) -> Option<TlsAcceptor> {
+        self.rules().tls.as_ref().map(|tls| tls.acceptor.clone())
+    }
+
+    /// The days until the certificate ends; none without one.
+    pub(crate) fn certificate_days(&self) -> Option<f64> {
+        self.rules().tls.as_ref().map(|tls| (tls.ends as f64 - clock::now() as f64 / 1e3) / 86_400.0)
+    }
+
+    /// Whether a user of this machine may do everything.
+    fn is_operator(&self, uid: u32) -> bool {
+        #[cfg(unix)]
+        let own = rustix::process::geteuid().as_raw();
+        #[cfg(not(unix))]
+        let own = u32::MAX;
+        uid == 0 || uid == own || self.rules().operators.contains(&uid)
+    }
+
+    /// What somebody who looks after the service should know.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.access == Access::Open && !self.tokens.any() {
+            warnings.push("no token is needed: everybody on this machine may do everything".to_owned());
+        }
+        if !self.local && self.rules().tls.is_none() {
+            warnings.push(
+                "others can reach this service, and it speaks no TLS: tokens can be read on the way"
+                    .to_owned(),
+            );
+        }
+        if let Some(days) = self.certificate_days().filter(|days| *days < SOON) {
+            warnings.push(match days > 0.0 {
+                true => format!("the certificate ends in {days:.1} days"),
+                false => "the certificate has ended".to_owned(),
+            });
+        }
+        warnings
+    }
+}
+
+/// Ids of requests: not the same ones after a restart.
+#[derive(Debug)]
+pub struct RequestIds {
+    start: u64,
+    next: AtomicU64,
+}
+
+impl Default for RequestIds {
+    fn default() -> Self {
+        Self { start: clock::now(), next: AtomicU64::new(1) }
+    }
+}
+
+impl RequestIds {
+    fn next(&self) -> String {
+        format!("{:x}-{}", self.start, self.next.fetch_add(1, Relaxed))
+    }
 }
 
 /// The routes of the service.

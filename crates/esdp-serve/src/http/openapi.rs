@@ -186,6 +186,41 @@ const PATHS: &[Operation] = &[
         ..WRITE
     },
     Operation {
+        path: "/v1/jobs",
+        id: "jobs",
+        summary: "Jobs that wait, run or are over, page by page.",
+        parameters: &[
+            ("state", "query", "JobState"),
+            ("port", "query", "Text"),
+            ("server", "query", "Text"),
+            ("name", "query", "Text"),
+            ("limit", "query", "Limit"),
+            ("cursor", "query", "Cursor"),
+        ],
+        answer: "Jobs",
+        errors: &[Code::InvalidValue],
+        ..READ
+    },
+    Operation {
+        path: "/v1/jobs/{job}",
+        id: "job",
+        summary: "A job: where it runs, or why it waits and at which place.",
+        parameters: &[("job", "path", "PathName")],
+        answer: "FoundJob",
+        errors: NAMED,
+        ..READ
+    },
+    Operation {
+        path: "/v1/jobs/{job}",
+        method: "patch",
+        id: "amendJob",
+        summary: "Changes how urgent a job that waits is, and what is said of it; a JSON merge patch.",
+        parameters: &[("job", "path", "PathName"), ("dry_run", "query", "Boolean"), TAGS[0], TAGS[1]],
+        body: Some("JobPatch"),
+        answer: "AmendedJob",
+        errors: CHANGED,
+    },
+    Operation {
         path: "/v1/jobs/{job}",
         method: "delete",
         id: "endJob",
@@ -265,6 +300,41 @@ const PATHS: &[Operation] = &[
         ..WRITE
     },
     Operation {
+        path: "/v1/outcomes/aside",
+        id: "outcomesAside",
+        summary: "Outcomes that are doubted, and why.",
+        parameters: &[("port", "query", "Text")],
+        answer: "OutcomesAside",
+        ..READ
+    },
+    Operation {
+        path: "/v1/outcomes/aside/{id}/accept",
+        id: "acceptOutcome",
+        summary: "Learns an outcome that was set aside.",
+        parameters: &[("id", "path", "OutcomeNumber")],
+        answer: "SettledOutcome",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/outcomes/aside/{id}/drop",
+        id: "dropOutcome",
+        summary: "Drops an outcome that was set aside.",
+        parameters: &[("id", "path", "OutcomeNumber")],
+        answer: "SettledOutcome",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
+        path: "/v1/sources/{source}/forget",
+        id: "forgetSource",
+        summary: "Forgets what a source has reported.",
+        parameters: &[("source", "path", "PathName")],
+        answer: "ForgottenSource",
+        errors: NAMED,
+        ..WRITE
+    },
+    Operation {
         path: "/v1/servers/{server}/drain",
         id: "drain",
         summary: "The server takes nothing new; what runs there goes on.",
@@ -301,6 +371,22 @@ const PATHS: &[Operation] = &[
         errors: SENT,
     },
     Operation {
+        path: "/v1/audit",
+        id: "audit",
+        summary: "Who changed what, when and from where, the newest first.",
+        parameters: &[
+            ("since", "query", "Time"),
+            ("until", "query", "Time"),
+            ("server", "query", "Text"),
+            ("actor", "query", "Text"),
+            ("limit", "query", "AuditLimit"),
+            ("cursor", "query", "Cursor"),
+        ],
+        answer: "Changes",
+        errors: &[Code::InvalidValue],
+        ..READ
+    },
+    Operation {
         path: "/v1/status",
         id: "status",
         summary: "The service at a glance.",
@@ -325,8 +411,8 @@ const PATHS: &[Operation] = &[
     },
 ];
 
-/// Operations whose answers name a version of the cluster.
-const TAGGED: [&str; 3] = ["getCluster", "putCluster", "patchServer"];
+/// Operations whose answers name a version of the cluster, or of a job.
+const TAGGED: [&str; 4] = ["getCluster", "putCluster", "patchServer", "job"];
 
 fn schema(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
@@ -357,7 +443,7 @@ impl Operation {
             "responses": answers,
         });
         if TAGGED.contains(&self.id) {
-            let tag = json!({ "description": "The version of the cluster.", "schema": schema("Tags") });
+            let tag = json!({ "description": "The version of what is shown.", "schema": schema("Tags") });
             operation["responses"]["200"]["headers"] = json!({ "ETag": tag });
         }
         if let Some(links) = links(self.id) {
@@ -385,6 +471,7 @@ fn links(id: &str) -> Option<Value> {
     match id {
         "decide" => Some(json!({
             "why": slot, "end": named("endJob"), "status": named("trainerStatus"),
+            "job": named("job"), "amend": named("amendJob"),
             "outcome": { "operationId": "observe", "requestBody": ticket },
             "revoke": { "operationId": "starts", "requestBody": revoked },
         })),
@@ -411,7 +498,7 @@ fn described(code: Code) -> &'static str {
         Code::NotFound => "There is no such thing.",
         Code::MethodNotAllowed => "Not with this method.",
         Code::Conflict => "It contradicts the state, for example because no cluster is described yet.",
-        Code::PreconditionFailed => "The cluster is not the one that the change was meant for.",
+        Code::PreconditionFailed => "What is there is not what the change was meant for.",
         Code::UnsupportedMediaType => "The body is not application/json.",
         Code::TooLarge => "The body is too large.",
         Code::Timeout => "The request did not arrive in time.",

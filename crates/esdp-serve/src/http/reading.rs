@@ -4,11 +4,11 @@
 //! from it as it is and written out in a thread for such things, one text at a time; who asks for the same
 //! while it is written shares the text, so that many who poll cost what one costs.
 
-use super::answer::{self, value};
+use super::answer::value;
 use super::{App, Name, named, query};
 use crate::actor::Actor;
 use crate::engine::{ChannelRow, Followed, Overview, ServerRow, WhichChannels, channel_rows, server_rows};
-use crate::engine::{last_slots as slots, slot_row};
+use crate::engine::{aside_rows, last_slots as slots, slot_row};
 use crate::wire::{ApiError, ClusterWire, Code};
 use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
@@ -24,8 +24,8 @@ use tokio::sync::{Mutex, Semaphore};
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, ApiError>;
 
-/// The most slots that are listed.
-const MOST_SLOTS: u32 = 500;
+/// The most slots or jobs that are listed at a time.
+const MOST_LISTED: u32 = 500;
 
 /// Long texts.
 #[derive(Debug)]
@@ -140,6 +140,17 @@ pub(super) async fn servers(State(app): Shared) -> Answered {
     Ok(json_text(app.texts.servers.get(&app, take, |body| written(&body)).await?))
 }
 
+/// `GET /v1/outcomes/aside`.
+pub(super) async fn aside(State(app): Shared, uri: Uri) -> Answered {
+    let port = query(&uri, "port");
+    let take = move |followed: &mut Followed| {
+        let rows = followed.live().map_or_else(|_| Vec::new(), |live| aside_rows(live, port.as_deref()));
+        let total = followed.live().map_or(0, |live| live.set_aside_count());
+        json!({ "outcomes": rows, "slot": followed.slot(), "total": total })
+    };
+    Ok(value(&app.engine.follower().ask(take).await?))
+}
+
 /// `GET /v1/state`.
 pub(super) async fn state(State(app): Shared) -> Answered {
     let take = |followed: &mut Followed| followed.live().map(|live| live.scheduler().checkpoint());
@@ -159,7 +170,7 @@ pub(super) async fn metrics(State(app): Shared) -> Response {
     };
     // A service that is about to stop still tells its counters.
     let state = app.texts.metrics.get(&app, take, write).await.unwrap_or_default();
-    let text = [app.metrics.page().as_bytes(), &state].concat();
+    let text = [app.metrics.page(app.certificate_days()).as_bytes(), &state].concat();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
@@ -233,20 +244,34 @@ pub(super) async fn slot(State(app): Shared, slot: Name) -> Answered {
     Ok(value(&app.engine.follower().ask(move |followed| slot_row(followed, number)).await??))
 }
 
+/// How many are listed at most.
+pub(super) fn limit(uri: &Uri, default: u32) -> Result<u32, ApiError> {
+    let Some(limit) = query(uri, "limit") else { return Ok(default) };
+    let accepted = format!("a whole number from 1 to {MOST_LISTED}");
+    let limit = limit.parse().ok().filter(|limit| (1..=MOST_LISTED).contains(limit));
+    limit.ok_or_else(|| ApiError::value("limit", "the limit was rejected", accepted))
+}
+
 /// `GET /v1/slots`.
 pub(super) async fn last_slots(State(app): Shared, uri: Uri) -> Answered {
-    let limit = query(&uri, "limit").map_or(Ok(20), |limit| {
-        limit.parse::<u32>().ok().filter(|n| (1..=MOST_SLOTS).contains(n)).ok_or(limit)
-    });
-    let accepted = format!("a whole number from 1 to {MOST_SLOTS}");
-    let limit = limit.map_err(|_| ApiError::value("limit", "the limit was rejected", accepted))?;
+    let limit = limit(&uri, 20)?;
     Ok(value(&app.engine.follower().ask(move |followed| slots(followed, limit)).await??))
 }
 
 /// `GET /readyz`: the one question that only the engine can answer.
 pub(super) async fn ready(State(app): Shared, actor: Actor) -> Answered {
+    if let Some(why) = app.tokens.unreadable() {
+        let message = format!("no token can be accepted: the service cannot read its tokens ({why})");
+        return Err(ApiError::new(Code::Unavailable, message));
+    }
     let ready = app.engine.ask(actor, crate::engine::Command::Ready);
     let ready = tokio::time::timeout(std::time::Duration::from_secs(2), ready).await;
-    let ready = ready.map_err(|_| ApiError::new(Code::Overloaded, "the engine does not answer in time"))?;
-    Ok(answer::reply(ready))
+    let ready =
+        ready.map_err(|_| ApiError::new(Code::Overloaded, "the engine does not answer in time"))??;
+    let mut ready: Value = serde_json::from_str(&ready.text).unwrap_or_default();
+    let warnings = app.warnings();
+    if !warnings.is_empty() {
+        ready["warnings"] = json!(warnings);
+    }
+    Ok(value(&ready))
 }

@@ -1,7 +1,7 @@
 //! Which path does what.
 
 use super::answer::{reply, value};
-use super::{App, Name, body, cluster, guard, named, openapi, prioritize, query, reading, sse};
+use super::{App, Name, audit, body, cluster, guard, jobs, named, openapi, prioritize, query, reading, sse};
 use crate::actor::Actor;
 use crate::engine::Command;
 use crate::wire::{ApiError, Code, SlotWire, StartWire};
@@ -56,13 +56,24 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/observations", post(observe))
         // Kubernetes names have a slash in them, `namespace/name`.
         .route("/v1/trainer-status/{*job}", post(trainer))
-        .route("/v1/jobs/{*job}", delete(end_job))
+        .route("/v1/jobs", get(jobs::list))
+        .route("/v1/jobs/{*job}", get(jobs::one).patch(jobs::amend).delete(jobs::end))
         .route("/v1/channels", get(reading::channels))
         .route("/v1/channels/{port}/{server}/reset", post(reset_channel))
         .route("/v1/servers", get(reading::servers))
         .route("/v1/servers/{server}", patch(cluster::patch_server))
         .route("/v1/servers/{server}/reset", post(reset_server))
         .route("/v1/ports/{port}/reset", post(reset_port))
+        .route("/v1/sources/{source}/forget", post(forget_source))
+        .route("/v1/outcomes/aside", get(reading::aside))
+        .route(
+            "/v1/outcomes/aside/{id}/accept",
+            post(|app: Shared, actor: Actor, id: Name| settle(app, actor, id, true)),
+        )
+        .route(
+            "/v1/outcomes/aside/{id}/drop",
+            post(|app: Shared, actor: Actor, id: Name| settle(app, actor, id, false)),
+        )
         .route(
             "/v1/servers/{server}/drain",
             post(|app: Shared, actor: Actor, name: Name| drain(app, actor, name, true)),
@@ -74,6 +85,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/v1/departed", get(reading::departed))
         .route("/v1/departed/{server}", delete(cluster::forget))
         .route("/v1/state", get(reading::state).put(put_state))
+        .route("/v1/audit", get(audit::audit))
         .route("/v1/status", get(reading::status))
         .route("/v1/prioritize", post(prioritize::prioritize))
         .route("/v1/events", get(sse::events))
@@ -126,10 +138,6 @@ async fn trainer(State(app): Shared, actor: Actor, job: Name, request: Request<B
     Ok(reply(app.engine.ask(actor, Command::Trainer { job, status }).await))
 }
 
-async fn end_job(State(app): Shared, actor: Actor, job: Name) -> Answered {
-    Ok(reply(app.engine.ask(actor, Command::EndJob(named("job", job)?)).await))
-}
-
 async fn reset_channel(
     State(app): Shared,
     actor: Actor,
@@ -143,6 +151,17 @@ async fn reset_channel(
 async fn reset_port(State(app): Shared, actor: Actor, port: Name) -> Answered {
     let port = Some(named("port", port)?);
     Ok(reply(app.engine.ask(actor, Command::Reset { port, server: None }).await))
+}
+
+async fn forget_source(State(app): Shared, actor: Actor, source: Name) -> Answered {
+    let source = named("source", source)?;
+    Ok(reply(app.engine.ask(actor, Command::ForgetSource(source)).await))
+}
+
+async fn settle(State(app): Shared, actor: Actor, id: Name, accept: bool) -> Answered {
+    let id = named("number", id)?;
+    let id = id.parse().map_err(|_| ApiError::missing("outcome that was set aside", &id))?;
+    Ok(reply(app.engine.ask(actor, Command::Settle { id, accept }).await))
 }
 
 async fn reset_server(State(app): Shared, actor: Actor, server: Name) -> Answered {

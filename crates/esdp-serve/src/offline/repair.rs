@@ -136,7 +136,7 @@ pub fn repair(
         return Err(RepairError::NotEmpty(out.display().to_string()));
     }
     let _lock = directory.join("lock").exists().then(|| DataLock::take(directory)).transpose()?;
-    std::fs::create_dir_all(out).map_err(io)?;
+    crate::private::make_directory(out).map_err(io)?;
     let copy = out.join("copy");
     std::fs::create_dir(&copy).map_err(io)?;
     let done = from_copy(directory, &copy, to, policy, out);
@@ -201,7 +201,7 @@ fn from_copy(
         notes.push((recover::LOST_NOTE.to_owned(), gone.join(" ")));
     }
     let frames: Vec<RawFrame> = way.frames.into_iter().map(|(_, raw)| raw).collect();
-    salvage::write(out, &notes, &snapshots, &frames, &kept)?;
+    salvage::write(out, &notes, &snapshots, &frames, &kept, &old.audit(repaired.to))?;
     let tokens = directory.join(TOKENS);
     if tokens.exists() {
         let failed = |error: std::io::Error| RepairError::Io(format!("{}: {error}", tokens.display()));

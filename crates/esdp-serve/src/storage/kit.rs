@@ -1,6 +1,6 @@
 //! What every [`Storage`] must keep: run [`check`] on your own.
 
-use super::{Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
+use super::{AuditQuery, AuditRow, Batch, Frame, SlotRow, SnapshotRow, Storage, StorageError};
 use esdp::live::{EVENT_VERSION, Event};
 
 fn frame(sequence: u64, events: u64) -> Frame {
@@ -18,6 +18,34 @@ fn slot(slot: u64) -> SlotRow {
         request: u64::MAX - slot,
         answer: format!("{{\"slot\":{slot}}}"),
         why: "{}".to_owned(),
+    }
+}
+
+fn audit(sequence: u64, routine: bool) -> AuditRow {
+    AuditRow {
+        sequence,
+        // Two at the same time, and clocks go back.
+        at: 1000 + sequence / 2 * 2 % 8,
+        actor: format!("token:t{}", sequence % 2),
+        address: "10.0.0.1".to_owned(),
+        request: format!("r{sequence}"),
+        action: "drain".to_owned(),
+        target: String::new(),
+        servers: vec![format!("n{}", sequence % 3)],
+        routine,
+        damaged: false,
+    }
+}
+
+fn audited(storage: &mut dyn Storage, query: &AuditQuery) -> Vec<u64> {
+    let (mut rows, mut query) = (Vec::new(), query.clone());
+    loop {
+        let page = storage.audit(&query).expect("it is read");
+        rows.extend(page.rows.iter().map(|row| row.sequence));
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => return rows,
+        }
     }
 }
 
@@ -39,7 +67,11 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     let mut storage = open();
     assert_eq!(storage.last_sequence().unwrap(), 0, "it is empty at first");
     assert_eq!(storage.snapshot(u64::MAX).unwrap(), None);
-    let batch = Batch { frames: vec![frame(1, 3), frame(4, 1)], slots: vec![slot(1)] };
+    let batch = Batch {
+        frames: vec![frame(1, 3), frame(4, 1)],
+        slots: vec![slot(1)],
+        audit: vec![audit(1, false), audit(4, true)],
+    };
     storage.commit(&batch).expect("a first batch is kept");
     storage.probe().expect("another would be, too");
     drop(storage);
@@ -50,12 +82,15 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     assert_eq!(all(&mut *storage, 3), batch.frames, "with the frame that holds it");
     assert_eq!(storage.last_sequence().unwrap(), 4);
     assert!(storage.check().expect("what it wrote is sound").is_empty(), "and nothing is odd");
+    let page = storage.audit(&AuditQuery::default()).unwrap();
+    assert_eq!((page.rows, page.next), (vec![audit(4, true), audit(1, false)], None), "who it was");
     assert_eq!(storage.slot_by_key("k1").unwrap(), Some(slot(1)));
     assert_eq!((storage.slot(1).unwrap(), storage.slot(2).unwrap()), (Some(slot(1)), None));
 
-    let twice = Batch { frames: vec![frame(5, 1), frame(4, 1)], slots: vec![slot(2)] };
+    let twice = Batch { frames: vec![frame(5, 1), frame(4, 1)], slots: vec![slot(2)], ..Batch::default() };
     storage.commit(&twice).expect_err("no place is given twice");
-    let same_key = Batch { frames: vec![frame(5, 1)], slots: vec![SlotRow { slot: 2, ..slot(1) }] };
+    let same_key =
+        Batch { frames: vec![frame(5, 1)], slots: vec![SlotRow { slot: 2, ..slot(1) }], ..Batch::default() };
     storage.commit(&same_key).expect_err("no key is used twice");
     assert_eq!(
         (all(&mut *storage, 1), storage.slot(2).unwrap()),
@@ -68,7 +103,11 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
 
     for number in 5..=20 {
         storage
-            .commit(&Batch { frames: vec![frame(number, 1)], slots: vec![slot(number)] })
+            .commit(&Batch {
+                frames: vec![frame(number, 1)],
+                slots: vec![slot(number)],
+                audit: vec![audit(number, number % 5 != 0)],
+            })
             .expect("it goes on");
     }
     for sequence in [6, 12, 18] {
@@ -108,6 +147,32 @@ pub fn check(open: &mut dyn FnMut() -> Box<dyn Storage>) {
     let slots: Vec<u64> = storage.last_slots(100).unwrap().iter().map(|row| row.slot).collect();
     assert_eq!(slots, (10..=20).rev().collect::<Vec<_>>(), "the last answers, newest first");
     assert_eq!(storage.last_slots(2).unwrap().len(), 2);
+    // Changes stay; slots and outcomes have gone with their frames.
+    let kept: Vec<u64> = [1, 5, 10].into_iter().chain(13..=20).collect();
+    let mut found = audited(&mut *storage, &AuditQuery::default());
+    found.sort_unstable();
+    assert_eq!(found, kept, "who it was");
+    let few = AuditQuery { limit: 2, ..AuditQuery::default() };
+    let mut paged = audited(&mut *storage, &few);
+    let times: Vec<u64> = paged.iter().map(|&sequence| audit(sequence, false).at).collect();
+    assert!(times.is_sorted_by(|a, b| a >= b), "the newest first: {times:?}");
+    paged.sort_unstable();
+    assert_eq!(paged, kept, "in pages");
+    for query in [
+        AuditQuery { since: 1002, until: 1004, limit: 1, ..AuditQuery::default() },
+        AuditQuery { server: Some("n2".to_owned()), limit: 1, ..AuditQuery::default() },
+        AuditQuery { actor: Some("token:t1".to_owned()), ..AuditQuery::default() },
+    ] {
+        let fits = |&sequence: &u64| {
+            let row = audit(sequence, false);
+            (query.since..=query.until).contains(&row.at)
+                && query.server.as_ref().is_none_or(|server| row.servers == [server.as_str()])
+                && query.actor.as_ref().is_none_or(|actor| row.actor == *actor)
+        };
+        let mut found = audited(&mut *storage, &query);
+        found.sort_unstable();
+        assert_eq!(found, kept.iter().copied().filter(fits).collect::<Vec<_>>(), "{query:?}");
+    }
     let state = storage.snapshot(u64::MAX).unwrap().expect("the latest snapshot").state;
     assert_eq!(state, "state 18");
     storage.drop_snapshot(18).expect("it is dropped");

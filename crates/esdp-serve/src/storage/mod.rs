@@ -8,6 +8,7 @@
 //! SQLite is the one implementation ([`Sqlite`]). Another, such as PostgreSQL, has to pass [`kit::check`],
 //! and nothing else of the service knows which it is.
 
+mod audit;
 mod checks;
 mod faults;
 pub mod kit;
@@ -19,6 +20,7 @@ mod sqlite;
 mod sums;
 mod watermark;
 
+pub use audit::{AuditPage, AuditQuery, AuditRow};
 pub use lock::DataLock;
 pub use schema::SCHEMA_VERSION;
 pub use sqlite::Sqlite;
@@ -65,6 +67,8 @@ pub struct Batch {
     pub frames: Vec<Frame>,
     /// Answers.
     pub slots: Vec<SlotRow>,
+    /// Who has asked for the frames.
+    pub audit: Vec<AuditRow>,
 }
 
 /// A state, as of an event.
@@ -225,8 +229,11 @@ pub trait Storage: Send {
     /// The last answers, newest first.
     fn last_slots(&mut self, limit: u32) -> Result<Vec<SlotRow>, StorageError>;
 
-    /// Drops frames that the last but one snapshot makes superfluous, and answers of slots before
-    /// `keep_from`, at most `most` of each. Whether there is more to drop.
+    /// Who changed what, the newest first.
+    fn audit(&mut self, query: &AuditQuery) -> Result<AuditPage, StorageError>;
+
+    /// Drops frames that the last but one snapshot makes superfluous, who has asked for slots and outcomes in
+    /// them, and answers of slots before `keep_from`, at most `most` of each. Whether there is more to drop.
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError>;
 
     /// A note by its name: what the data was made with.

@@ -3,7 +3,7 @@
 use super::rows::{self, FRAME, FrameRow, SLOT, SNAPSHOT};
 use super::sums::KeptSnapshot;
 use super::watermark::{self, Found};
-use super::{Frame, SlotRow, Sqlite, StorageError};
+use super::{AuditRow, Frame, SlotRow, Sqlite, StorageError};
 use super::{faults, schema, sums};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::path::Path;
@@ -112,6 +112,11 @@ impl Salvage {
         (sound, faults)
     }
 
+    /// Who changed what up to an event, as far as can be read.
+    pub(crate) fn audit(&self, to: u64) -> Vec<AuditRow> {
+        super::audit::all(&self.connection, to)
+    }
+
     /// The first event that is kept, as far as can be read.
     pub(crate) fn first(&self) -> Option<u64> {
         let first = "SELECT sequence FROM journal ORDER BY sequence LIMIT 1";
@@ -203,7 +208,8 @@ impl Salvage {
     }
 }
 
-/// Writes a new journal from what is sound: notes, snapshots, the frames after the oldest of them, answers.
+/// Writes a new journal from what is sound: notes, snapshots, the frames after the oldest of them, answers,
+/// who changed what.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -213,6 +219,7 @@ pub(crate) fn write(
     snapshots: &[RawSnapshot],
     frames: &[RawFrame],
     slots: &[SlotRow],
+    audit: &[AuditRow],
 ) -> Result<(), StorageError> {
     let mut storage = Sqlite::open(directory)?;
     let mut fill = || -> rusqlite::Result<()> {
@@ -229,6 +236,9 @@ pub(crate) fn write(
         }
         for row in slots {
             rows::insert_slot(&transaction, row)?;
+        }
+        for row in audit {
+            super::audit::insert(&transaction, row)?;
         }
         transaction.commit()
     };

@@ -40,6 +40,33 @@ const STEPS: &[&str] = &[
     ALTER TABLE snapshots ADD COLUMN chain INTEGER NOT NULL DEFAULT 0;   -- of the last frame in it
     ALTER TABLE snapshots ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0; -- of the row
 ",
+    // Who changed what, in two tables: slots and outcomes are many and go with the journal, all else stays.
+    "
+    CREATE TABLE audit_changes (
+        sequence INTEGER PRIMARY KEY,  -- of the first event of the frame
+        at       INTEGER NOT NULL,     -- milliseconds since 1970
+        actor    TEXT NOT NULL,        -- who
+        address  TEXT NOT NULL,        -- from where; empty: from this machine
+        request  TEXT NOT NULL,        -- the id of the request
+        action   TEXT NOT NULL,        -- what
+        target   TEXT NOT NULL,        -- to which port, job or key
+        servers  TEXT NOT NULL,        -- the servers that it is about, a JSON list
+        checksum INTEGER NOT NULL      -- of the row
+    );
+    CREATE INDEX audit_changes_at ON audit_changes (at);
+    CREATE TABLE audit_routine (
+        sequence INTEGER PRIMARY KEY,
+        at       INTEGER NOT NULL,
+        actor    TEXT NOT NULL,
+        address  TEXT NOT NULL,
+        request  TEXT NOT NULL,
+        action   TEXT NOT NULL,
+        target   TEXT NOT NULL,
+        servers  TEXT NOT NULL,
+        checksum INTEGER NOT NULL
+    );
+    CREATE INDEX audit_routine_at ON audit_routine (at);
+",
 ];
 
 /// The version in which rows and notes got checksums.

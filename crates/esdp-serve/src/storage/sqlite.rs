@@ -8,12 +8,13 @@
 //! is on the disk, and the next start finds out. The log is carried over to the database between commits
 //! ([`Storage::checkpoint`]), where a failing sync is seen; SQLite would keep it to itself.
 
+use super::audit;
 use super::faults::{check_file, log_of, told};
 use super::rows::{self, FRAME, FrameRow, SLOT, SNAPSHOT};
 use super::schema::{self, SCHEMA_VERSION};
 use super::sums::{self, KeptSnapshot};
 use super::watermark::{self, Found, Mark, Watermark};
-use super::{Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Storage, StorageError};
+use super::{AuditPage, AuditQuery, Batch, Frame, SlotRow, SnapshotInfo, SnapshotRow, Storage, StorageError};
 use esdp::live::EVENT_VERSION;
 use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
@@ -197,6 +198,9 @@ impl Sqlite {
             for row in &batch.slots {
                 rows::insert_slot(&transaction, row)?;
             }
+            for row in &batch.audit {
+                audit::insert(&transaction, row)?;
+            }
             transaction.commit()?;
         }
         self.last = Some((last, chain));
@@ -219,7 +223,8 @@ impl Sqlite {
         let slots =
             "DELETE FROM slots WHERE slot IN (SELECT slot FROM slots WHERE slot < ?1 ORDER BY slot LIMIT ?2)";
         let slots = self.connection.prepare_cached(slots)?.execute(params![keep_from.cast_signed(), most])?;
-        Ok(frames as u32 == most || slots as u32 == most)
+        let audit = self.drop_audit(oldest, most)?;
+        Ok(frames as u32 == most || slots as u32 == most || audit)
     }
 
     fn keep_snapshot(&mut self, snapshot: &SnapshotRow) -> rusqlite::Result<()> {
@@ -358,14 +363,12 @@ impl Storage for Sqlite {
         self.check_integrity()?;
         self.check_notes()?;
         self.check_watermark()?;
-        Ok(match self.found {
-            Found::Damaged => {
-                let why =
-                    "is damaged; it is written anew, and a lost end of the journal would not be noticed";
-                vec![format!("the file `{}` {why}", watermark::FILE)]
-            }
-            Found::Missing | Found::Mark(_) => Vec::new(),
-        })
+        let mut odd = self.audit_faults();
+        if self.found == Found::Damaged {
+            let why = "is damaged; it is written anew, and a lost end of the journal would not be noticed";
+            odd.push(format!("the file `{}` {why}", watermark::FILE));
+        }
+        Ok(odd)
     }
 
     fn slot_by_key(&mut self, key: &str) -> Result<Option<SlotRow>, StorageError> {
@@ -393,6 +396,10 @@ impl Storage for Sqlite {
             slots.push(rows::sound_slot(row)?);
         }
         Ok(slots)
+    }
+
+    fn audit(&mut self, query: &AuditQuery) -> Result<AuditPage, StorageError> {
+        self.read_audit(query)
     }
 
     fn compact(&mut self, keep_from: u64, most: u32) -> Result<bool, StorageError> {

@@ -1,6 +1,6 @@
 //! Checksums of what is in the database: any change of a single byte of a row is noticed.
 
-use super::SlotRow;
+use super::{AuditRow, SlotRow};
 use esdp::model::Fnv;
 use rusqlite::{Connection, params};
 
@@ -49,6 +49,16 @@ pub(super) fn of_slot(row: &SlotRow) -> u64 {
     let mut hash = Fnv::default();
     [*slot, *at, *request].into_iter().for_each(|number| hash.number(number));
     [key, answer, why].into_iter().for_each(|text| hash.text(text));
+    hash.finish()
+}
+
+/// The checksum of a row about who changed what.
+pub(super) fn of_audit(row: &AuditRow, servers: &str) -> u64 {
+    let AuditRow { sequence, at, actor, address, request, action, target, .. } = row;
+    let mut hash = Fnv::default();
+    [*sequence, *at].into_iter().for_each(|number| hash.number(number));
+    [actor, address, request, action, target].into_iter().for_each(|text| hash.text(text));
+    hash.text(servers);
     hash.finish()
 }
 

@@ -122,7 +122,7 @@ impl Watermark {
         if let Some(file) = &self.file {
             return write_at_start(file, text).map_err(Put::Failed);
         }
-        let file = File::options().create(true).truncate(false).write(true).open(&self.path);
+        let file = crate::private::options().create(true).truncate(false).open(&self.path);
         let file = file.map_err(Put::Failed)?;
         file.set_len(text.len() as u64).and_then(|()| write_at_start(&file, text)).map_err(Put::Failed)?;
         // Once, so that the file is there after a power cut; later writes change it in place.

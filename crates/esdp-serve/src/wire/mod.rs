@@ -5,6 +5,7 @@ mod change;
 mod cluster;
 mod error;
 mod extender;
+mod job;
 mod object;
 mod observation;
 mod precondition;
@@ -16,6 +17,9 @@ pub use change::{ClusterNames, ClusterPreview, ServerPatch};
 pub use cluster::{ClusterWire, GroupWire, ListedWire, PortWire, ServerWire};
 pub use error::{ApiError, Code};
 pub use extender::{ExtenderArgs, HostPriority, MOST_PRIORITY, PORT_LABEL};
+pub use job::{
+    JobPatch, JobView, JobsWire, KnownJob, PlaceView, StartView, WaitingView, cursor, tag, wrong_cursor,
+};
 pub(crate) use object::Objects;
 pub use observation::{ObservationWire, ObservedAnswer, RefusedObservation};
 pub use precondition::{Precondition, Tags};

@@ -34,6 +34,8 @@ pub struct ObservationWire {
     pub unit: Option<String>,
     /// `lost`: it tells nothing about speed.
     pub outcome: Option<String>,
+    /// Who says so, if an operator reports for others: a Slurm user, a service account.
+    pub source: Option<String>,
 }
 
 impl ObservationWire {
@@ -42,7 +44,7 @@ impl ObservationWire {
     /// # Errors
     /// With the field that is wrong.
     pub fn check(&self) -> Result<(), ApiError> {
-        let names = [("job", &self.job), ("port", &self.port), ("server", &self.server), ("id", &self.id)];
+        let names = [("job", &self.job), ("port", &self.port), ("server", &self.server), ("id", &self.id), ("source", &self.source)];
         names.iter().filter_map(|(key, name)| Some((key, name.as_ref()?))).try_for_each(|(key, name)| {
             check_name(|| (*key).to_owned(), name).map_err(|error| ApiError { code: Code::Conflict, ..error })
         })
@@ -95,6 +97,8 @@ impl ObservationWire {
 pub struct ObservedAnswer {
     /// Outcomes of tasks that were learned.
     pub learned: u64,
+    /// Reports that are doubted; see `GET /v1/outcomes/aside`.
+    pub set_aside: u64,
     /// Reports that were known before.
     pub duplicates: u64,
     /// Reports that were taken, known ones included.

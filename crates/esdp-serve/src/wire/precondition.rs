@@ -76,18 +76,18 @@ impl Precondition {
         *self == Self::default()
     }
 
-    /// Whether it holds for the tag of what is there, or none.
+    /// Whether it holds for the tag of what is there (`the cluster`, a job), or none.
     ///
     /// # Errors
     /// When it does not.
-    pub fn check(&self, present: Option<&str>) -> Result<(), ApiError> {
+    pub fn check(&self, what: &str, present: Option<&str>) -> Result<(), ApiError> {
         let failed = |header: &str, accepted: String| ApiError {
             field: Some(header.to_owned()),
             accepted: Some(accepted),
             ..ApiError::new(
                 Code::PreconditionFailed,
                 match present {
-                    Some(tag) => format!("the cluster is another one; its tag is {tag}"),
+                    Some(tag) => format!("{what} is another one; its tag is {tag}"),
                     None => "no cluster has been described yet".to_owned(),
                 },
             )
@@ -121,7 +121,7 @@ mod tests {
                 "If-Match" => Precondition { matches: tags, matches_none: None },
                 _ => Precondition { matches: None, matches_none: tags },
             };
-            precondition.check(present).is_ok()
+            precondition.check("it", present).is_ok()
         };
         for (header, text, present, expected) in [
             ("If-Match", "\"b\", \"a\"", Some("\"a\""), true),
@@ -138,6 +138,6 @@ mod tests {
         ] {
             assert_eq!(holds(header, text, present), expected, "{header}: {text} {present:?}");
         }
-        assert!(Precondition::default().is_nothing() && Precondition::default().check(None).is_ok());
+        assert!(Precondition::default().is_nothing() && Precondition::default().check("it", None).is_ok());
     }
 }

@@ -1,6 +1,7 @@
 //! Slots and starts over the wire.
 
-use super::{ApiError, check_length, check_name, object, whole};
+use super::{ApiError, check_length, check_name, job, object, whole};
+use esdp::live::{ExpectedLength, Feature, JobTraits};
 use esdp::model::{Amounts, Ticket};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ pub struct SlotWire {
 }
 
 /// A job that waits.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobWire {
     /// Its name, never used for another job.
@@ -41,8 +42,41 @@ pub struct JobWire {
     /// Its port.
     pub port: String,
     /// How urgent it is; 1 if left out.
-    #[serde(default)]
+    #[serde(default, alias = "priority")]
     pub weight: Option<f64>,
+    /// The user, account or queue that it belongs to.
+    #[serde(default)]
+    pub tenant: Option<String>,
+    /// How long it is expected to take.
+    #[serde(default)]
+    pub expected: Option<ExpectedLength>,
+    /// What else is said of it.
+    #[serde(default, deserialize_with = "job::features")]
+    pub features: Option<Vec<Feature>>,
+}
+
+impl JobWire {
+    /// What is said of it besides its port.
+    pub fn traits(&self) -> JobTraits {
+        JobTraits {
+            tenant: self.tenant.clone(),
+            expected: self.expected,
+            features: self.features.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// What is not said is not shown: requests are known again by this text, and those of earlier builds had
+/// fewer keys.
+impl fmt::Debug for JobWire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("JobWire");
+        shown.field("id", &self.id).field("port", &self.port).field("weight", &self.weight);
+        if !self.traits().is_empty() {
+            shown.field("traits", &self.traits());
+        }
+        shown.finish()
+    }
 }
 
 impl SlotWire {
@@ -59,13 +93,10 @@ impl SlotWire {
         }
         for (index, job) in self.jobs.iter().enumerate() {
             check_name(|| format!("jobs[{index}].id"), &job.id)?;
-            if let Some(weight) = job.weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
-                let field = format!("jobs[{index}].weight");
-                return Err(ApiError::value(
-                    field,
-                    format!("{weight} was rejected"),
-                    "a finite number above 0",
-                ));
+            let weight = job.weight.unwrap_or(1.0);
+            job::check_weight(|| format!("jobs[{index}].weight"), weight)?;
+            if !job.traits().is_empty() {
+                job::check_traits(&format!("jobs[{index}]."), &job.traits())?;
             }
         }
         Ok(())
@@ -213,6 +244,16 @@ impl FromStr for TicketName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A request that was sent to an earlier build must be known again by its hash.
+    #[test]
+    fn what_is_not_said_is_not_shown() {
+        let job = |text: &str| format!("{:?}", serde_json::from_str::<JobWire>(text).unwrap());
+        let before = r#"JobWire { id: "j", port: "p", weight: Some(2.0) }"#;
+        assert_eq!(job(r#"{"id":"j","port":"p","weight":2}"#), before);
+        assert_eq!(job(r#"{"id":"j","port":"p","priority":2,"features":[]}"#), before);
+        assert!(job(r#"{"id":"j","port":"p","tenant":"lab"}"#).contains("lab"));
+    }
 
     #[test]
     fn tickets_are_read_as_they_are_written() {

@@ -12,7 +12,7 @@
 //! agree cost nothing. The interval is `W +- 1.96 sqrt(Var W)`: the errors of channels are independent, their
 //! sum is nearly normal.
 
-use super::{Live, REMEMBERED_NAMES, Start};
+use super::{Job, Live, REMEMBERED_NAMES, Start};
 use crate::model::{ChannelId, ChannelKey, Cluster};
 use crate::stats::{Z95, estimate_variance};
 use serde::{Deserialize, Serialize};
@@ -144,8 +144,8 @@ impl Live {
         self.advice.compare(job, &key);
         if self.waits(job) {
             let id = self.by_name[job];
-            let port = self.names.port(&self.jobs[&id].port)?;
-            self.book.withdraw(port, id);
+            let Job { port, weight, .. } = &self.jobs[&id];
+            self.book.withdraw(self.names.port(port)?, id, *weight);
             self.forget_job(id);
         }
         Ok(())

@@ -59,7 +59,10 @@ impl Live {
         let is_utility = matches!(told, Told::Utility(_));
         let scale = if is_utility { SpeedScale::new(None) } else { self.scale_of(at.port) };
         let mut judge = std::mem::take(&mut self.judge);
-        let known = |channel| Some(scale.in_unit(self.known_speed(channel)?.0));
+        let known = |channel| {
+            let (speed, _, count) = self.known_speed(channel)?;
+            Some((scale.in_unit(speed), count))
+        };
         let all = cluster.channels_of(at.port);
         let beliefs = Beliefs {
             own: known(channel),
@@ -104,20 +107,21 @@ impl Live {
         Ok(learned)
     }
 
-    /// What is believed of a channel's speed, from 0 to 1, and the average of what was seen of it; none if
-    /// that is too little.
-    fn known_speed(&self, channel: ChannelId) -> Option<(f64, f64)> {
+    /// What is believed of a channel's speed, from 0 to 1, the average of what was seen of it, and how many
+    /// outcomes that was; none if it is too little.
+    fn known_speed(&self, channel: ChannelId) -> Option<(f64, f64, f64)> {
         let learned = self.scheduler.policy().learned()?;
         let record = learned.record(channel);
         let cost = self.scheduler.cluster().cost(channel);
         let speed = |utility: f64| (utility + cost).max(0.0);
-        (record.count > KNOWN).then(|| (speed(learned.estimate(channel)), speed(record.sum / record.count)))
+        let average = record.sum / record.count;
+        (record.count > KNOWN).then(|| (speed(learned.estimate(channel)), speed(average), record.count))
     }
 
     fn fastest(&self, port: PortId, scale: &SpeedScale) -> f64 {
         let all = self.scheduler.cluster().channels_of(port).iter();
         let known = all.filter_map(|&channel| self.known_speed(channel));
-        scale.in_unit(known.map(|(believed, average)| believed.max(average)).fold(0.0, f64::max))
+        scale.in_unit(known.map(|(believed, average, _)| believed.max(average)).fold(0.0, f64::max))
     }
 
     /// The scale of a port comes down where all of its speeds are far below the end.
@@ -160,9 +164,9 @@ impl Live {
     ) -> Result<(), EventError> {
         let mut confirmed = 0;
         for step in steps {
-            confirmed += usize::from(matches!(step, Step::Confirm(_)));
             match step {
-                Step::Learn(came) | Step::Confirm(came) => {
+                Step::Confirmed(count) => confirmed += count,
+                Step::Learn(came) => {
                     let key = ChannelKey { port: port.to_owned(), group: came.group, server: came.server };
                     // A channel that has left since teaches nothing.
                     if let Some(channel) = self.channel_of(self.scheduler.cluster(), &key) {
@@ -176,7 +180,8 @@ impl Live {
                     }
                 }
                 Step::Unit(factor) => {
-                    if let Some(scale) = self.scales.get_mut(port) {
+                    let scale = self.scales.get_mut(port);
+                    if let Some(scale) = scale.filter(|scale| (scale.unit * factor).is_normal()) {
                         scale.unit *= factor;
                     }
                 }
@@ -204,7 +209,7 @@ impl Live {
         let aside = self.judge.take(id).ok_or_else(unknown)?;
         if accept {
             self.judge.accept(&aside);
-            self.carry_out(&aside.channel.port, vec![Step::Confirm(aside.came())], effects)?;
+            self.carry_out(&aside.channel.port, vec![Step::Confirmed(1), Step::Learn(aside.came())], effects)?;
         }
         Ok(())
     }

@@ -43,6 +43,13 @@ impl Live {
                 hash.number(job.submitted.0);
             }
         }
+        // Few jobs have any, and without them the digest is what it was before there were traits.
+        for job in self.jobs.values() {
+            if let Some(traits) = &job.traits {
+                hash.text(&job.name);
+                hash.bytes(format!("{traits:?}").as_bytes());
+            }
+        }
         for (ticket, started) in self.book.starts() {
             hash.number(ticket.0);
             hash.number(started.slot.0);

@@ -3,6 +3,7 @@
 use crate::model::Ticket;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// The tickets of ended jobs whose outcomes are waited for.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -15,6 +16,11 @@ pub(super) struct Ended {
 impl Ended {
     pub(super) fn ticket(&self, job: &str) -> Option<Ticket> {
         self.tickets.get(job).copied()
+    }
+
+    /// Those behind a ticket, in the order of their starts.
+    pub(super) fn after(&self, from: Bound<Ticket>) -> impl Iterator<Item = (Ticket, &str)> {
+        self.names.range((from, Bound::Unbounded)).map(|(&ticket, job)| (ticket, job.as_str()))
     }
 
     pub(super) fn len(&self) -> usize {

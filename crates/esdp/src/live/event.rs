@@ -2,6 +2,7 @@
 
 use super::judge::Doubt;
 use super::queue::DecidedQueue;
+use super::traits::{JobTraits, TraitError};
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
 use crate::policy::Certificate;
 use crate::scheduler::{Checkpoint, Objective, RestoreError, TicketError};
@@ -34,6 +35,18 @@ pub enum Event {
         /// as much as its first job.
         #[serde(default = "one")]
         weight: f64,
+    },
+    /// What is said of a job that waits changes; what is left out stays.
+    Amended {
+        /// The job.
+        job: String,
+        /// How urgent it is, above 0. It takes its place among the jobs of its port as if it had been
+        /// submitted so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weight: Option<f64>,
+        /// What is said besides, all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        traits: Option<JobTraits>,
     },
     /// A job is not wanted any more, whether it waits or runs.
     Cancelled {
@@ -433,6 +446,12 @@ pub enum EventError {
         /// The server.
         server: String,
     },
+    /// Only what waits can be amended.
+    #[error("job `{0}` runs; only a job that waits can be changed")]
+    Runs(String),
+    /// Traits of a job that are out of range.
+    #[error(transparent)]
+    Traits(#[from] TraitError),
     /// A number that is out of range.
     #[error("`{key}` is {value}, expected {accepted}")]
     Number {
@@ -490,6 +509,6 @@ pub struct Entry {
     pub event: Event,
 }
 
-fn one() -> f64 {
+pub(super) fn one() -> f64 {
     1.0
 }

@@ -1,7 +1,7 @@
 //! Why here, why not, and what is believed: numbers, and sentences for people.
 
 use super::{Live, Placement, Start};
-use crate::model::{Amount, ChannelId, ChannelKey, Cluster, PortId, ServerId, Ticket};
+use crate::model::{Amount, Capacity, ChannelId, ChannelKey, Cluster, PortId, ServerId, Ticket};
 use crate::scheduler::Waiting;
 use crate::solver::Stopped;
 use serde::{Deserialize, Serialize};
@@ -85,6 +85,20 @@ pub enum HeldReason {
     Passed,
 }
 
+/// A device of which there is too little.
+struct Short {
+    device: usize,
+    free: Amount,
+    needed: Amount,
+    /// Whether the server limits it, and not the cluster as a whole.
+    of_server: bool,
+}
+
+/// Why a job waits that was submitted after the last slot.
+pub(super) fn not_decided() -> (HeldReason, String) {
+    (HeldReason::NotDecided, "submitted after the last slot".to_owned())
+}
+
 impl Live {
     /// What is believed of every channel, in the order of the cluster; nothing for policies that learn
     /// nothing.
@@ -157,7 +171,7 @@ impl Live {
             others.max_by(|&a, &b| learned.estimate(a).total_cmp(&learned.estimate(b)).then(b.cmp(&a)));
         let name = |channel| cluster.servers()[cluster.channel(channel).server.index()].clone();
         let runner_up = best.map(|best| (name(best), learned.estimate(best)));
-        let binding = self.short_of(cluster, channel).map(|(device, ..)| cluster.devices()[device].clone());
+        let binding = self.short_of(cluster, channel).map(|short| cluster.devices()[short.device].clone());
         let radius =
             belief.radius.map_or_else(|| "never tried".to_owned(), |radius| format!("± {radius:.3}"));
         let rival = runner_up
@@ -173,17 +187,16 @@ impl Live {
         Some(StartReason { ticket, belief, tasks, runner_up, binding, sentence })
     }
 
-    /// The device of which the least is missing to use a channel once more: its position, what is free, what
-    /// is needed.
-    fn short_of(&self, cluster: &Cluster, channel: ChannelId) -> Option<(usize, Amount, Amount)> {
-        let server = self.last.left.server(cluster.channel(channel).server);
+    /// The first device of which there is too little to use a channel once more.
+    fn short_of(&self, cluster: &Cluster, channel: ChannelId) -> Option<Short> {
+        let left = [self.last.left.server(cluster.channel(channel).server), self.last.left.cluster()];
         let free = |device: usize| {
-            let at = |amounts: Option<&[Amount]>| amounts.map_or(Amount::MAX, |amounts| amounts[device]);
-            at(server).min(at(self.last.left.cluster()))
+            let at = |amounts: Option<&[Amount]>| amounts.map_or(Capacity::UNLIMITED, |all| all[device]);
+            (at(left[0]).min(at(left[1])), at(left[0]) <= at(left[1]))
         };
         let short = |(device, &needed): (usize, &Amount)| {
-            let free = free(device);
-            (needed > free).then_some((device, free, needed))
+            let (free, of_server) = free(device);
+            (needed > free).then_some(Short { device, free, needed, of_server })
         };
         cluster.request(channel).iter().enumerate().find_map(short)
     }
@@ -198,7 +211,7 @@ impl Live {
                 let named = self.jobs.get(&job.job)?;
                 let (reason, detail) = match self.was_decided(job) {
                     true => why.clone()?,
-                    false => (HeldReason::NotDecided, "submitted after the last slot".to_owned()),
+                    false => not_decided(),
                 };
                 Some(HeldJob { job: named.name.clone(), port: named.port.clone(), reason, detail })
             })
@@ -245,12 +258,12 @@ impl Live {
         counts
     }
 
-    fn was_decided(&self, job: &Waiting) -> bool {
+    pub(super) fn was_decided(&self, job: &Waiting) -> bool {
         job.submitted < self.scheduler.slot()
     }
 
     /// Why another job of a port was not started in the last slot.
-    fn why_not(&self, cluster: &Cluster, port: PortId) -> (HeldReason, String) {
+    pub(super) fn why_not(&self, cluster: &Cluster, port: PortId) -> (HeldReason, String) {
         let channels = cluster.channels_of(port);
         if channels.is_empty() {
             return (HeldReason::NoServer, "no server allows this port".to_owned());
@@ -263,20 +276,21 @@ impl Live {
         if open.is_empty() {
             return (HeldReason::Closed, "all servers that allow this port are closed".to_owned());
         }
-        let place = |server: ServerId| match self.last.left.server(server) {
-            Some(_) => format!("on {}", cluster.servers()[server.index()]),
-            None => "in the cluster".to_owned(),
+        let place = |server: ServerId, of_server: bool| match of_server {
+            true => format!("on {}", cluster.servers()[server.index()]),
+            false => "in the cluster".to_owned(),
         };
         // The server that is nearest to having room, by the share of the device that is missing.
         let mut nearest: Option<(f64, String)> = None;
         for &channel in &open {
-            let Some((device, free, needed)) = self.short_of(cluster, channel) else {
+            let Some(Short { device, free, needed, of_server }) = self.short_of(cluster, channel) else {
                 let passed = || (HeldReason::Passed, self.why_passed(cluster.minimum(port)));
                 return self.why_queue(port).unwrap_or_else(passed);
             };
             let missing = (needed - free) as f64 / needed as f64;
             if nearest.as_ref().is_none_or(|(least, _)| missing < *least) {
-                let (device, place) = (&cluster.devices()[device], place(cluster.channel(channel).server));
+                let server = cluster.channel(channel).server;
+                let (device, place) = (&cluster.devices()[device], place(server, of_server));
                 nearest = Some((missing, format!("{device}: {free} free {place}, {needed} needed")));
             }
         }

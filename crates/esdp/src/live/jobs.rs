@@ -1,7 +1,7 @@
 //! What becomes of a job: submitted, started, accepted or refused, ended, cancelled, lost.
 
 use super::event::{Effect, EventError};
-use super::{Job, Live, PORT_LEFT, REMEMBERED_NAMES};
+use super::{Job, JobTraits, Live, PORT_LEFT, REMEMBERED_NAMES};
 use crate::model::{JobId, Observation, Outcome, Slot, Ticket};
 use crate::scheduler::ClosedUse;
 
@@ -20,16 +20,47 @@ impl Live {
             return self.again(format!("job `{job}` is over"), effects);
         }
         let at = self.names.port(port)?;
-        if !(weight.is_finite() && weight > 0.0) {
-            return Err(EventError::Number {
-                key: "weight",
-                value: weight,
-                accepted: "a finite number above 0",
-            });
-        }
+        check_weight(weight)?;
         let id = self.book.submit(at, weight, self.scheduler.slot());
-        self.jobs.insert(id, Job { name: job.to_owned(), port: port.to_owned() });
+        self.jobs.insert(id, Job { name: job.to_owned(), port: port.to_owned(), weight, traits: None });
         self.by_name.insert(job.to_owned(), id);
+        Ok(())
+    }
+
+    pub(super) fn amend(
+        &mut self,
+        job: &str,
+        weight: Option<f64>,
+        traits: Option<&JobTraits>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), EventError> {
+        weight.map_or(Ok(()), check_weight)?;
+        traits.map_or(Ok(()), JobTraits::check)?;
+        let Some(&id) = self.by_name.get(job) else {
+            if self.over.knows(job) {
+                return self.again(format!("job `{job}` is over"), effects);
+            }
+            return Err(EventError::Unknown { what: "job", name: job.to_owned() });
+        };
+        if self.book.ticket_of(id).is_some() {
+            return Err(EventError::Runs(job.to_owned()));
+        }
+        let known = self.jobs.get_mut(&id).expect("who has a name has an entry");
+        let traits = traits.map(|traits| (!traits.is_empty()).then(|| Box::new(traits.clone())));
+        let changes = (
+            weight.filter(|&weight| weight != known.weight),
+            traits.filter(|traits| *traits != known.traits),
+        );
+        if matches!(changes, (None, None)) {
+            return self.again(format!("job `{job}` is as it should be"), effects);
+        }
+        if let Some(weight) = changes.0 {
+            self.book.reweigh(self.names.port(&known.port)?, id, known.weight, weight);
+            known.weight = weight;
+        }
+        if let Some(traits) = changes.1 {
+            known.traits = traits;
+        }
         Ok(())
     }
 
@@ -48,8 +79,8 @@ impl Live {
                 self.censor(&censored);
             }
             None => {
-                let port = self.names.port(&self.jobs[&id].port)?;
-                self.book.withdraw(port, id);
+                let Job { port, weight, .. } = &self.jobs[&id];
+                self.book.withdraw(self.names.port(port)?, id, *weight);
             }
         }
         self.forget_job(id);
@@ -157,5 +188,15 @@ impl Live {
             self.requeued(ticket, refused.job, refused.waits, effects);
         }
         Ok(())
+    }
+}
+
+fn check_weight(weight: f64) -> Result<(), EventError> {
+    match weight.is_finite() && weight > 0.0 {
+        true => Ok(()),
+        false => {
+            let accepted = "a finite number above 0";
+            Err(EventError::Number { key: "weight", value: weight, accepted })
+        }
     }
 }

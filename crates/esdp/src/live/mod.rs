@@ -33,6 +33,8 @@
 //! | `servers.rs` | which server is fast, which is slow |
 //! | `queue.rs` | the rule for queues by name |
 //! | `queries.rs` | what is known: jobs, starts, counts |
+//! | `listing.rs` | jobs one can find: by name, or page after page |
+//! | `traits.rs` | what is said of a job besides its port |
 //! | `explain.rs` | why here, why not, what is believed |
 //! | `snapshot.rs` | the state as a text |
 //! | `digest.rs` | the state as two numbers |
@@ -48,6 +50,7 @@ mod explain;
 mod exploration;
 mod jobs;
 mod judge;
+mod listing;
 mod memory;
 mod moved;
 mod names;
@@ -58,6 +61,7 @@ mod servers;
 mod slots;
 mod snapshot;
 mod speeds;
+mod traits;
 
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
@@ -68,11 +72,15 @@ pub use event::{
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};
+pub use listing::{FoundJob, JobCursor, JobPage, JobState, LOOKED_AT, QueuePlace, WhichJobs};
 pub use memory::REMEMBERED_NAMES;
 pub use queue::{DecidedQueue, Standing};
 pub use servers::{ServerBelief, Verdict};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use speeds::SpeedScale;
+pub use traits::{
+    ExpectedLength, Feature, JobTraits, LONGEST_FEATURE, LONGEST_TENANT, MOST_FEATURES, TraitError,
+};
 
 use crate::model::{
     Capacity, Cluster, ClusterChange, ClusterDescription, DescriptionError, JobId, PortId, ServerId, Slot,
@@ -154,10 +162,16 @@ impl LastSlot {
 }
 
 /// A job by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Job {
     name: String,
     port: String,
+    /// While it waits, its weight in the book, by which it is found there.
+    #[serde(skip, default = "event::one")]
+    weight: f64,
+    /// None of most jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traits: Option<Box<JobTraits>>,
 }
 
 /// How many events there were, and what became of them.
@@ -241,6 +255,7 @@ impl Live {
         match event {
             Event::Described { cluster } => self.change(cluster, effects),
             Event::Submitted { job, port, weight } => self.submit(job, port, *weight, effects),
+            Event::Amended { job, weight, traits } => self.amend(job, *weight, traits.as_ref(), effects),
             Event::Cancelled { job } => self.cancel(job, effects),
             Event::SlotDue { slot, free, closed, work: _ } => self.begin_slot(*slot, free, closed),
             Event::Decided(decided) => self.book_decision(decided, effects),

@@ -70,12 +70,13 @@ impl Live {
         Some((self.jobs.get(&reserved.job)?.name.as_str(), reserved.since))
     }
 
-    /// How a job stands, if it waits. The cost is that of a search in a sorted list, unless jobs of its port
-    /// have different weights.
+    /// How a job stands, if it waits. The cost is that of a search in a sorted list.
     pub fn waiting(&self, job: &str) -> Option<Standing> {
         let &id = self.by_name.get(job)?;
-        let port = self.names.port(&self.jobs[&id].port).ok()?;
-        let (place, waiting) = self.book.place(port, id)?;
+        let known = &self.jobs[&id];
+        let port = self.names.port(&known.port).ok()?;
+        let place = self.book.place(port, known.weight, id)?;
+        let waiting = self.book.waiting_from(port, place).next()?;
         let reserved = self.queue.reserved().filter(|reserved| reserved.job == id);
         Some(Standing {
             position: place + 1,

@@ -59,7 +59,8 @@ impl Live {
         let exploit = self.explored.reaches(self.most_exploration);
         self.scheduler.limit_exploration(exploit);
         let LastSlot { left, closed, .. } = &self.last;
-        let input = SlotInput { arrivals: &arrivals, free: Some(left), closed, weights: &weights, barred: &[], work };
+        let input =
+            SlotInput { arrivals: &arrivals, free: Some(left), closed, weights: &weights, barred: &[], work };
         let chosen = match self.objective() {
             Objective::Sum => self.scheduler.choose(&input).map(|decision| (decision, None)),
             Objective::Relative => {

@@ -7,7 +7,7 @@ use super::judge::Judge;
 use super::memory::Memory;
 use super::names::Names;
 use super::{EventCounts, Job, LastSlot, Live, Mode, SpeedScale};
-use crate::model::{Capacity, Cluster, ClusterDescription, DescriptionError, JobId};
+use crate::model::{Capacity, Cluster, ClusterDescription, DescriptionError, JobId, PortId};
 use crate::policy::Policy;
 use crate::scheduler::text::{self, TextError};
 use crate::scheduler::{Book, Checkpoint, Objective, QueueState, RestoreError, Scheduler};
@@ -122,7 +122,16 @@ impl Live {
         let cluster = Arc::new(saved.cluster.cluster()?);
         let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy(&cluster));
         scheduler.restore(saved.scheduler)?;
-        let (book, jobs) = (saved.book.into_owned(), saved.jobs.into_owned());
+        let (book, mut jobs) = (saved.book.into_owned(), saved.jobs.into_owned());
+        let ports = (0..cluster.ports().len()).map(PortId::at);
+        let started = book.starts().map(|(_, started)| &started.job);
+        for waiting in ports.flat_map(|port| book.waiting(port)).chain(started) {
+            if waiting.weight != 1.0
+                && let Some(job) = jobs.get_mut(&waiting.job)
+            {
+                job.weight = waiting.weight;
+            }
+        }
         let by_name = jobs.iter().map(|(&id, job)| (job.name.clone(), id)).collect();
         Ok(Self {
             names: Names::of(&cluster),

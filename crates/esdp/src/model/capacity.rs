@@ -8,7 +8,8 @@ use thiserror::Error;
 pub type Amount = u64;
 
 /// Device limits: over the whole cluster (the paper's *c_k*), per server
-/// (*c_kr*), or both. A level that is absent does not limit.
+/// (*c_kr*), or both. A level that is absent does not limit; where both are there, one of them
+/// may be [`UNLIMITED`](Self::UNLIMITED) for a device.
 ///
 /// The same type says what exists ([`Cluster::capacity`](super::Cluster::capacity))
 /// and what is free in a slot ([`SlotView::free`](super::SlotView::free)), because a
@@ -78,6 +79,10 @@ pub enum CapacityError {
 }
 
 impl Capacity {
+    /// The amount of a device that a level does not limit: of a server, if the device belongs to the cluster as
+    /// a whole (a floating licence), or of the cluster, if it belongs to the servers.
+    pub const UNLIMITED: Amount = Amount::MAX;
+
     /// A limit over the whole cluster, one entry per device.
     pub fn cluster_wide(amounts: Vec<Amount>) -> Self {
         Self { cluster: Some(amounts), servers: None }

@@ -33,6 +33,7 @@ use super::esdp_pooled::EsdpPooledSpec;
 use super::hauf::HaufSpec;
 use super::lcf::LcfSpec;
 use super::lwtf::LwtfSpec;
+use super::maxweight_ucb::MaxweightUcbSpec;
 use super::{FirstFit, Oracle, Policy, Random, Truth};
 use crate::model::Cluster;
 use crate::solver::Solver;
@@ -74,8 +75,14 @@ pub enum PolicySpec {
     Lwtf(LwtfSpec),
     /// See [`FirstFit`].
     FirstFit {},
+    /// See [`MaxweightUcbSpec`].
+    MaxweightUcb(MaxweightUcbSpec),
     /// See [`Oracle`].
     Oracle {},
+    /// First come, first served, with EASY backfill: a rule for queues, without a policy.
+    Easy {},
+    /// The same with conservative backfill.
+    Conservative {},
 }
 
 /// Why a policy's description was rejected. Fatal: the caller's data is wrong.
@@ -102,10 +109,20 @@ pub enum SpecError {
     /// The oracle needs the true means.
     #[error("policy `oracle` knows the true speeds, so it runs in simulations only")]
     NoTruth,
+    /// A rule for queues is not a policy.
+    #[error(
+        "policy `{rule}` starts the jobs of a queue, so it runs in simulations whose jobs wait only, with \
+         `jobs.held = true`"
+    )]
+    NoQueue {
+        /// The rule.
+        rule: &'static str,
+    },
 }
 
 impl PolicySpec {
-    /// Every policy with its default parameters, in the order users see them.
+    /// Every policy with its default parameters, in the order users see them. The [`rules`](Self::rules) for
+    /// queues are not among them.
     pub fn all() -> Vec<PolicySpec> {
         vec![
             Self::Esdp(EsdpSpec::default()),
@@ -122,8 +139,19 @@ impl PolicySpec {
             Self::Lcf(LcfSpec::default()),
             Self::Lwtf(LwtfSpec::default()),
             Self::FirstFit {},
+            Self::MaxweightUcb(MaxweightUcbSpec::default()),
             Self::Oracle {},
         ]
+    }
+
+    /// The rules for queues: users choose them like policies, but only simulations whose jobs wait run them.
+    pub fn rules() -> [PolicySpec; 2] {
+        [Self::Easy {}, Self::Conservative {}]
+    }
+
+    /// Whether it is one of the [`rules`](Self::rules) for queues.
+    pub fn is_rule(&self) -> bool {
+        matches!(self, Self::Easy {} | Self::Conservative {})
     }
 
     /// The name users choose it by.
@@ -143,7 +171,10 @@ impl PolicySpec {
             Self::Lcf(_) => LcfSpec::NAME,
             Self::Lwtf(_) => LwtfSpec::NAME,
             Self::FirstFit {} => FirstFit::NAME,
+            Self::MaxweightUcb(_) => MaxweightUcbSpec::NAME,
             Self::Oracle {} => Oracle::NAME,
+            Self::Easy {} => "easy",
+            Self::Conservative {} => "conservative",
         }
     }
 
@@ -164,7 +195,10 @@ impl PolicySpec {
             Self::Lcf(_) => "channels by lowest supply cost",
             Self::Lwtf(_) => "ports by longest waiting time",
             Self::FirstFit {} => "open channels in order, whatever their speed",
+            Self::MaxweightUcb(_) => "MaxWeight: backlog times an optimistic speed; for jobs that wait",
             Self::Oracle {} => "knows the true means; simulations only",
+            Self::Easy {} => "first come, first served with EASY backfill; simulations of queues only",
+            Self::Conservative {} => "the same with conservative backfill",
         }
     }
 
@@ -182,15 +216,16 @@ impl PolicySpec {
             Self::Cucb(spec) => spec.check(),
             Self::Cts(spec) => spec.check(),
             Self::EpsilonGreedy(spec) => spec.check(),
+            Self::MaxweightUcb(spec) => spec.check(),
             Self::Esdp(_) | Self::Random {} | Self::Hauf(_) | Self::Lcf(_) | Self::Lwtf(_) => Ok(()),
-            Self::FirstFit {} | Self::Oracle {} => Ok(()),
+            Self::FirstFit {} | Self::Oracle {} | Self::Easy {} | Self::Conservative {} => Ok(()),
         }
     }
 
     /// Builds the policy. `seed` feeds its own coin; `truth` is for the oracle.
     ///
     /// # Errors
-    /// When a parameter is out of range, or the oracle gets no truth.
+    /// When a parameter is out of range, the oracle gets no truth, or it is a rule for queues.
     pub fn build(
         &self,
         cluster: &Cluster,
@@ -230,12 +265,14 @@ impl PolicySpec {
             Self::Cucb(spec) => boxed!(spec.policy(cluster)?),
             Self::Cts(spec) => boxed!(spec.policy(cluster, seed)?),
             Self::EpsilonGreedy(spec) => boxed!(spec.policy(cluster, seed)?),
+            Self::MaxweightUcb(spec) => boxed!(spec.policy(cluster)?),
             Self::Oracle {} => boxed!(Oracle::new(truth.ok_or(SpecError::NoTruth)?)),
             Self::Random {} => Box::new(Random::new(seed)),
             Self::Hauf(spec) => Box::new(spec.policy(cluster)),
             Self::Lcf(spec) => Box::new(spec.policy()),
             Self::Lwtf(spec) => Box::new(spec.policy(cluster)),
             Self::FirstFit {} => Box::new(FirstFit::default()),
+            Self::Easy {} | Self::Conservative {} => return Err(SpecError::NoQueue { rule: self.name() }),
         })
     }
 }
@@ -247,7 +284,7 @@ impl FromStr for PolicySpec {
     type Err = SpecError;
 
     fn from_str(name: &str) -> Result<Self, SpecError> {
-        let found = Self::all().into_iter().find(|spec| spec.name() == name);
+        let found = Self::all().into_iter().chain(Self::rules()).find(|spec| spec.name() == name);
         // Whatever was given for a name is shown, but not pages of it.
         let shown = |name: &str| match name.char_indices().nth(LONGEST_SHOWN) {
             Some((end, _)) => format!("{}...", &name[..end]),
@@ -259,7 +296,8 @@ impl FromStr for PolicySpec {
 
 /// The accepted names, for the error that lists them.
 fn names() -> String {
-    let names: Vec<String> = PolicySpec::all().iter().map(|spec| format!("`{}`", spec.name())).collect();
+    let all = PolicySpec::all().into_iter().chain(PolicySpec::rules());
+    let names: Vec<String> = all.map(|spec| format!("`{}`", spec.name())).collect();
     names.join(", ")
 }
 
@@ -297,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_name_is_enough() {
-        for spec in PolicySpec::all() {
+        for spec in PolicySpec::all().into_iter().chain(PolicySpec::rules()) {
             let named = read(&format!(r#"{{"name": "{}"}}"#, spec.name())).unwrap();
             assert_eq!(named, spec);
             assert_eq!(spec.name().parse::<PolicySpec>().unwrap(), spec);
@@ -358,6 +396,11 @@ mod tests {
             "policy `esdp-pooled`: `slab` is 1, expected a number from 0 to 0.5"
         );
         assert!(refused(r#"{"name": "oracle"}"#).contains("simulations only"));
+        assert!(refused(r#"{"name": "easy"}"#).contains("`jobs.held = true`"));
+        assert_eq!(
+            refused(r#"{"name": "maxweight-ucb", "gamma": 0}"#),
+            "policy `maxweight-ucb`: `gamma` is 0, expected a number from 0.001 to 1"
+        );
         let nan = PolicySpec::Cts(CtsSpec { sigma: f64::NAN, ..CtsSpec::default() });
         assert!(nan.check().unwrap_err().to_string().contains("NaN"));
     }

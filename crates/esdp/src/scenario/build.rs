@@ -103,7 +103,7 @@ fn count_what_is_listed(root: &mut Value) {
 fn finish(mut spec: Spec) -> Result<Scenario, ScenarioError> {
     // What is resolved says everything by itself, in the only version there is.
     spec.version = None;
-    policies::check(&spec.policies)?;
+    policies::check(&spec.policies, spec.jobs.held)?;
     let seeds = match (&spec.seeds.list, spec.seeds.first, spec.seeds.count) {
         (Some(list), ..) => list.clone(),
         (None, first, count) => {

@@ -44,8 +44,8 @@ pub(super) fn policies(list: &[Value]) -> Result<Vec<LabelledPolicy>, ScenarioEr
     list.iter().enumerate().map(|(position, value)| one(value, &format!("policies[{position}]"))).collect()
 }
 
-/// Checks the parameters of policies, and that they can be told apart.
-pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
+/// Checks the parameters of policies, that they can be told apart, and that rules for queues have one.
+pub(super) fn check(policies: &[LabelledPolicy], held: bool) -> Result<(), ScenarioError> {
     if policies.is_empty() {
         return Err(ScenarioError::value("policies", "empty", "at least one policy"));
     }
@@ -56,6 +56,9 @@ pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
             return Err(ScenarioError::value(format!("{}.label", at()), found, "a text that is not empty"));
         }
         spec.check().map_err(|error| ScenarioError::other(at(), error))?;
+        if spec.is_rule() && !held {
+            return Err(ScenarioError::other(at(), SpecError::NoQueue { rule: spec.name() }));
+        }
         if policies[..position].iter().any(|other| other.label == *label) {
             let label = clipped(label);
             let message = format!("`{label}` is in the list already, give one of them another `label`");
@@ -68,7 +71,7 @@ pub(super) fn check(policies: &[LabelledPolicy]) -> Result<(), ScenarioError> {
 /// A policy by its name; an error says which name was meant, if one is near.
 pub(super) fn named(at: &str, name: &str) -> Result<PolicySpec, ScenarioError> {
     name.parse().map_err(|error: SpecError| {
-        let all = PolicySpec::all();
+        let all: Vec<PolicySpec> = PolicySpec::all().into_iter().chain(PolicySpec::rules()).collect();
         let hint = hint(name, all.iter().map(PolicySpec::name));
         ScenarioError::other(at, format!("{error}{hint}"))
     })

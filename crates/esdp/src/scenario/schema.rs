@@ -6,7 +6,7 @@
 use super::{FILE_KEYS, LabelledPolicy, ListedTasks, Spec, gangs};
 use crate::policy::{
     CtsSpec, CucbSpec, EpsilonGreedySpec, EscbSpec, EsdpDriftSpec, EsdpIndexSpec, EsdpPaperSpec,
-    EsdpPooledSpec, HaufSpec, LcfSpec, LwtfSpec, PolicySpec,
+    EsdpPooledSpec, HaufSpec, LcfSpec, LwtfSpec, MaxweightUcbSpec, PolicySpec,
 };
 use crate::sim::{Delay, Rates};
 use schemars::generate::SchemaSettings;
@@ -172,7 +172,7 @@ impl JsonSchema for LabelledPolicy {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let all = PolicySpec::all();
+        let all: Vec<PolicySpec> = PolicySpec::all().into_iter().chain(PolicySpec::rules()).collect();
         let names: Vec<&str> = all.iter().map(PolicySpec::name).collect();
         let tables: Vec<Value> = all.iter().map(|policy| table_of(policy, generator)).collect();
         json_schema!({
@@ -217,9 +217,9 @@ fn parameters(policy: &PolicySpec, generator: &mut SchemaGenerator) -> Value {
         PolicySpec::Hauf(_) => HaufSpec::json_schema(generator),
         PolicySpec::Lcf(_) => LcfSpec::json_schema(generator),
         PolicySpec::Lwtf(_) => LwtfSpec::json_schema(generator),
-        PolicySpec::Esdp(_) | PolicySpec::Random {} | PolicySpec::FirstFit {} | PolicySpec::Oracle {} => {
-            return json!({});
-        }
+        PolicySpec::MaxweightUcb(_) => MaxweightUcbSpec::json_schema(generator),
+        PolicySpec::Esdp(_) | PolicySpec::Random {} | PolicySpec::FirstFit {} => return json!({}),
+        PolicySpec::Oracle {} | PolicySpec::Easy {} | PolicySpec::Conservative {} => return json!({}),
     };
     schema.get("properties").cloned().unwrap_or_else(|| json!({}))
 }

@@ -25,6 +25,7 @@ use super::{Decision, PlacedJob};
 use crate::model::{Amount, Arrivals, Capacity, ChannelId, Cluster, JobId, PortId, ServerId, Slot, Ticket};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 use thiserror::Error;
 
 /// The most jobs of a port that are offered in a slot; the others wait behind them.
@@ -56,6 +57,13 @@ pub struct Waiting {
     pub weight: f64,
     /// The slot in which it was submitted.
     pub submitted: Slot,
+}
+
+impl Waiting {
+    /// Whether it starts before another job of its port, or is that job.
+    fn starts_by(&self, weight: f64, job: JobId) -> bool {
+        self.weight.total_cmp(&weight).reverse().then(self.job.cmp(&job)).is_le()
+    }
 }
 
 /// A job that was started.
@@ -170,13 +178,26 @@ impl Book {
         self.waiting[port.index()].iter()
     }
 
-    /// The place of a waiting job in the queue of its port, from 0.
-    pub fn place(&self, port: PortId, job: JobId) -> Option<(usize, &Waiting)> {
+    /// Those from a place in the queue on.
+    pub fn waiting_from(&self, port: PortId, place: usize) -> impl Iterator<Item = &Waiting> {
         let waiting = &self.waiting[port.index()];
-        // Jobs of one weight are in the order of their ids, and mostly all have one.
-        let guess = waiting.partition_point(|other| other.job < job);
-        let found = waiting.get(guess).filter(|found| found.job == job).map(|found| (guess, found));
-        found.or_else(|| waiting.iter().enumerate().find(|(_, other)| other.job == job))
+        waiting.range(place.min(waiting.len())..)
+    }
+
+    /// How many jobs of a port start before one of this weight, and it itself if it waits there.
+    pub fn place_after(&self, port: PortId, weight: f64, job: JobId) -> usize {
+        self.waiting[port.index()].partition_point(|other| other.starts_by(weight, job))
+    }
+
+    /// The place of a job in the queue of its port, from 0; none if it does not wait there with this weight.
+    pub fn place(&self, port: PortId, weight: f64, job: JobId) -> Option<usize> {
+        let place = self.place_after(port, weight, job).checked_sub(1)?;
+        (self.waiting[port.index()][place].job == job).then_some(place)
+    }
+
+    /// The jobs that were started and are not over, from one on, in the order of their submission.
+    pub fn running_after(&self, from: Bound<JobId>) -> impl Iterator<Item = JobId> {
+        self.running.range((from, Bound::Unbounded)).map(|(&job, _)| job)
     }
 
     /// The job of a port that was submitted first of those that wait, whatever their weights.
@@ -228,9 +249,7 @@ impl Book {
 
     fn queue(&mut self, port: PortId, job: Waiting) {
         let waiting = &mut self.waiting[port.index()];
-        let before = |other: &Waiting| {
-            other.weight.total_cmp(&job.weight).reverse().then(other.job.cmp(&job.job)).is_le()
-        };
+        let before = |other: &Waiting| other.starts_by(job.weight, job.job);
         let place = match waiting.back().is_none_or(before) {
             true => waiting.len(),
             false => waiting.partition_point(before),
@@ -391,11 +410,16 @@ impl Book {
         Ok(censored)
     }
 
-    /// Takes a waiting job out of its queue; whether it was there.
-    pub fn withdraw(&mut self, port: PortId, job: JobId) -> bool {
-        let waiting = &mut self.waiting[port.index()];
-        let place = waiting.iter().position(|other| other.job == job);
-        place.and_then(|place| waiting.remove(place)).is_some()
+    /// Takes a waiting job with its weight out of its queue; none if it was not there.
+    pub fn withdraw(&mut self, port: PortId, job: JobId, weight: f64) -> Option<Waiting> {
+        let place = self.place(port, weight, job)?;
+        self.waiting[port.index()].remove(place)
+    }
+
+    /// Gives a waiting job another weight, and the place that goes with it; whether it was there.
+    pub fn reweigh(&mut self, port: PortId, job: JobId, from: f64, to: f64) -> bool {
+        let waiting = self.withdraw(port, job, from);
+        waiting.map(|waiting| self.queue(port, Waiting { weight: to, ..waiting })).is_some()
     }
 
     fn open(&mut self, ticket: Ticket) -> Result<&mut Started, TicketError> {

@@ -39,7 +39,8 @@ impl Decision {
             .map(|&channel| (cluster.channel(channel).port, cluster.task_group(channel), channel))
             .collect();
         uses.sort_unstable();
-        let mut placed: Vec<PlacedJob> = self.first_start().map(|(_, first)| first.clone()).into_iter().collect();
+        let mut placed: Vec<PlacedJob> =
+            self.first_start().map(|(_, first)| first.clone()).into_iter().collect();
         for port in uses.chunk_by(|a, b| a.0 == b.0) {
             let mut fewest = FewestJobs::NONE;
             for group in port.chunk_by(|a, b| a.1 == b.1) {

@@ -40,7 +40,10 @@ impl Devices {
         let update = |total: &[Amount], held: &mut [Amount], free: &mut [Amount]| {
             for (device, &amount) in amounts.iter().enumerate() {
                 held[device] = each(held[device], amount);
-                free[device] = total[device].saturating_sub(held[device]);
+                free[device] = match total[device] {
+                    Capacity::UNLIMITED => Capacity::UNLIMITED,
+                    total => total.saturating_sub(held[device]),
+                };
             }
         };
         if let (Some(total), Some(held), Some(free)) =

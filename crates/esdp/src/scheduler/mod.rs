@@ -341,8 +341,7 @@ impl Scheduler {
         let Self { cluster, policy, sealer, decision, closed, .. } = self;
         let free = free.unwrap_or(cluster.capacity());
         let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
-        let infeasible =
-            |cause| ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause };
+        let infeasible = |cause| ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause };
         sealer.seal(&view, choice, decision).map_err(infeasible)
     }
 

@@ -134,6 +134,17 @@ impl FinishedJob {
     }
 }
 
+/// A job that is not done when a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnfinishedJob {
+    /// Its port.
+    pub port: PortId,
+    /// The slot in which it came.
+    pub arrived: Slot,
+    /// The slot in which it started; none if it still waits.
+    pub started: Option<Slot>,
+}
+
 /// The simulated work of the jobs of a [`Book`].
 #[derive(Debug)]
 pub(super) struct JobWork {
@@ -266,6 +277,18 @@ impl JobWork {
 
     pub(super) fn cluster(&self) -> &Cluster {
         &self.cluster
+    }
+
+    /// The jobs that wait or run.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = UnfinishedJob> {
+        let waiting = self.numbers.values();
+        let waiting = waiting.map(|&(port, _, arrived)| UnfinishedJob { port, arrived, started: None });
+        let running = self.running.iter().map(|Running { job, .. }| job);
+        waiting.chain(running.map(|job| UnfinishedJob {
+            port: job.port,
+            arrived: job.arrived,
+            started: Some(job.started),
+        }))
     }
 
     /// Whether nobody waits or runs.

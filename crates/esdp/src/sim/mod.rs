@@ -14,6 +14,7 @@ mod feedback;
 mod gangs;
 mod generate;
 mod held;
+mod load;
 mod oracle;
 mod outage;
 mod parameter;
@@ -31,14 +32,15 @@ pub use feedback::{Delay, LONGEST_DELAY};
 pub use gangs::RandomGangs;
 pub use generate::{ChannelCount, CostPer, GenerateError, RandomCluster};
 pub(crate) use held::check_luck;
-pub use held::{FinishedJob, HeldSpec};
+pub use held::{FinishedJob, HeldSpec, UnfinishedJob};
+pub use load::SystemLoad;
 pub use oracle::OracleTrack;
 pub use outage::Outage;
 pub use parameter::ParameterError;
 pub use queue::{LoggedStart, QueueRule};
 pub use recorder::{
-    ChannelEstimate, Curve, CurvePoint, Histogram, InsightPoint, Insights, JobCounts, Recorder, SlotRecord,
-    Spacing, Summary,
+    Backlog, ChannelEstimate, Curve, CurvePoint, Growth, Histogram, InsightPoint, Insights, JobCounts,
+    LostTime, Recorder, SlotRecord, Spacing, Summary,
 };
 pub use setting::{Setting, SettingError};
 pub use simulate::Simulation;

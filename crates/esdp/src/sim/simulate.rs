@@ -11,19 +11,17 @@
 //! are one of 1000.
 
 use super::feedback::Delays;
-use super::held::{FinishedJob, JobWork};
+use super::held::{FinishedJob, JobWork, UnfinishedJob};
 use super::oracle::{OracleMeter, OracleTrack};
 use super::outage::Windows;
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
-use super::recorder::{ChannelEstimate, Recorder, SlotRecord};
+use super::recorder::{ChannelEstimate, LostTime, Recorder, SlotRecord};
 use super::workload::Workload;
 use super::{Environment, Setting};
 use crate::model::{Arrivals, ChannelId, Cluster, Observation, Outcome, PortId, ServerId, Slot};
 use crate::policy::{FirstFit, Policy, PolicySpec, SpecError};
-use crate::scheduler::{
-    Decision, Objective, QueueFacts, QueueState, ScheduleError, Scheduler, SlotInput,
-};
+use crate::scheduler::{Decision, Objective, QueueFacts, QueueState, ScheduleError, Scheduler, SlotInput};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -80,9 +78,14 @@ impl<'a> Simulation<'a> {
     /// A policy before its first slot.
     ///
     /// # Errors
-    /// When a parameter of the policy is out of range.
+    /// When a parameter of the policy is out of range, or it is a rule for queues and jobs do not wait.
     pub fn new(setting: &Setting, policy: &PolicySpec) -> Result<Self, SpecError> {
-        Ok(Self::turning(setting, setting.scheduler(policy)?))
+        let rule = match policy {
+            PolicySpec::Easy {} => QueueRule::Easy,
+            PolicySpec::Conservative {} => QueueRule::Conservative,
+            _ => return Ok(Self::turning(setting, setting.scheduler(policy)?)),
+        };
+        Self::with_rule(setting, rule).map_err(|_| SpecError::NoQueue { rule: policy.name() })
     }
 
     /// A policy of one's own.
@@ -181,6 +184,11 @@ impl<'a> Simulation<'a> {
         uses.iter().enumerate().map(of).collect()
     }
 
+    /// The jobs that wait or run now; none where jobs last one slot.
+    pub fn unfinished(&self) -> impl Iterator<Item = UnfinishedJob> {
+        self.held.iter().flat_map(JobWork::unfinished)
+    }
+
     /// Runs some more slots, or fewer where the recorder breaks off.
     ///
     /// # Errors
@@ -242,7 +250,8 @@ impl<'a> Simulation<'a> {
 
         let unsure = self.count_uses(slot);
         let (expected, realised) = self.work(slot, &facts);
-        let Self { scheduler, delays, held, queue, arrived, present, started, finished, seen, uses, .. } = self;
+        let Self { scheduler, delays, held, queue, arrived, present, started, finished, seen, uses, .. } =
+            self;
         let (cluster, decision) = (&**scheduler.cluster(), scheduler.decision());
         let running = held.as_ref().map_or(decision.channels(), JobWork::channels);
         let record = SlotRecord {
@@ -254,6 +263,7 @@ impl<'a> Simulation<'a> {
             started,
             running,
             finished,
+            lost: held.as_ref().map(|_| LostTime::default()),
             expected,
             realised,
             oracle,
@@ -307,8 +317,19 @@ impl<'a> Simulation<'a> {
 
     /// Runs what was chosen, and what still runs; the expected and the realised utility.
     fn work(&mut self, slot: Slot, facts: &QueueFacts) -> (f64, f64) {
-        let Self { scheduler, environment, held, queue, rule, closed, started, utilities, finished, seen, .. } =
-            self;
+        let Self {
+            scheduler,
+            environment,
+            held,
+            queue,
+            rule,
+            closed,
+            started,
+            utilities,
+            finished,
+            seen,
+            ..
+        } = self;
         let (cluster, decision) = (scheduler.cluster(), scheduler.decision());
         utilities.clear();
         finished.clear();

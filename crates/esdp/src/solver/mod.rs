@@ -14,6 +14,7 @@
 mod dual;
 mod exact;
 mod exhaustive;
+mod flow;
 mod gang;
 mod gangs;
 mod greedy;
@@ -25,6 +26,7 @@ mod uses;
 
 pub use exact::Exact;
 pub use exhaustive::Exhaustive;
+pub(crate) use flow::{Flow, Route};
 pub use gangs::{Gang, Gangs, Group};
 pub use greedy::Greedy;
 pub use paper::Paper;

@@ -4,6 +4,7 @@
 mod budgets;
 mod changes;
 pub mod cluster;
+mod jobs;
 mod reasons;
 mod speeds;
 mod tickets;

@@ -146,7 +146,8 @@ fn exploration_stays_below_its_limit() {
         assert!(explored as f64 <= most * f64::from(uses) + 1.0, "{most}: {explored} of {uses}");
         assert_eq!(again(&live).exploration(), live.exploration());
     }
-    let rejected = live(1).apply(&Event::Directed { mode: Mode::Place, most_exploration: Some(1.5), objective: None });
+    let rejected =
+        live(1).apply(&Event::Directed { mode: Mode::Place, most_exploration: Some(1.5), objective: None });
     assert!(
         matches!(&rejected[..], [Effect::Rejected { why, .. }] if why.contains("from 0 to 1")),
         "{rejected:?}"

@@ -18,4 +18,5 @@ mod instances;
 mod learned;
 mod metamorphic;
 mod never_worse;
+mod scopes;
 mod solvers;

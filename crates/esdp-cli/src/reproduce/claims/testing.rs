@@ -50,7 +50,7 @@ fn run(made: &MadeUpPolicy<'_>, seed: u64) -> PolicyRun {
     for slot in 1..=SLOTS {
         aou += luck * (made.utility)(slot);
         oracle += luck * 10.0;
-        series.push(CurvePoint { slot, aou, realised: aou, oracle: Some(oracle) });
+        series.push(CurvePoint { slot, aou, realised: aou, oracle: Some(oracle), waited: 0 });
     }
     let summary = Summary {
         slots: SLOTS,

@@ -177,6 +177,7 @@ impl SlurmDriver<'_> {
             id: waiting[index].key(),
             port: ports_of[index].clone(),
             weight: Some(weight(marked_priority(waiting[index]))),
+            ..JobWire::default()
         };
         let told = |(index, row): (usize, Vec<u64>)| {
             let amounts = devices.iter().map(|device| (*device).to_owned()).zip(row);

@@ -1,6 +1,7 @@
 //! The schemas of the API.
 
 use crate::wire::{Code, LONGEST_NAME};
+use esdp::live::{LONGEST_FEATURE, MOST_FEATURES};
 use serde_json::{Value, json};
 
 fn schema(name: &str) -> Value {
@@ -79,7 +80,9 @@ pub(super) fn schemas() -> Value {
             "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 1_u64 << 40 },
         },
         "Health": open(1, &[("status", text())]),
-        "Ready": open(3, &[("status", text()), ("cluster", boolean.clone()), ("slot", whole(0))]),
+        "Ready": open(3, &[
+            ("status", text()), ("cluster", boolean.clone()), ("slot", whole(0)), ("warnings", list("Text")),
+        ]),
         "Error": open(2, &[
             ("code", json!({ "enum": Code::ALL })), ("message", text()), ("field", text()), ("accepted",
                 text()),
@@ -159,7 +162,6 @@ pub(super) fn schemas() -> Value {
             ("closed", list("Name")), ("work", or_null(&json!({ "type": "integer", "minimum": 0,
                 "maximum": 1_u64 << 53 }))),
         ]),
-        "Job": strict(2, &[("id", name()), ("port", name()), ("weight", or_null(&above_zero))]),
         "Decided": { "anyOf": [schema("Slot"), open(1, &[("slots", list("Slot"))])] },
         "Slot": open(3, &[
             ("slot", whole(1)), ("placements", list("Placement")), ("held", list("Held")), ("held_more",
@@ -197,12 +199,25 @@ pub(super) fn schemas() -> Value {
             ("group", nullable("string")), ("server", nullable("string")), ("id", nullable("string")),
             ("utility", nullable("number")), ("rate", nullable("number")), ("work", nullable("number")),
             ("seconds", nullable("number")), ("unit", nullable("string")), ("outcome", nullable("string")),
+            ("source", nullable("string")),
         ]),
         "ObservationRequest": { "anyOf": [schema("Observation"), list("Observation")] },
-        "Observed": open(4, &[
-            ("learned", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)), ("refused",
-                list("Anything")),
+        "Observed": open(5, &[
+            ("learned", whole(0)), ("set_aside", whole(0)), ("duplicates", whole(0)), ("accepted", whole(0)),
+            ("refused", list("Anything")),
         ]),
+        "OutcomeNumber": whole(1),
+        "OutcomesAside": open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
+        "OutcomeAside": open(13, &[
+            ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
+            ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),
+            ("reason", json!({ "enum": ["too-fast", "no-ticket", "enough", "alone"] })), ("detail", text()),
+            ("open", json!({ "type": "boolean" })), ("times", whole(1)),
+        ]),
+        "SettledOutcome": open(4, &[
+            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()), ("server", text()),
+        ]),
+        "ForgottenSource": open(2, &[("source", text()), ("set_aside", whole(0))]),
         "TrainerStatus": open(1, &[("trainerStatus", open(0, &[
             ("progressPercentage", nullable("number")), ("metrics", list("TrainerMetric")),
         ]))]),
@@ -221,9 +236,21 @@ pub(super) fn schemas() -> Value {
             ("drained", boolean.clone()), ("labels", json!({ "type": "array", "items": text() })),
             ("capacity", nullable("object")), ("free", nullable("object")),
         ]),
-        "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean)]),
+        "Drained": open(3, &[("server", text()), ("drained", boolean.clone()), ("changed", boolean.clone())]),
         // Its inside belongs to the core; one that is not a state is refused with 409.
         "State": { "type": "object" },
+        "Time": {
+            "type": "string", "description": "UTC or with an offset; or a number of seconds since 1970",
+            "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$",
+        },
+        "AuditLimit": { "type": "integer", "minimum": 1, "maximum": 1000 },
+        "Cursor": { "type": "string", "pattern": "^[0-9]{1,15}\\.[0-9]{1,15}$" },
+        "Changes": open(1, &[("changes", list("Change")), ("next", text())]),
+        "Change": open(9, &[
+            ("event", whole(1)), ("at", whole(0)), ("time", text()), ("actor", text()), ("address", text()),
+            ("request", text()), ("action", text()), ("target", text()), ("servers", list("Text")),
+            ("damaged", boolean.clone()),
+        ]),
         "Merged": open(1, &[("channels", whole(0))]),
         "Status": open(3, &[("sequence", whole(0)), ("slot", whole(0)), ("decisions", whole(0))]),
         // It fails open: whatever comes is answered.
@@ -233,8 +260,54 @@ pub(super) fn schemas() -> Value {
             ("Host", text()), ("Score", json!({ "type": "integer", "minimum": 0, "maximum": 10 })),
         ]),
     });
-    if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
-        all.extend(more);
+    for more in [more, jobs()] {
+        if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+            all.extend(more);
+        }
     }
     all
+}
+
+/// Of jobs: sent, found, changed.
+fn jobs() -> Value {
+    let above_zero = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e12 });
+    let boolean = json!({ "type": "boolean" });
+    let name = || schema("Name");
+    json!({
+        "Job": strict(2, &[
+            ("id", name()), ("port", name()), ("weight", or_null(&above_zero)), ("tenant", or_null(&name())),
+            ("expected", or_null(&schema("Expected"))), ("features", or_null(&schema("Features"))),
+        ]),
+        "Expected": { "oneOf": [
+            strict(1, &[("work", above_zero.clone())]), strict(1, &[("seconds", above_zero.clone())]),
+        ] },
+        "Features": { "type": "array", "maxItems": MOST_FEATURES, "items": { "anyOf": [
+            { "type": "number", "minimum": -1e300, "maximum": 1e300 },
+            { "type": "string", "minLength": 1, "maxLength": LONGEST_FEATURE,
+                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" },
+        ] } },
+        "JobState": { "enum": ["waiting", "running", "over"] },
+        "Cursor": { "type": "string", "pattern": "^(s[0-9]{1,18}|t[0-9]{1,18}|q[0-9a-f]{16}\\.[0-9]{1,18})$" },
+        "Jobs": open(2, &[("jobs", list("FoundJob")), ("slot", whole(0)), ("next", schema("Cursor"))]),
+        // What is known depends on its state.
+        "FoundJob": open(4, &[
+            ("id", text()), ("port", nullable("string")), ("state", schema("JobState")), ("tenant",
+                nullable("string")),
+            ("expected", schema("Expected")), ("features", schema("Features")), ("weight", number()),
+            ("submitted", whole(0)), ("age", whole(0)), ("position", whole(1)), ("queue", whole(1)),
+            ("reason", text()), ("detail", text()), ("tag", schema("Tags")), ("ticket", text()),
+            ("started", whole(0)), ("placements", list("FoundPlace")),
+        ]),
+        "FoundPlace": open(5, &[
+            ("group", text()), ("server", text()), ("count", whole(1)), ("ticket", text()), ("reported",
+                whole(0)),
+        ]),
+        "JobPatch": strict(0, &[
+            ("weight", or_null(&above_zero)), ("tenant", or_null(&name())),
+            ("expected", or_null(&schema("Expected"))), ("features", or_null(&schema("Features"))),
+        ]),
+        "AmendedJob": open(2, &[
+            ("changed", boolean.clone()), ("job", schema("FoundJob")), ("dry_run", boolean.clone()),
+        ]),
+    })
 }

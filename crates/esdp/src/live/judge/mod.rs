@@ -19,38 +19,23 @@
 //!
 //! The first outcomes of a port are compared with each other: one that is far above all others is taken back.
 
-mod recent;
+mod port;
+mod sources;
 mod window;
 
 use crate::model::{ChannelKey, Slot};
-use recent::Recent;
+use port::{PortJudge, SHOWN};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
-use window::{Pace, Seen, Window};
+use std::collections::BTreeMap;
 
 /// An outcome this many times faster than all that was seen is not believed at once.
 pub const FAR: f64 = 8.0;
-/// Outcomes are alike if the larger is at most this many times the smaller.
-const ALIKE: f64 = 4.0;
 /// How far a source that contradicts all others moves what is believed of a channel, as a factor.
 pub const NEAR: f64 = 2.0;
-/// How many of the last speeds of a port are kept.
-const SHOWN: usize = 32;
 /// The first outcomes of a port, which are compared with each other.
 const YOUNG: usize = 16;
-/// How many more outcomes it takes to see that one of them stands alone.
-const LATER: usize = 3;
-/// How many slow outcomes wait at most.
-const HELD: usize = 12;
-/// How many usual outcomes of other channels say that a slow one was the server's own fault.
-const USUAL: u32 = 3;
-/// How many outcomes of one server confirm each other where it is the only one that is so fast.
-const OF_ONE_SERVER: usize = 8;
 /// How many of those that were set aside are listed by port.
 pub const LISTED: usize = 64;
-/// After so many slots without an outcome that has a ticket, those without are all there is.
-const TICKETLESS: u64 = 1000;
-
 /// An outcome as it came, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Came {
@@ -130,8 +115,8 @@ pub(super) enum Verdict {
 pub(super) enum Step {
     /// An outcome that waited, or that is known from before, is learned.
     Learn(Came),
-    /// An outcome that was set aside is learned.
-    Confirm(Came),
+    /// So many that were set aside are learned after all, among those that are learned here.
+    Confirmed(usize),
     /// A channel is forgotten, by group and server.
     Forget(String, String),
     /// Speeds are this many times what they were, in number and not in truth.
@@ -142,32 +127,12 @@ pub(super) enum Step {
 
 /// What is believed while an outcome is judged, in the unit of the reporters.
 pub(super) struct Beliefs<'a> {
-    /// Of its channel; none if nothing is known.
-    pub(super) own: Option<f64>,
+    /// Of its channel, and how many outcomes are behind that; none if nothing is known.
+    pub(super) own: Option<(f64, f64)>,
     /// The fastest channel of the port; it takes a while to find.
     pub(super) fastest: &'a dyn Fn() -> f64,
     /// Whether the port has more than one server.
     pub(super) servers: bool,
-}
-
-/// What is kept of a port in order to judge.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct PortJudge {
-    /// The last speeds above 0 that were believed.
-    shown: VecDeque<f64>,
-    /// The first outcomes, while there are few.
-    young: Vec<Came>,
-    /// How many were believed.
-    believed: u64,
-    window: Window,
-    /// Slow outcomes, each with the usual ones that came since.
-    held: Vec<(Came, u32)>,
-    aside: VecDeque<SetAside>,
-    /// The slot of the last outcome with a ticket; none if there was none.
-    ticketed: Option<Slot>,
-    /// The first source, and what several sources have shown of each channel.
-    recent: Recent,
 }
 
 /// What is kept in order to judge, by port.
@@ -181,40 +146,18 @@ pub(super) struct Judge {
 impl Judge {
     /// Judges a speed that was reported; what becomes of it, and what follows for others.
     pub(super) fn judge(&mut self, port: &str, came: Came, beliefs: &Beliefs<'_>) -> (Verdict, Vec<Step>) {
-        let state = self.port(port);
-        let strong = state.is_strong(&came);
         let mut steps = Vec::new();
-        let verdict = match strong {
-            true => state.judge_strong(&came, beliefs, &mut steps),
-            false => state.judge_weak(&came, beliefs),
-        };
-        let verdict = match verdict {
-            Verdict::Believed(_) => state.recent.limit(&came, beliefs.own, strong),
-            other => other,
-        };
+        let verdict = self.port(port).judge(&came, beliefs, &mut steps);
         if let Verdict::Aside(why) = verdict {
             self.set_aside(port, came, beliefs.own, why);
-            let state = self.port(port);
-            if why == Doubt::TooFast {
-                state.confirm_fast(&mut steps);
-            }
         }
+        self.port(port).follow_change(&mut steps);
         (verdict, steps)
     }
 
-    /// Judges a net utility, which has no unit and cannot be too large: only who says so counts. `speed` is
-    /// the utility before costs.
+    /// Judges a net utility, which has no unit. `speed` is the utility before costs.
     pub(super) fn judge_utility(&mut self, port: &str, came: Came, beliefs: &Beliefs<'_>) -> Verdict {
-        let state = self.port(port);
-        let strong = state.is_strong(&came);
-        let verdict = match strong {
-            false => state.judge_weak(&came, beliefs),
-            true => Verdict::Believed(came.speed),
-        };
-        let verdict = match verdict {
-            Verdict::Believed(_) => state.recent.limit(&came, beliefs.own, strong),
-            other => other,
-        };
+        let verdict = self.port(port).judge_utility(&came, beliefs);
         if let Verdict::Aside(why) = verdict {
             self.set_aside(port, came, beliefs.own, why);
         }
@@ -228,7 +171,8 @@ impl Judge {
         self.ports.get_mut(port).expect("it was just put there")
     }
 
-    fn set_aside(&mut self, port: &str, came: Came, believed: Option<f64>, why: Doubt) {
+    fn set_aside(&mut self, port: &str, came: Came, own: Option<(f64, f64)>, why: Doubt) {
+        let believed = own.map(|(speed, _)| speed);
         self.count += 1;
         let channel = ChannelKey { port: port.to_owned(), group: came.group, server: came.server };
         let Came { slot, source, report, speed, .. } = came;
@@ -242,7 +186,18 @@ impl Judge {
         {
             times += all.remove(at).map_or(0, |other| other.times);
         }
-        all.push_back(SetAside { id, slot, channel, source, report, speed, believed, why, open: true, times });
+        all.push_back(SetAside {
+            id,
+            slot,
+            channel,
+            source,
+            report,
+            speed,
+            believed,
+            why,
+            open: true,
+            times,
+        });
         if all.len() > LISTED {
             let weak = all.iter().position(|other| other.why.is_weak());
             all.remove(weak.unwrap_or(0));
@@ -253,17 +208,20 @@ impl Judge {
     pub(super) fn take_back(&mut self, port: &str) -> Vec<Step> {
         let state = self.port(port);
         let Some(alone) = state.alone() else { return Vec::new() };
-        let mut steps = Vec::new();
         let wrong = state.young.remove(alone);
         state.shown.retain(|&speed| speed != wrong.speed);
-        let same = |other: &Came| other.server == wrong.server && other.group == wrong.group;
-        steps.push(Step::Forget(wrong.group.clone(), wrong.server.clone()));
-        steps.extend(state.young.iter().filter(|other| same(other)).cloned().map(Step::Learn));
-        let (now, later) = std::mem::take(&mut state.held).into_iter().partition(|(held, _)| same(held));
-        state.held = later;
-        let now: Vec<(Came, u32)> = now;
-        steps.extend(now.into_iter().map(|(held, _)| Step::Learn(held)));
+        let waiting = state.window.take_waiting(&wrong);
+        // All are learned again: next to such a speed their differences were too small to be kept.
+        let mut steps: Vec<Step> = Vec::new();
+        for came in state.young.iter().chain([&wrong]) {
+            let forget = Step::Forget(came.group.clone(), came.server.clone());
+            if !steps.contains(&forget) {
+                steps.push(forget);
+            }
+        }
         steps.push(Step::Scale);
+        steps.extend(state.young.iter().chain(&waiting).cloned().map(Step::Learn));
+        state.young.extend(waiting);
         self.set_aside(port, wrong, None, Doubt::Alone);
         steps
     }
@@ -300,9 +258,9 @@ impl Judge {
         let all = self.ports.iter_mut().filter(|(name, _)| port.is_none_or(|port| port == *name));
         for (_, state) in all {
             state.aside.retain(|aside| aside.channel.server != server);
-            state.held.retain(|(held, _)| held.server != server);
             state.young.retain(|came| came.server != server);
-            state.recent.forget(|at| at != server);
+            state.window.forget(|came| came.server != server);
+            state.sources.forget(|at| at != server);
         }
     }
 
@@ -321,10 +279,9 @@ impl Judge {
         let mut all = Vec::new();
         for (port, state) in &mut self.ports {
             state.aside.retain(|aside| aside.source != source);
-            state.held.retain(|(held, _)| held.source != source);
             state.young.retain(|came| came.source != source);
-            state.window.forget(source);
-            let steps = state.recent.forget_source(source);
+            state.window.forget(|came| came.source != source);
+            let steps = state.sources.forget_source(source);
             if !steps.is_empty() {
                 all.push((port.clone(), steps));
             }
@@ -334,7 +291,7 @@ impl Judge {
 
     /// The ports that know no other source than this one.
     pub(super) fn ports_of(&self, source: &str) -> Vec<String> {
-        let only = self.ports.iter().filter(|(_, state)| state.recent.is_only(source));
+        let only = self.ports.iter().filter(|(_, state)| state.sources.is_only(source));
         only.map(|(port, _)| port.clone()).collect()
     }
 
@@ -346,194 +303,10 @@ impl Judge {
     }
 }
 
-impl PortJudge {
-    /// Whether an outcome counts fully, and notes it.
-    fn is_strong(&mut self, came: &Came) -> bool {
-        if came.ticketed {
-            self.ticketed = self.ticketed.max(Some(came.slot));
-        }
-        self.ticketed.is_none_or(|last| came.ticketed || came.slot.0 > last.0.saturating_add(TICKETLESS))
-    }
-
-    /// What the port has shown: the second largest of the last speeds, so that no single one decides.
-    fn ceiling(&self) -> f64 {
-        let (mut first, mut second) = (0.0_f64, 0.0_f64);
-        for &speed in &self.shown {
-            match speed > first {
-                true => (first, second) = (speed, first),
-                false => second = second.max(speed),
-            }
-        }
-        if self.shown.len() < 2 { first } else { second }
-    }
-
-    fn is_too_fast(&self, speed: f64, beliefs: &Beliefs<'_>) -> bool {
-        let known = beliefs.own.unwrap_or(0.0).max(self.ceiling());
-        known > 0.0 && speed > FAR * known && speed > FAR * (beliefs.fastest)()
-    }
-
-    fn judge_weak(&self, came: &Came, beliefs: &Beliefs<'_>) -> Verdict {
-        let contradicts =
-            beliefs.own.is_some_and(|own| own > 0.0 && !(own / FAR..=own * FAR).contains(&came.speed));
-        match contradicts || self.is_too_fast(came.speed, beliefs) {
-            true => Verdict::Aside(Doubt::NoTicket),
-            false => Verdict::Believed(came.speed),
-        }
-    }
-
-    fn judge_strong(&mut self, came: &Came, beliefs: &Beliefs<'_>, steps: &mut Vec<Step>) -> Verdict {
-        let speed = came.speed;
-        if speed == 0.0 {
-            return Verdict::Believed(speed);
-        }
-        let ratio = beliefs.own.filter(|&own| own > 0.0).map(|own| speed / own);
-        if self.is_too_fast(speed, beliefs) {
-            self.window.add(Seen::new(came, Pace::Fast, ratio));
-            return Verdict::Aside(Doubt::TooFast);
-        }
-        if beliefs.servers && ratio.is_some_and(|ratio| ratio < 1.0 / FAR) {
-            self.window.add(Seen::new(came, Pace::Slow, ratio));
-            self.held.push((came.clone(), 0));
-            self.confirm_slow(steps);
-            return Verdict::Waits;
-        }
-        self.window.add(Seen::new(came, Pace::Usual, ratio));
-        for (held, usual) in &mut self.held {
-            let same = held.server == came.server && held.group == came.group;
-            *usual += if same { USUAL } else { 1 };
-        }
-        self.release(|_, usual| usual >= USUAL, steps);
-        let same =
-            |aside: &&mut SetAside| aside.channel.server == came.server && aside.channel.group == came.group;
-        self.aside.iter_mut().filter(same).for_each(|aside| aside.open = false);
-        self.show(speed);
-        if self.believed <= YOUNG as u64 {
-            self.young.push(came.clone());
-        } else {
-            self.young.clear();
-        }
-        Verdict::Believed(speed)
-    }
-
-    fn show(&mut self, speed: f64) {
-        self.believed += 1;
-        self.shown.push_back(speed);
-        if self.shown.len() > SHOWN {
-            self.shown.pop_front();
-        }
-    }
-
-    /// Slow outcomes that are believed now.
-    fn release(&mut self, applies: impl Fn(usize, u32) -> bool, steps: &mut Vec<Step>) {
-        let mut at = 0;
-        self.held.retain(|(held, usual)| {
-            at += 1;
-            let now = applies(at - 1, *usual);
-            if now {
-                steps.push(Step::Learn(held.clone()));
-            }
-            !now
-        });
-    }
-
-    fn confirm_slow(&mut self, steps: &mut Vec<Step>) {
-        if let Some(factor) = self.window.is_confirmed(Pace::Slow).flatten() {
-            self.change_unit(factor, steps);
-            self.release(|_, _| true, steps);
-        } else if self.held.len() > HELD {
-            self.release(|at, _| at == 0, steps);
-        }
-    }
-
-    fn confirm_fast(&mut self, steps: &mut Vec<Step>) {
-        match self.window.is_confirmed(Pace::Fast) {
-            Some(factor) => {
-                let centre = factor.unwrap_or(1.0);
-                let fits = |aside: &SetAside| {
-                    let ratio = aside.believed.filter(|&own| own > 0.0).map(|own| aside.speed / own);
-                    ratio.is_none_or(|ratio| are_alike(ratio, centre))
-                };
-                if let Some(factor) = factor {
-                    self.change_unit(factor, steps);
-                }
-                self.confirm(fits, steps);
-                self.release(|_, _| true, steps);
-            }
-            None => self.confirm_server(steps),
-        }
-    }
-
-    /// A single server that is faster than anything before.
-    fn confirm_server(&mut self, steps: &mut Vec<Step>) {
-        let is_open = |aside: &&SetAside| aside.open && aside.why == Doubt::TooFast;
-        let Some(last) = self.aside.iter().rfind(is_open).map(|aside| aside.channel.clone()) else { return };
-        let same = self.aside.iter().rev().filter(|aside| is_open(aside) && aside.channel == last);
-        let same: Vec<&SetAside> = same.take(OF_ONE_SERVER).collect();
-        let mut reports: Vec<&str> = same.iter().map(|aside| aside.report.as_str()).collect();
-        reports.sort_unstable();
-        reports.dedup();
-        let speeds: Vec<f64> = same.iter().map(|aside| aside.speed).collect();
-        let alike = median(&speeds).is_some_and(|m| speeds.iter().all(|&speed| are_alike(speed, m)));
-        let sources = same.iter().any(|aside| aside.source != same[0].source);
-        if reports.len() < OF_ONE_SERVER || !alike || !(sources || self.window.has_one_source()) {
-            return;
-        }
-        if same.iter().any(|aside| aside.believed.is_some()) {
-            steps.push(Step::Forget(last.group.clone(), last.server.clone()));
-        }
-        self.confirm(|aside| aside.channel == last, steps);
-    }
-
-    /// Learns those that were set aside as too fast, if nothing speaks against them.
-    fn confirm(&mut self, fits: impl Fn(&SetAside) -> bool, steps: &mut Vec<Step>) {
-        let mut shown = Vec::new();
-        self.aside.retain(|aside| {
-            let learned = aside.open && aside.why == Doubt::TooFast && fits(aside);
-            if learned {
-                shown.push(aside.speed);
-                steps.push(Step::Confirm(aside.came()));
-            }
-            !learned
-        });
-        shown.into_iter().for_each(|speed| self.show(speed));
-        self.young.clear();
-        self.window.clear();
-    }
-
-    fn change_unit(&mut self, factor: f64, steps: &mut Vec<Step>) {
-        self.shown.iter_mut().for_each(|speed| *speed *= factor);
-        self.recent.change_unit(factor);
-        self.young.clear();
-        self.window.clear();
-        steps.push(Step::Unit(factor));
-    }
-
-    /// The place of the fastest of the first outcomes, if all others are far slower and it is not a late one.
-    fn alone(&self) -> Option<usize> {
-        let (at, fastest) =
-            self.young.iter().enumerate().max_by(|(_, a), (_, b)| a.speed.total_cmp(&b.speed))?;
-        let others = self.young.iter().enumerate().filter(|&(other, _)| other != at);
-        let second = others.map(|(_, other)| other.speed).fold(0.0, f64::max);
-        let late = at + LATER >= self.young.len();
-        (!late && second > 0.0 && fastest.speed > FAR * second).then_some(at)
-    }
-}
-
 impl SetAside {
     pub(super) fn came(&self) -> Came {
         let ChannelKey { group, server, .. } = self.channel.clone();
         let (source, report) = (self.source.clone(), self.report.clone());
         Came { slot: self.slot, group, server, source, report, ticketed: true, speed: self.speed }
     }
-}
-
-fn are_alike(a: f64, b: f64) -> bool {
-    (b / ALIKE..=b * ALIKE).contains(&a)
-}
-
-/// The one in the middle, the lower of two.
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }

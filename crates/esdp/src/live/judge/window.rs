@@ -1,121 +1,349 @@
-//! The last outcomes of a port that count fully, and what they confirm together.
+//! The last outcomes of a port, and whether they show that speeds have changed.
+//!
+//! An outcome's *ratio* is its speed as a multiple of what was believed of its channel before the outcomes that
+//! are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
+//!
+//! ```text
+//! |m - 1| > 4 s sqrt(1/n + 1/count)    and    m > 1.5 or m < 1/1.5
+//! ```
+//!
+//! where `s` is their standard deviation and `count` the outcomes behind the belief. If channels of several
+//! servers change by one factor, that is a change of the whole port. In doubt, speeds that nobody has measured
+//! since are taken to be the higher ones, for what is believed to be fast is tried and corrected, and what is
+//! believed to be slow is not: two servers that became faster speak for all, and it takes three that became
+//! slower.
 
-use super::{Came, are_alike, median};
+use super::Came;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// How many are kept.
-const WINDOW: usize = 24;
-/// With two sources, so many of the last ...
-const OF_TWO_SOURCES: (usize, usize) = (4, 6);
-/// ... and from the only source there is.
-const OF_ONE_SOURCE: (usize, usize) = (9, 12);
+/// How many outcomes are kept.
+const KEPT: usize = 48;
+/// How many outcomes of a channel show a change ...
+const OF_CHANNEL: usize = 4;
+/// ... if they were learned or are far slower than before, and if one server alone is far faster.
+const OF_ONE_FAST_SERVER: usize = 8;
+/// How many outcomes of many servers show a change of all of them together.
+const OF_MANY: usize = 16;
+/// How many usual outcomes of other channels say that a slow one was the server's own fault.
+const USUAL: usize = 3;
+/// A factor up to this is not a change.
+const CHANGE: f64 = 1.5;
+/// Factors and ratios are alike if the larger is at most this many times the smaller.
+const ALIKE: f64 = 2.5;
+/// How many standard errors a change is away from none.
+const SURE: f64 = 4.0;
+/// After how many outcomes of the port a change of one server says nothing about others any more.
+const LATELY: u64 = 64;
+/// What was learned of a channel stays if it is this many times what was learned since a change.
+const BLURRED: f64 = 10.0;
+/// A larger ratio is taken for this one, so that sums are finite.
+const LARGEST: f64 = 1e100;
+/// How many changes of single servers are remembered.
+const CHANGES: usize = 8;
 
 /// How an outcome compares with what was believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pace {
+    /// It was learned.
     Usual,
+    /// It was set aside.
     Fast,
+    /// It waits.
     Slow,
 }
 
 /// An outcome of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Seen {
+struct Seen {
+    came: Came,
     pace: Pace,
-    server: String,
-    source: String,
-    report: String,
-    /// The speed as a multiple of what was believed of its channel; none if nothing was.
-    ratio: Option<f64>,
+    /// What was believed of its channel, and how many outcomes were behind that; none if nothing was known.
+    base: Option<(f64, f64)>,
 }
 
 impl Seen {
-    pub(super) fn new(came: &Came, pace: Pace, ratio: Option<f64>) -> Self {
-        let Came { server, source, report, .. } = came.clone();
-        Self { pace, server, source, report, ratio }
+    fn ratio(&self) -> Option<f64> {
+        self.base.map(|(believed, _)| (self.came.speed / believed).min(LARGEST))
     }
 }
 
-/// The last outcomes, the newest last, one for each report however many tasks it was for.
+/// A channel that has changed by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Changed {
+    pub(super) group: String,
+    pub(super) server: String,
+    factor: f64,
+    /// How many outcomes were behind what was believed before.
+    count: f64,
+    /// The outcomes that show it and that are to be learned.
+    pub(super) outcomes: Vec<Came>,
+    /// How many outcomes of the port had come by then.
+    at: u64,
+    /// Whether what was learned of the channel before is to be forgotten first.
+    pub(super) anew: bool,
+}
+
+/// What the last outcomes show.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Change {
+    /// A channel is another one now.
+    Channel(Changed),
+    /// All speeds of the port are this many times what they were; with the channels that show it, and the
+    /// outcomes of others that still wait.
+    Port(f64, Vec<Changed>, Vec<Came>),
+}
+
+/// The last outcomes that count fully, the newest last.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(default)]
 pub(super) struct Window {
     seen: VecDeque<Seen>,
+    lately: VecDeque<Changed>,
+    /// How many outcomes have come.
+    count: u64,
 }
 
 impl Window {
-    pub(super) fn add(&mut self, seen: Seen) {
-        if self.seen.iter().any(|other| other.report == seen.report) {
-            return;
+    /// Notes an outcome, but for a second one of the same report on a channel; one that waited for too long
+    /// comes back.
+    pub(super) fn add(&mut self, came: &Came, pace: Pace, own: Option<(f64, f64)>) -> Option<Came> {
+        if self.seen.iter().any(|seen| seen.came.report == came.report && is_same(&seen.came, came)) {
+            return None;
         }
-        self.seen.push_back(seen);
-        if self.seen.len() > WINDOW {
-            self.seen.pop_front();
+        self.count += 1;
+        let before = self.seen.iter().rfind(|seen| is_same(&seen.came, came)).and_then(|seen| seen.base);
+        let base = before.or(own).filter(|&(believed, _)| believed > 0.0);
+        self.seen.push_back(Seen { came: came.clone(), pace, base });
+        let oldest = if self.seen.len() > KEPT { self.seen.pop_front() } else { None };
+        oldest.filter(|seen| seen.pace == Pace::Slow).map(|seen| seen.came)
+    }
+
+    pub(super) fn forget(&mut self, keeps: impl Fn(&Came) -> bool) {
+        self.seen.retain(|seen| keeps(&seen.came));
+        self.lately.retain(|changed| changed.outcomes.iter().all(&keeps));
+    }
+
+    /// Takes out what was compared with a speed that was wrong; those that wait come back.
+    pub(super) fn take_waiting(&mut self, wrong: &Came) -> Vec<Came> {
+        let waits = |seen: &&Seen| seen.pace == Pace::Slow && is_same(&seen.came, wrong);
+        let waiting = self.seen.iter().filter(waits).map(|seen| seen.came.clone()).collect();
+        self.seen.retain(|seen| !is_same(&seen.came, wrong));
+        waiting
+    }
+
+    /// Slow outcomes that are believed now: others of the channel, or enough of the port, are as usual since.
+    pub(super) fn release(&mut self) -> Vec<Came> {
+        let mut released = Vec::new();
+        for at in 0..self.seen.len() {
+            let slow = &self.seen[at];
+            if slow.pace != Pace::Slow {
+                continue;
+            }
+            let usual = self.seen.range(at + 1..).filter(|seen| seen.pace == Pace::Usual);
+            let weight = |seen: &Seen| if is_same(&seen.came, &slow.came) { USUAL } else { 1 };
+            if usual.map(weight).sum::<usize>() >= USUAL {
+                self.seen[at].pace = Pace::Usual;
+                released.push(self.seen[at].came.clone());
+            }
         }
+        released
     }
 
-    pub(super) fn clear(&mut self) {
-        self.seen.clear();
+    /// What the last outcomes show. What comes back is not in the window any more.
+    pub(super) fn change(&mut self) -> Option<Change> {
+        let now = self.count;
+        self.lately.retain(|changed| changed.at + LATELY >= now);
+        let last = self.seen.back()?;
+        let (came, is_fast) = (last.came.clone(), last.pace == Pace::Fast);
+        let confirmed = self.is_confirmed_by_sources();
+        if confirmed && let Some(factor) = self.of_many() {
+            let mut changed = Vec::new();
+            self.add_blurred(factor, &mut changed);
+            return Some(self.of_port(factor, changed));
+        }
+        let (own, needed) = self.of_channel(&came, OF_CHANNEL)?;
+        let mut alike: Vec<Changed> = Vec::new();
+        for other in channels(self.seen.iter().rev()).iter().filter(|other| other.server != came.server) {
+            if let Some((factor, needed)) = self.of_channel(other, OF_CHANNEL) {
+                alike.push(self.changed(other, factor, needed));
+            }
+        }
+        for earlier in self.lately.iter().filter(|changed| changed.server != came.server) {
+            if !alike.iter().any(|other| (&other.group, &other.server) == (&earlier.group, &earlier.server)) {
+                alike.push(self.since(earlier));
+            }
+        }
+        alike.retain(|other| are_alike(other.factor, own));
+        let mut servers: Vec<&str> = alike.iter().map(|changed| changed.server.as_str()).collect();
+        servers.sort_unstable();
+        servers.dedup();
+        let enough = servers.len() >= if own > 1.0 { 1 } else { 2 };
+        if confirmed && enough && own > 0.0 && !self.is_refuted(&alike, &came) {
+            alike.push(self.changed(&came, own, needed));
+            // The one of which the most was known before says best by how much.
+            let most = alike.iter().max_by(|a, b| a.count.total_cmp(&b.count));
+            let factor = most.map_or(own, |most| most.factor);
+            self.add_blurred(factor, &mut alike);
+            return Some(self.of_port(factor, alike));
+        }
+        if is_fast && (!confirmed || self.of_channel(&came, OF_ONE_FAST_SERVER).is_none()) {
+            return None;
+        }
+        let changed = Changed { anew: true, outcomes: self.all_of(&came, needed), ..self.changed(&came, own, needed) };
+        self.seen.retain(|seen| !is_same(&seen.came, &came));
+        self.lately.retain(|other| (&other.group, &other.server) != (&changed.group, &changed.server));
+        self.lately.push_back(changed.clone());
+        if self.lately.len() > CHANGES {
+            self.lately.pop_front();
+        }
+        Some(Change::Channel(changed))
     }
 
-    pub(super) fn forget(&mut self, source: &str) {
-        self.seen.retain(|seen| seen.source != source);
+    fn of_port(&mut self, factor: f64, changed: Vec<Changed>) -> Change {
+        let is_known =
+            |came: &Came| changed.iter().any(|changed| changed.outcomes.iter().any(|other| other == came));
+        let waits = |seen: &Seen| seen.pace == Pace::Slow && !is_known(&seen.came);
+        let waiting = self.seen.drain(..).filter(waits).map(|seen| seen.came).collect();
+        self.lately.clear();
+        Change::Port(factor, changed, waiting)
     }
 
-    pub(super) fn has_one_source(&self) -> bool {
-        self.seen.iter().all(|seen| seen.source == self.seen[0].source)
+    /// Whether outcomes have come from two sources lately, or from the only one there is.
+    fn is_confirmed_by_sources(&self) -> bool {
+        let source = |seen: &Seen| seen.came.source.clone();
+        let Some(first) = self.seen.back().map(source) else { return false };
+        let odd = |seen: &&Seen| seen.ratio().is_some_and(|ratio| !(1.0 / CHANGE..=CHANGE).contains(&ratio));
+        self.seen.iter().filter(odd).any(|seen| source(seen) != first)
+            || self.seen.iter().all(|seen| source(seen) == first)
     }
 
-    /// Whether the last outcomes of a pace confirm each other: jobs on two servers, and
-    ///
-    /// - 4 of the last 6, from two sources, or
-    /// - 9 of the last 12, where there was only one source lately, or
-    /// - all of the last 24: other sources are silent.
-    ///
-    /// All of those channels of which something was believed must have changed by one factor, which is what
-    /// comes back; none where nothing was believed of any.
-    pub(super) fn is_confirmed(&self, pace: Pace) -> Option<Option<f64>> {
-        let found = |last: usize| Agreement::of(self.seen.iter().rev().take(last), pace);
-        let (two, one, all) = (found(OF_TWO_SOURCES.1), found(OF_ONE_SOURCE.1), found(WINDOW));
-        let confirmed = [
-            (two.sources && two.count >= OF_TWO_SOURCES.0, &two),
-            (self.has_one_source() && one.count >= OF_ONE_SOURCE.0, &one),
-            (all.count >= WINDOW, &all),
-        ];
-        let of = confirmed.into_iter().find(|(enough, of)| *enough && of.servers);
-        of.map(|(_, of)| of.factor)
+    /// The factor by which a channel has changed, if its last outcomes show one, at least so many; and how many
+    /// it takes. If several sources have reported on the channel, two of them must say so.
+    fn of_channel(&self, came: &Came, least: usize) -> Option<(f64, usize)> {
+        let of = self.outcomes_of(came, KEPT);
+        let sources = |of: &[&Seen]| of.iter().any(|seen| seen.came.source != of[0].came.source);
+        let several = sources(&of);
+        let enough = |last: &usize| !several || sources(&of[..*last]);
+        (least..=of.len()).filter(enough).find_map(|last| Some((factor(&of[..last])?, last)))
     }
-}
 
-/// What outcomes of a pace have in common.
-struct Agreement {
-    /// How many there are that agree.
-    count: usize,
-    /// Whether they are of two servers at least.
-    servers: bool,
-    /// Whether they are from two sources at least.
-    sources: bool,
-    /// By what factor they differ from what was believed.
-    factor: Option<f64>,
-}
+    /// The outcomes of a channel among the last ones, the newest first.
+    fn outcomes_of(&self, came: &Came, last: usize) -> Vec<&Seen> {
+        self.seen.iter().rev().take(last).filter(|seen| is_same(&seen.came, came)).collect()
+    }
 
-impl Agreement {
-    fn of<'a>(seen: impl Iterator<Item = &'a Seen>, pace: Pace) -> Self {
-        let all: Vec<&Seen> = seen.filter(|seen| seen.pace == pace).collect();
-        let ratios: Vec<f64> = all.iter().filter_map(|seen| seen.ratio).collect();
-        let factor = median(&ratios);
-        let agrees = |seen: &&&Seen| {
-            seen.ratio.is_none_or(|ratio| factor.is_some_and(|factor| are_alike(ratio, factor)))
+    /// The factor by which many servers have changed that have too few outcomes each.
+    fn of_many(&self) -> Option<f64> {
+        let last: Vec<&Seen> = self.seen.iter().rev().take(OF_MANY).collect();
+        let reports = last.iter().filter(|seen| seen.came.report != last[0].came.report).count();
+        if reports < OF_CHANNEL {
+            return None;
+        }
+        let mut servers: Vec<&str> = last.iter().map(|seen| seen.came.server.as_str()).collect();
+        servers.sort_unstable();
+        servers.dedup();
+        let factor = factor(&last).filter(|_| last.len() == OF_MANY && servers.len() >= 3)?;
+        let near = last.iter().filter_map(|seen| seen.ratio()).filter(|&ratio| are_alike(ratio, factor)).count();
+        (factor > 0.0 && near * 8 >= OF_MANY * 7).then_some(factor)
+    }
+
+    /// Whether another server is as fast as before, by its last outcomes.
+    fn is_refuted(&self, alike: &[Changed], came: &Came) -> bool {
+        let others = channels(self.seen.iter().rev()).into_iter().filter(|other| {
+            other.server != came.server && !alike.iter().any(|changed| changed.server == other.server)
+        });
+        let is_usual = |other: Came| {
+            let of = self.outcomes_of(&other, KEPT);
+            let ratios: Vec<f64> = of.iter().take(OF_CHANNEL).filter_map(|seen| seen.ratio()).collect();
+            ratios.len() == OF_CHANNEL && (1.0 / CHANGE..CHANGE).contains(&mean(&ratios))
         };
-        let agreeing: Vec<&&Seen> = all.iter().filter(agrees).collect();
-        let differ = |of: fn(&Seen) -> &str| agreeing.iter().any(|seen| of(seen) != of(agreeing[0]));
-        Self {
-            count: agreeing.len(),
-            servers: differ(|seen| &seen.server),
-            sources: differ(|seen| &seen.source),
-            factor,
+        others.into_iter().any(is_usual)
+    }
+
+    /// A channel that has changed by a factor, which its outcomes among the last ones show.
+    fn changed(&self, came: &Came, factor: f64, needed: usize) -> Changed {
+        let mut of = self.outcomes_of(came, KEPT);
+        of.truncate(needed);
+        let learned = of.iter().filter(|seen| seen.pace == Pace::Usual).count() as f64;
+        let count = of.first().and_then(|seen| seen.base).map_or(0.0, |(_, count)| count);
+        // What was learned since has blurred what was known before, unless that was much more.
+        let anew = learned * factor.max(1.0 / factor) > count / BLURRED;
+        let outcomes = of.iter().rev().filter(|seen| anew || seen.pace != Pace::Usual);
+        let outcomes = outcomes.map(|seen| seen.came.clone()).collect();
+        let (group, server) = (came.group.clone(), came.server.clone());
+        Changed { group, server, factor, count, outcomes, at: self.count, anew }
+    }
+
+    /// Adds channels with too few outcomes to show a change of the port, but with some since.
+    fn add_blurred(&self, factor: f64, alike: &mut Vec<Changed>) {
+        let shows = |seen: &&Seen| seen.ratio().is_some_and(|ratio| are_alike(ratio, factor));
+        let first = self.seen.iter().position(|seen| shows(&seen));
+        for came in channels(self.seen.iter().rev()) {
+            if alike.iter().any(|changed| (&changed.group, &changed.server) == (&came.group, &came.server)) {
+                continue;
+            }
+            let of = self.outcomes_of(&came, KEPT);
+            let since = match of[0].base {
+                Some(_) => of.iter().take_while(|seen| shows(seen)).count(),
+                // It was unknown before: if it was first seen after the change, all of it is new.
+                None if self.seen.iter().position(|seen| is_same(&seen.came, &came)) > first => of.len(),
+                None => 0,
+            };
+            if since > 0 {
+                alike.push(self.changed(&came, factor, since));
+            }
         }
     }
+
+    fn all_of(&self, came: &Came, last: usize) -> Vec<Came> {
+        self.outcomes_of(came, KEPT).into_iter().take(last).rev().map(|seen| seen.came.clone()).collect()
+    }
+
+    /// A channel that has changed before, with its outcomes since.
+    fn since(&self, earlier: &Changed) -> Changed {
+        let mut changed = earlier.clone();
+        let of = |seen: &&Seen| {
+            (&seen.came.group, &seen.came.server) == (&earlier.group, &earlier.server)
+        };
+        changed.outcomes.extend(self.seen.iter().filter(of).map(|seen| seen.came.clone()));
+        changed
+    }
+}
+
+/// One outcome of each channel.
+fn channels<'a>(seen: impl Iterator<Item = &'a Seen>) -> Vec<Came> {
+    let mut all: Vec<Came> = Vec::new();
+    for seen in seen {
+        if !all.iter().any(|other| is_same(other, &seen.came)) {
+            all.push(seen.came.clone());
+        }
+    }
+    all
+}
+
+fn is_same(a: &Came, b: &Came) -> bool {
+    (&a.group, &a.server) == (&b.group, &b.server)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn are_alike(a: f64, b: f64) -> bool {
+    (b / ALIKE..=b * ALIKE).contains(&a)
+}
+
+/// The mean of the ratios of some outcomes, if it is far from 1; none if nothing was believed of any.
+fn factor(seen: &[&Seen]) -> Option<f64> {
+    let ratios: Option<Vec<f64>> = seen.iter().map(|seen| seen.ratio()).collect();
+    let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
+    let (count, mean) = (ratios.len() as f64, mean(&ratios));
+    let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
+    let behind = seen.iter().filter_map(|seen| seen.base).map(|(_, count)| 1.0 / count.max(1.0));
+    let behind = behind.sum::<f64>() / count;
+    let error = (squares / (count - 1.0) * (1.0 / count + behind)).sqrt();
+    let changed = (mean > CHANGE || mean < 1.0 / CHANGE) && (mean - 1.0).abs() > SURE * error;
+    changed.then_some(mean)
 }

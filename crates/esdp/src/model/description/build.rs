@@ -64,16 +64,19 @@ impl ClusterDescription {
                 servers.push(self.amounts("server", &server.name, capacity)?);
             }
         }
+        let mut cluster = match &self.capacity {
+            Some(capacity) => Some(self.amounts("capacity", "of the cluster", capacity)?),
+            None => None,
+        };
         if !servers.is_empty() && servers.len() < self.servers.len() {
             let server = self.servers.iter().find(|server| server.capacity.is_none());
             return Err(DescriptionError::MissingCapacity {
                 server: server.map_or("", |s| &s.name).to_owned(),
             });
         }
-        let cluster = match &self.capacity {
-            Some(capacity) => Some(self.amounts("capacity", "of the cluster", capacity)?),
-            None => None,
-        };
+        if let Some(cluster) = cluster.as_mut().filter(|_| !servers.is_empty()) {
+            self.separate(cluster, &mut servers);
+        }
         Ok(match (cluster, servers.is_empty()) {
             (Some(cluster), true) => Capacity::cluster_wide(cluster),
             (None, true) => Capacity::default(),
@@ -82,6 +85,21 @@ impl ClusterDescription {
                 Capacity::cluster_wide(cluster).with_servers(servers).map_err(ClusterError::Capacity)?
             }
         })
+    }
+
+    /// A device belongs to the servers, to the cluster as a whole, or to both: to whoever lists it. The other
+    /// level does not limit it.
+    fn separate(&self, cluster: &mut [Amount], servers: &mut [Vec<Amount>]) {
+        for (index, device) in self.devices.iter().enumerate() {
+            let lists =
+                |capacity: &Option<Amounts>| capacity.as_ref().is_some_and(|all| all.contains_key(device));
+            match (lists(&self.capacity), self.servers.iter().any(|server| lists(&server.capacity))) {
+                (true, false) => servers.iter_mut().for_each(|own| own[index] = Capacity::UNLIMITED),
+                (false, true) => cluster[index] = Capacity::UNLIMITED,
+                // Listed by nobody, nobody has any.
+                (true, true) | (false, false) => {}
+            }
+        }
     }
 
     fn channels(
@@ -159,8 +177,10 @@ impl ClusterDescription {
     /// The description of a cluster that was built from positions, every channel listed by itself.
     pub fn of(cluster: &Cluster) -> Self {
         let devices = cluster.devices();
-        let named =
-            |amounts: &[Amount]| devices.iter().cloned().zip(amounts.iter().copied()).collect::<Amounts>();
+        let named = |amounts: &[Amount]| {
+            let limited = devices.iter().cloned().zip(amounts.iter().copied());
+            limited.filter(|&(_, amount)| amount != Capacity::UNLIMITED).collect::<Amounts>()
+        };
         let servers = cluster.servers().iter().enumerate().map(|(index, name)| ServerSpec {
             name: name.clone(),
             labels: cluster.labels(ServerId::at(index)).to_vec(),
@@ -241,6 +261,24 @@ mod tests {
         let again = ClusterDescription::of(&cluster).cluster().unwrap();
         assert_eq!(again, cluster);
         assert_eq!(again.fingerprint(), cluster.fingerprint());
+    }
+
+    #[test]
+    fn a_device_belongs_to_whoever_lists_it() {
+        let mut described = described();
+        described.devices.push("licence".into());
+        described.devices.push("watt".into());
+        described.capacity = Some(amounts(&[("licence", 3), ("watt", 9)]));
+        described.servers[0].capacity = Some(amounts(&[("cpu", 64), ("gpu", 8), ("watt", 5)]));
+        let cluster = described.cluster().unwrap();
+        let (capacity, none) = (cluster.capacity(), Capacity::UNLIMITED);
+        assert_eq!(capacity.cluster(), Some(&[none, none, 3, 9][..]));
+        assert_eq!(capacity.server(ServerId(0)), Some(&[64, 8, none, 5][..]));
+        assert_eq!(capacity.server(ServerId(1)), Some(&[64, 0, none, 0][..]), "servers list watts");
+        let again = ClusterDescription::of(&cluster);
+        assert_eq!(again.capacity, described.capacity);
+        assert_eq!(again.servers[0].capacity, described.servers[0].capacity);
+        assert_eq!(again.cluster().unwrap().capacity(), capacity);
     }
 
     #[test]

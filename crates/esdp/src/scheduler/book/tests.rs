@@ -71,7 +71,17 @@ fn urgent_jobs_start_first() {
         [1.0, 1.0, 5.0, 1.0].map(|weight| book.submit(PortId(0), weight, Slot(1))).to_vec();
     let order: Vec<JobId> = book.waiting(PortId(0)).map(|waiting| waiting.job).collect();
     assert_eq!(order, [jobs[2], jobs[0], jobs[1], jobs[3]]);
-    assert!(book.withdraw(PortId(0), jobs[0]) && !book.withdraw(PortId(0), jobs[0]));
+    let places: Vec<Option<usize>> = jobs
+        .iter()
+        .zip([1.0, 1.0, 5.0, 2.0])
+        .map(|(&job, weight)| book.place(PortId(0), weight, job))
+        .collect();
+    assert_eq!(places, [Some(1), Some(2), Some(0), None], "the last one has another weight");
+    assert!(book.withdraw(PortId(0), jobs[0], 1.0).is_some());
+    assert!(book.withdraw(PortId(0), jobs[0], 1.0).is_none());
+    assert!(book.reweigh(PortId(0), jobs[3], 1.0, 5.0) && !book.reweigh(PortId(0), jobs[3], 1.0, 5.0));
+    let order: Vec<JobId> = book.waiting(PortId(0)).map(|waiting| waiting.job).collect();
+    assert_eq!(order, [jobs[2], jobs[3], jobs[1]], "as if it had been submitted so");
 }
 
 #[test]

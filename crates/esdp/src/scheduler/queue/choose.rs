@@ -156,9 +156,9 @@ fn fits(free: &Capacity, cluster: &Cluster, channels: &[ChannelId]) -> bool {
     channels.iter().all(|&channel| {
         let (server, request) = (cluster.channel(channel).server, cluster.request(channel));
         let take = |left: &mut [u64]| {
-            left.iter_mut().zip(request).all(|(left, &asked)| {
-                left.checked_sub(asked).map(|rest| *left = rest).is_some()
-            })
+            left.iter_mut()
+                .zip(request)
+                .all(|(left, &asked)| left.checked_sub(asked).map(|rest| *left = rest).is_some())
         };
         left.cluster_mut().is_none_or(take) && left.server_mut(server).is_none_or(take)
     })

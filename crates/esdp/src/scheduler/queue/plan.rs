@@ -157,7 +157,8 @@ impl Plan {
             return (ports, 0.0);
         }
         let arrivals = Arrivals::default();
-        let open = SlotView { closed: view.closed, ..SlotView::new(view.cluster, view.slot, &arrivals, left) };
+        let open =
+            SlotView { closed: view.closed, ..SlotView::new(view.cluster, view.slot, &arrivals, left) };
         room.reset(&open);
         let mut idle = vec![0.0; self.totals.len()];
         for port in (0..view.cluster.ports().len()).map(PortId::at) {
@@ -236,7 +237,9 @@ pub(in crate::scheduler) fn place(
             true => WholeJobs::default().place(view.cluster, (port, 1), channels, &mut room, &mut choice),
             false => {
                 // One part is enough: the job may use each of its channels once.
-                choice.channels.extend(channels.iter().copied().find(|&channel| room.take(view.cluster, channel)));
+                choice
+                    .channels
+                    .extend(channels.iter().copied().find(|&channel| room.take(view.cluster, channel)));
                 choice.channels.len() as u32
             }
         };
@@ -244,7 +247,8 @@ pub(in crate::scheduler) fn place(
     };
     placed(&channels).or_else(|| {
         // The largest tasks first, where the fastest servers first leave no room for them.
-        let size = |channel| view.cluster.request(channel).iter().fold(0_u64, |sum, &a| sum.saturating_add(a));
+        let size =
+            |channel| view.cluster.request(channel).iter().fold(0_u64, |sum, &a| sum.saturating_add(a));
         channels.sort_by_key(|&channel| (std::cmp::Reverse(size(channel)), channel));
         placed(&channels)
     })

@@ -146,7 +146,9 @@ fn all_fit(view: &QueueView<'_>, values: &[PortValue]) -> bool {
 /// where *N* is the number of such tasks that open servers faster for *l* hold in all, *D_best* the mean duration
 /// there, and the tasks that wait are counted in devices of one of this port. Empty if nothing is barred.
 pub(super) fn barred(state: &QueueState, view: &QueueView<'_>, values: &[PortValue]) -> Vec<bool> {
-    let Some(duration) = state.duration.known().filter(|_| !view.speeds.is_empty()) else { return Vec::new() };
+    let Some(duration) = state.duration.known().filter(|_| !view.speeds.is_empty()) else {
+        return Vec::new();
+    };
     let waiting: f64 = values.iter().map(|value| value.tasks * value.size).sum();
     let (mut barred, mut line) = (Vec::new(), Vec::new());
     for (index, value) in values.iter().enumerate().filter(|(_, value)| value.tasks > 0.0) {
@@ -163,9 +165,10 @@ pub(super) fn barred(state: &QueueState, view: &QueueView<'_>, values: &[PortVal
             }
         }
         let all: f64 = line.iter().map(|(_, _, copies, _)| copies).sum();
-        let span = line.iter().map(|entry| entry.1).fold((f64::INFINITY, 0.0_f64), |(least, most), takes| {
-            (least.min(takes), most.max(takes))
-        });
+        let span = line
+            .iter()
+            .map(|entry| entry.1)
+            .fold((f64::INFINITY, 0.0_f64), |(least, most), takes| (least.min(takes), most.max(takes)));
         if line.is_empty() || drain >= HOLD * (span.1 - span.0) * all {
             continue;
         }

@@ -64,6 +64,27 @@ fn a_job_holds_its_devices_until_its_work_is_done() {
 }
 
 #[test]
+fn a_job_that_is_left_over_counts_with_the_slots_it_has_had() {
+    let setting = pair();
+    let mut summary = Summary::new(setting.cluster());
+    let mut simulation = Simulation::new(&setting, &"lcf".parse().unwrap()).unwrap();
+    // The first job is done in slot 3; the second, which came in slot 2, starts in slot 4.
+    assert!(simulation.run(2, &mut summary).unwrap().is_continue());
+    let mut waits = summary.jobs.clone();
+    waits.close(Slot(2), simulation.unfinished());
+    assert_eq!((waits.finished(), waits.never_started(), waits.oldest_waiting()), (0, 1, 1));
+    assert_eq!((waits.mean_completion(), waits.mean_wait(), waits.throughput()), (Some(1.5), Some(0.5), 0.0));
+    assert!(simulation.run(2, &mut summary).unwrap().is_continue());
+    let mut runs = summary.jobs.clone();
+    runs.close(Slot(4), simulation.unfinished());
+    assert_eq!((runs.finished(), runs.never_started(), runs.oldest_waiting()), (1, 0, 0));
+    assert_eq!((runs.mean_completion(), runs.mean_wait(), runs.longest), (Some(3.0), Some(1.0), (3, 2)));
+    // All waiting is what was deferred, also of those that still wait.
+    assert_eq!((waits.waited_slots, waits.deferred), (vec![1], 1));
+    assert_eq!((runs.waited_slots, runs.deferred), (vec![2], 2));
+}
+
+#[test]
 fn the_oracle_lives_its_own_life() {
     let cluster = RandomCluster::default().generate(4).unwrap();
     let arrivals = ArrivalSpec::Bernoulli { rho: 0.5.into() };

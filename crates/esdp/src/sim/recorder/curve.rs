@@ -1,6 +1,7 @@
 //! A run as a curve: cumulative values at a few slots.
 
 use super::{Recorder, SlotRecord};
+use crate::model::PortId;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -15,6 +16,9 @@ pub struct CurvePoint {
     pub realised: f64,
     /// The oracle's AOU so far; none without an oracle.
     pub oracle: Option<f64>,
+    /// The jobs that waited, added up over the slots so far.
+    #[serde(default)]
+    pub waited: u64,
 }
 
 impl CurvePoint {
@@ -79,7 +83,7 @@ impl Curve {
 
     /// Points after these slots, ascending.
     pub fn at(slots: Vec<u64>) -> Self {
-        let now = CurvePoint { slot: 0, aou: 0.0, realised: 0.0, oracle: Some(0.0) };
+        let now = CurvePoint { slot: 0, aou: 0.0, realised: 0.0, oracle: Some(0.0), waited: 0 };
         Self { points: Vec::with_capacity(slots.len()), at: slots, now }
     }
 
@@ -99,6 +103,9 @@ impl Recorder for Curve {
         self.now.slot = record.slot.0;
         self.now.aou += record.expected;
         self.now.realised += record.realised;
+        let present = (0..record.started.len()).map(|port| u64::from(record.present.jobs(PortId::at(port))));
+        let started = record.started.iter().copied().map(u64::from);
+        self.now.waited += present.zip(started).map(|(there, gone)| there.saturating_sub(gone)).sum::<u64>();
         self.now.oracle = self.now.oracle.zip(record.oracle).map(|(sum, oracle)| sum + oracle);
         if self.at.get(self.points.len()).is_some_and(|&next| next <= record.slot.0) {
             self.points.push(self.now);

@@ -4,6 +4,7 @@
 //! run is; whoever wants every slot in a file writes a recorder that does so. Recorders
 //! combine: a pair is a recorder, and so is a list of boxed ones.
 
+mod backlog;
 mod curve;
 mod estimates;
 mod histogram;
@@ -11,11 +12,12 @@ mod insights;
 mod jobs;
 mod summary;
 
+pub use backlog::{Backlog, Growth};
 pub use curve::{Curve, CurvePoint, Spacing};
 pub use estimates::ChannelEstimate;
 pub use histogram::Histogram;
 pub use insights::{InsightPoint, Insights};
-pub use jobs::JobCounts;
+pub use jobs::{JobCounts, LostTime};
 pub use summary::Summary;
 
 use super::FinishedJob;
@@ -44,6 +46,8 @@ pub struct SlotRecord<'a> {
     pub running: &'a [ChannelId],
     /// The jobs that were done at the end of the slot, where jobs hold their devices.
     pub finished: &'a [FinishedJob],
+    /// The device time that was left idle on purpose while jobs waited; none where jobs last one slot.
+    pub lost: Option<LostTime>,
     /// The sum of the *true mean* net utilities of what ran. No luck is in it.
     pub expected: f64,
     /// The sum of the net utilities that came out, known late or not.

@@ -286,6 +286,15 @@ impl Speeds {
         (own.law.unwrap_or(self.law), deviation)
     }
 
+    /// Whether the speeds of a slot are their means: nothing fluctuates.
+    pub(in crate::sim) fn are_constant(&self) -> bool {
+        let still = |channel| {
+            let (law, deviation) = self.law(Slot(1), ChannelId::at(channel));
+            deviation == 0.0 && law != SpeedLaw::Bernoulli
+        };
+        self.measured.is_none() && (0..self.means.len()).all(still)
+    }
+
     fn mean_speed(&mut self, slot: Slot, channel: ChannelId) -> f64 {
         self.rows[self.row(slot)][channel.index()] * self.drifting.factor(slot, channel)
     }

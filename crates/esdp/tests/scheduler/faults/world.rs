@@ -5,7 +5,9 @@
 
 use super::described::Described;
 use super::network::Network;
-use esdp::live::{Driver, DriverError, Due, Event, Live, Refusal, SpeedReport, Start, WhichTasks};
+use esdp::live::{
+    Driver, DriverError, Due, Event, Feature, JobTraits, Live, Refusal, SpeedReport, Start, WhichTasks,
+};
 use esdp::model::{ClusterDescription, Slot, Ticket};
 use esdp::policy::PolicySpec;
 use esdp::rng::{Purpose, Stream, stream};
@@ -122,7 +124,8 @@ impl World {
 
     /// Users and operators.
     fn happening(&mut self) -> Event {
-        match self.rng.random_range(0..60) {
+        match self.rng.random_range(0..62) {
+            60..62 => self.amended(),
             0..32 => {
                 self.jobs += 1;
                 let weight = if self.rng.random_bool(0.1) { self.rng.random_range(0.5..9.0) } else { 1.0 };
@@ -154,6 +157,13 @@ impl World {
                 _ => Event::Ended { job: self.some_job() },
             },
         }
+    }
+
+    fn amended(&mut self) -> Event {
+        let weight = self.rng.random_bool(0.8).then(|| self.rng.random_range(0.0..9.0));
+        let features = vec![Feature::Number(f64::from(self.rng.random_range(0..3u32)))];
+        let traits = self.rng.random_bool(0.5).then(|| JobTraits { features, ..JobTraits::default() });
+        Event::Amended { job: self.some_job(), weight, traits }
     }
 
     fn kill_or_drain(&mut self) -> Event {

@@ -89,6 +89,23 @@ fn held_jobs_have_a_reason_a_person_can_read() {
 }
 
 #[test]
+fn a_licence_belongs_to_the_cluster_and_cores_to_the_servers() {
+    let mut described = described();
+    described.devices.push("licence".into());
+    described.capacity = Some([("licence".to_owned(), 1)].into());
+    described.ports[0].jobs = JobShape::tasks(1, 1, &[("gpu", 1), ("licence", 1)]);
+    let mut live = Live::new(described, policy("esdp-index")).unwrap();
+    ["j1", "j2"].iter().for_each(|job| drop(submit(&mut live, job)));
+    let starts = slot(&mut live, 1);
+    assert_eq!(starts.len(), 1, "one licence, one job");
+    let held: Vec<_> = live.held().map(|held| (held.job, held.reason, held.detail)).collect();
+    let why = "licence: 0 free in the cluster, 1 needed".to_owned();
+    assert_eq!(held, [("j2".to_owned(), HeldReason::Capacity, why)]);
+    live.apply(&Event::Ended { job: starts[0].job.clone() });
+    assert_eq!(slot(&mut live, 2).len(), 1, "the licence is free again");
+}
+
+#[test]
 fn urgent_jobs_and_heavy_ports_come_first() {
     let mut described = described();
     described

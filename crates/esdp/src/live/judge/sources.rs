@@ -12,7 +12,7 @@ const SHARE: usize = 8;
 /// From how many on the average of a source counts, and that of all others.
 const ENOUGH: usize = 4;
 /// After how many slots an outcome says nothing any more.
-const SLOTS: u64 = 500;
+const SLOTS: u64 = 5000;
 
 /// An outcome of a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ struct Shown {
 /// What the sources of a port have shown. With one source there is nothing to compare, and nothing is kept.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Recent {
+pub(super) struct Sources {
     /// The first source; none before the first outcome.
     first: Option<String>,
     /// Whether there is another one.
@@ -34,9 +34,9 @@ pub(super) struct Recent {
     channels: BTreeMap<String, BTreeMap<String, VecDeque<Shown>>>,
 }
 
-impl Recent {
+impl Sources {
     /// Notes an outcome. It is limited if its source contradicts all others.
-    pub(super) fn limit(&mut self, came: &Came, own: Option<f64>, strong: bool) -> Verdict {
+    pub(super) fn limit(&mut self, came: &Came, own: Option<(f64, f64)>, strong: bool) -> Verdict {
         // Who has a ticket has run the job; who has none may say anything, and is another source.
         let source = if strong { came.source.clone() } else { format!("{} without tickets", came.source) };
         let first = self.first.get_or_insert_with(|| source.clone());
@@ -48,12 +48,13 @@ impl Recent {
         let groups = self.channels.entry(came.server.clone()).or_default();
         let shown = groups.entry(came.group.clone()).or_insert_with(|| {
             // What was believed so far came from the first source.
-            let before = own.map(|speed| Shown { slot: came.slot, source: first, speed });
+            let before = own.map(|(speed, _)| Shown { slot: came.slot, source: first, speed });
             before.into_iter().cycle().take(ENOUGH * usize::from(own.is_some())).collect()
         });
         shown.retain(|shown| shown.slot.0 + SLOTS >= came.slot.0);
         let theirs = shown.iter().filter(|shown| shown.source == source).count();
-        if !strong && theirs >= SHARE {
+        // Without tickets, as many as others have shown with them, and two where nobody has.
+        if !strong && theirs >= (shown.len() - theirs).clamp(2, SHARE) {
             return Verdict::Aside(Doubt::Enough);
         }
         if theirs >= SHARE {

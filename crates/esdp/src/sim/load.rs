@@ -1,0 +1,255 @@
+//! The load of a setting whose jobs wait and hold their devices, and how soon they can be done at best.
+//!
+//! The load is 1 at the edge of what *any* rule can carry in the long run: the least share of the devices that
+//! the jobs of the run need, over all ways to divide the time of the servers between the ports. Above 1 every
+//! rule has a queue that grows. The least completion is the time that jobs spend on devices, without any
+//! waiting, under the same limits; no rule has a smaller mean in the long run. Both are linear programs
+//! ([`Flow`]).
+//!
+//! For the load a job lasts whole slots: its work over the mean net utility of the server, rounded up where
+//! speeds are constant, half a slot more where they fluctuate. The bound on completion rounds only jobs of one
+//! task at constant speeds, because a gang over fast and slow servers may round differently; a job that may use
+//! all channels of its port at once counts as if it did, and a gang of several task groups as if all of its
+//! tasks had their fastest servers. Outages, speeds after the first slot, and devices that stay free because no
+//! job fits into them are left out: they make the true load larger.
+
+use super::{Environment, Setting, Speeds, Workload};
+use crate::model::{Amount, Arrivals, ChannelId, Cluster, PortId, ServerId, Slot};
+use crate::solver::{Flow, Route};
+use std::collections::BTreeMap;
+
+/// The work of so many jobs of a port is enough to know its mean.
+const SAMPLE: u64 = 4096;
+/// Arrivals are counted over at most so many slots.
+const LONGEST: u64 = 1 << 17;
+/// Net utilities below this carry nothing.
+const LEAST_SPEED: f64 = 1e-9;
+
+/// The load of a setting, and the least mean completion time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SystemLoad {
+    /// The share of the capacity that is needed; infinite if no server may run the jobs of some port.
+    pub load: f64,
+    /// No rule has a smaller mean completion time in the long run, in slots; none from a load of 1 on.
+    pub least_completion: Option<f64>,
+}
+
+/// The jobs of a port, or one task group of them.
+struct Stream {
+    /// Jobs per slot.
+    rate: f64,
+    /// Tasks per job, and how many of the job's tasks that is.
+    tasks: f64,
+    share: f64,
+    /// The work per task of the jobs that come first.
+    work: Vec<f64>,
+    channels: Vec<ChannelId>,
+    /// The least time of a job on devices, where it does not depend on the server.
+    least: Option<f64>,
+}
+
+/// Whether a job's time on devices is counted for the load or for the bound.
+#[derive(Clone, Copy, PartialEq)]
+enum Count {
+    Load,
+    Bound,
+}
+
+impl Setting {
+    /// The load over a run of so many slots; none if jobs last one slot, or if the linear program is too large.
+    pub fn load(&self, slots: u64) -> Option<SystemLoad> {
+        let mut speeds = self.environment();
+        let streams = self.streams(&mut speeds, slots.clamp(1, LONGEST))?;
+        if streams.is_empty() {
+            return Some(SystemLoad { load: 0.0, least_completion: None });
+        }
+        let mut flow = |count| flow(self.cluster(), &streams, &mut speeds, count);
+        let load = Some(flow(Count::Load)).filter(Flow::is_small)?.load()?;
+        let least_completion = if load < 1.0 { flow(Count::Bound).least_cost() } else { None };
+        Some(SystemLoad { load, least_completion })
+    }
+
+    fn streams(&self, speeds: &mut Speeds, slots: u64) -> Option<Vec<Stream>> {
+        let held = self.held()?;
+        let cluster = self.cluster();
+        let mut workload = self.workload();
+        let mut arrivals = Arrivals::everywhere(cluster.ports().len());
+        let mut came = vec![0u64; cluster.ports().len()];
+        for slot in (1..=slots).map(Slot) {
+            workload.arrivals(slot, &mut arrivals);
+            came.iter_mut()
+                .enumerate()
+                .for_each(|(at, sum)| *sum += u64::from(arrivals.jobs(PortId::at(at))));
+        }
+        let mut streams = Vec::new();
+        for (port, &came) in came.iter().enumerate().filter(|(_, came)| **came > 0) {
+            let (port, rate) = (PortId::at(port), came as f64 / slots as f64);
+            let work: Vec<f64> =
+                (0..came.min(SAMPLE)).map(|number| held.work(self.seed(), port, number)).collect();
+            let mean = work.iter().sum::<f64>() / work.len() as f64;
+            let all = cluster.channels_of(port);
+            if !cluster.is_gang(port) {
+                // A job may use every channel of its port, once each.
+                let fastest: f64 = all.iter().map(|channel| speeds.mean(Slot(1), *channel)).sum();
+                let least = (all.len() > 1).then_some(mean / fastest.max(LEAST_SPEED));
+                streams.push(Stream { rate, tasks: 1.0, share: 1.0, work, channels: all.to_vec(), least });
+                continue;
+            }
+            let groups = cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port == port);
+            let groups: Vec<(usize, f64)> = groups.map(|(at, group)| (at, f64::from(group.count))).collect();
+            let tasks: f64 = groups.iter().map(|(_, count)| count).sum();
+            let of = |group: usize| all.iter().copied().filter(move |id| cluster.task_group(*id) == group);
+            let mut fastest =
+                |group| of(group).map(|id| speeds.mean(Slot(1), id)).fold(LEAST_SPEED, f64::max);
+            let sum: f64 = groups.iter().map(|(group, count)| count * fastest(*group)).sum();
+            let least = (groups.len() > 1).then_some(mean * tasks / sum);
+            for (group, count) in groups {
+                let channels = of(group).collect();
+                streams.push(Stream {
+                    rate,
+                    tasks: count,
+                    share: count / tasks,
+                    work: work.clone(),
+                    channels,
+                    least,
+                });
+            }
+        }
+        Some(streams)
+    }
+}
+
+/// The slots that a task takes on average at a mean net utility.
+fn slots(stream: &Stream, speed: f64, constant: bool, count: Count) -> f64 {
+    let mean = |value: &dyn Fn(f64) -> f64| {
+        stream.work.iter().map(|work| value(work / speed)).sum::<f64>() / stream.work.len() as f64
+    };
+    match (constant, count) {
+        (true, Count::Load) => mean(&|slots| (slots - 1e-9).ceil()),
+        (true, Count::Bound) if stream.tasks == 1.0 && stream.share == 1.0 && stream.least.is_none() => {
+            mean(&|slots| (slots - 1e-9).ceil())
+        }
+        (false, Count::Load) => mean(&|slots| (slots + 0.5).max(1.0)),
+        (_, Count::Bound) => mean(&|slots| slots),
+    }
+}
+
+/// What a server offers and which streams it takes how fast: servers for which that is the same are one.
+type Offer = (Option<Vec<Amount>>, Vec<(u32, u64, Vec<Amount>)>);
+
+fn flow(cluster: &Cluster, streams: &[Stream], speeds: &mut Speeds, count: Count) -> Flow {
+    let constant = speeds.are_constant();
+    let mut servers: Vec<Offer> = (0..cluster.servers().len())
+        .map(|server| (cluster.capacity().server(ServerId::at(server)).map(<[Amount]>::to_vec), Vec::new()))
+        .collect();
+    for (number, stream) in streams.iter().enumerate() {
+        for &channel in &stream.channels {
+            let speed = speeds.mean(Slot(1), channel);
+            let (server, request) = (cluster.channel(channel).server.index(), cluster.request(channel));
+            let fits = |capacity: &Option<Vec<Amount>>| {
+                capacity.as_ref().is_none_or(|all| all.iter().zip(request).all(|(has, asked)| has >= asked))
+            };
+            if speed > LEAST_SPEED && fits(&servers[server].0) {
+                servers[server].1.push((number as u32, speed.to_bits(), request.to_vec()));
+            }
+        }
+    }
+    let mut alike: BTreeMap<Offer, f64> = BTreeMap::new();
+    servers.into_iter().for_each(|offer| *alike.entry(offer).or_default() += 1.0);
+    let jobs: f64 = streams.iter().map(|stream| stream.rate * stream.share).sum();
+    let mut flow = Flow { streams: streams.len(), ..Flow::default() };
+    let mut limits: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    for (kind, ((capacity, offers), servers)) in alike.iter().enumerate() {
+        for (number, speed, request) in offers {
+            let stream = &streams[*number as usize];
+            let slots = slots(stream, f64::from_bits(*speed), constant, count);
+            let busy = stream.rate * stream.tasks * slots;
+            let mut takes = Vec::new();
+            for (device, &asked) in request.iter().enumerate().filter(|(_, asked)| **asked > 0) {
+                let of_servers = capacity.as_ref().map(|all| (kind + 1, all[device] as f64 * servers));
+                let of_cluster = cluster.capacity().cluster().map(|all| (0, all[device] as f64));
+                for (owner, available) in of_servers.into_iter().chain(of_cluster) {
+                    let next = limits.len() as u32;
+                    let limit = *limits.entry((owner, device)).or_insert(next);
+                    takes.push((limit, busy * asked as f64 / available.max(f64::MIN_POSITIVE)));
+                }
+            }
+            let cost = stream.rate * stream.share / jobs * stream.least.unwrap_or(slots);
+            flow.routes.push(Route { stream: *number, cost, takes });
+        }
+    }
+    flow.limits = limits.len();
+    flow
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::Scenario;
+
+    fn scenario(text: &str) -> Scenario {
+        Scenario::from_toml(&format!("slots = 4000\npolicies = [\"lwtf\"]\n{text}")).unwrap()
+    }
+
+    /// The N-model: `a` runs on both servers, `b` on the first only.
+    fn n_model(a: f64, b: f64, rest: &str) -> Scenario {
+        scenario(&format!(
+            "[graph]\nports = [\"a\", \"b\"]\nservers = [\"s1\", \"s2\"]\nchannels = [\
+             {{ port = \"a\", server = \"s1\", request = [1] }}, {{ port = \"a\", server = \"s2\", request = [1] }}, \
+             {{ port = \"b\", server = \"s1\", request = [1] }}]\n[devices]\nnames = [\"gpu\"]\nservers = [[1], [1]]\n\
+             [costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {{ a = {a}, b = {b} }}\n\
+             [jobs]\nheld = true\nwork = [5.0, 5.0]\n[speeds]\ndeviation = 0.0\ntable = [[1.0, 0.9, 0.5]]\n{rest}"
+        ))
+    }
+
+    #[test]
+    fn the_n_model_has_the_load_of_the_textbook() {
+        let mean = |scenario: &Scenario| {
+            let loads = (0..8).map(|seed| scenario.setting(seed).unwrap().load(4000).unwrap().load);
+            loads.sum::<f64>() / 8.0
+        };
+        // 0.8 of s1 for b; a share x of a on s1: 0.8 + 0.825 x = 0.99 (1 - x).
+        assert!((mean(&n_model(0.165, 0.08, "")) - 0.8864).abs() < 0.03);
+        assert!(mean(&n_model(0.33, 0.16, "")) > 1.6);
+        let above = n_model(0.33, 0.16, "").setting(0).unwrap().load(4000).unwrap();
+        assert_eq!(above.least_completion, None);
+    }
+
+    #[test]
+    fn whole_slots_count() {
+        let load = |work: &str, rest: &str| {
+            let scenario = n_model(0.01, 0.02, rest).set("jobs.work", work).unwrap();
+            scenario.setting(3).unwrap().load(4000).unwrap()
+        };
+        // On s1 alone, b of work 0.1 and of work 0.5 lasts one slot.
+        assert_eq!(load("[0.1, 0.1]", "").load, load("[0.5, 0.5]", "").load);
+        assert!(load("[0.51, 0.51]", "").load > 1.5 * load("[0.5, 0.5]", "").load);
+        assert!(load("[5.0, 5.0]", "").least_completion.unwrap() < 10.0);
+    }
+
+    /// Two servers of two devices each, one twice as fast; gangs of two tasks and of one.
+    #[test]
+    fn gangs_count_by_their_tasks() {
+        let of = |tasks: u32, rate: f64| {
+            let text = format!(
+                "[graph]\nports = 1\nservers = 2\nprobability = 1.0\n[devices]\ncount = 1\nrequest = [1, 1]\n\
+                 server_capacity = [2, 2]\n[costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {rate}\n\
+                 [gangs]\nlist = [{{ port = 0, minimum = {tasks}, tasks = [{tasks}], requests = [[1]] }}]\n[jobs]\nheld = true\nwork = [10.0, 10.0]\n\
+                 [speeds]\ndeviation = 0.0\ntable = [[1.0, 0.5]]\n"
+            );
+            scenario(&text).setting(1).unwrap().load(4000).unwrap()
+        };
+        let (one, two) = (of(1, 0.1), of(2, 0.05));
+        // As many tasks come in both; three devices' worth of speed carries 0.1 x 10.
+        assert!((one.load - 1.0 / 3.0).abs() < 0.05, "{one:?}");
+        assert!((two.load / one.load - 1.0).abs() < 0.15, "{two:?}");
+        // All fit on the fast server.
+        assert!((one.least_completion.unwrap() - 10.0).abs() < 1e-6, "{one:?}");
+    }
+
+    #[test]
+    fn jobs_of_one_slot_have_no_load_and_a_lost_port_has_no_end_of_it() {
+        assert_eq!(Scenario::preset("default").unwrap().setting(0).unwrap().load(100), None);
+        let slow = n_model(0.1, 0.1, "").set("speeds.table", "[[1.0, 1.0, 0.0]]").unwrap();
+        assert_eq!(slow.setting(0).unwrap().load(1000).unwrap().load, f64::INFINITY);
+    }
+}
