@@ -61,11 +61,14 @@ impl From<&SetAside> for AsideRow {
 
 fn detail(aside: &SetAside) -> String {
     let times = aside.believed.filter(|&believed| believed > 0.0).map(|believed| aside.speed / believed);
-    let compared = times.map_or_else(String::new, |times| format!(" ({} times what is believed)", short(times)));
+    let compared =
+        times.map_or_else(String::new, |times| format!(" ({} times what is believed)", short(times)));
     match aside.why {
         Doubt::TooFast => format!("far faster than anything this port has shown{compared}"),
         Doubt::NoTicket => format!("contradicts the jobs that ran here{compared}, and has no ticket"),
-        Doubt::Enough => "this source has reported as much of this server as others who have tickets".to_owned(),
+        Doubt::Enough => {
+            "this source has reported as much of this server as others who have tickets".to_owned()
+        }
         Doubt::Alone => "the first of its port, and all after it are far slower".to_owned(),
     }
 }

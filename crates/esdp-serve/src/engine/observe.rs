@@ -81,7 +81,7 @@ impl Engine {
                 None => self.report(name.ticket, WhichTasks::All, (report, by)),
             };
         }
-        let Some(job) = &observation.job else { 
+        let Some(job) = &observation.job else {
             return self.observe_other(None, observation, (report, by));
         };
         if let Some(start) = live.ticket_of(job).and_then(|ticket| live.start(ticket)) {

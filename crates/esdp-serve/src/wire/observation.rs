@@ -44,7 +44,13 @@ impl ObservationWire {
     /// # Errors
     /// With the field that is wrong.
     pub fn check(&self) -> Result<(), ApiError> {
-        let names = [("job", &self.job), ("port", &self.port), ("server", &self.server), ("id", &self.id), ("source", &self.source)];
+        let names = [
+            ("job", &self.job),
+            ("port", &self.port),
+            ("server", &self.server),
+            ("id", &self.id),
+            ("source", &self.source),
+        ];
         names.iter().filter_map(|(key, name)| Some((key, name.as_ref()?))).try_for_each(|(key, name)| {
             check_name(|| (*key).to_owned(), name).map_err(|error| ApiError { code: Code::Conflict, ..error })
         })

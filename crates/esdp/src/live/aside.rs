@@ -209,7 +209,11 @@ impl Live {
         let aside = self.judge.take(id).ok_or_else(unknown)?;
         if accept {
             self.judge.accept(&aside);
-            self.carry_out(&aside.channel.port, vec![Step::Confirmed(1), Step::Learn(aside.came())], effects)?;
+            self.carry_out(
+                &aside.channel.port,
+                vec![Step::Confirmed(1), Step::Learn(aside.came())],
+                effects,
+            )?;
         }
         Ok(())
     }

@@ -44,6 +44,10 @@ impl Policy for Lwtf {
         LwtfSpec::NAME
     }
 
+    fn ranks_jobs(&self) -> bool {
+        true
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let Self { order, waiting } = self;
         // The earliest start is the longest wait. Exact up to 2^53 slots.

@@ -75,6 +75,10 @@ pub struct Backlogged {
 }
 
 impl Index for Backlogged {
+    fn ranks_jobs(&self) -> bool {
+        true
+    }
+
     fn prepare(&mut self, _seen: &dyn Statistics, view: &SlotView<'_>) {
         let slots = view.slot.0.max(1) as f64;
         let horizon = match self.gamma < 1.0 {

@@ -114,6 +114,12 @@ pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
 
+    /// Whether it ranks jobs that wait by a rule of its own, such as backlog or age. The rule for queues leaves
+    /// it alone then: no weights, no hold, no reservation.
+    fn ranks_jobs(&self) -> bool {
+        false
+    }
+
     /// Limits the work of every decision from now on, in visits of its solver; none lifts the limit. A policy
     /// that solves nothing leaves it as it is.
     fn limit_work(&mut self, _visits: Option<u64>) {}

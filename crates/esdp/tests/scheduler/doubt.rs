@@ -46,7 +46,9 @@ fn false_reports_without_a_ticket_cost_next_to_nothing() {
         ("1000 times too much", |world| world.say("s3", 1000.0 * world.speed("s3"), 1, "x")),
         ("100 times too much", |world| world.say("s3", 100.0 * world.speed("s3"), 1, "x")),
         ("1000 times 100 times too much", |world| world.say("s3", 100.0 * world.speed("s3"), 1000, "x")),
-        ("1000 zeros of two servers", |world| ["s0", "s1"].iter().for_each(|at| world.say(at, 0.0, 1000, "x"))),
+        ("1000 zeros of two servers", |world| {
+            ["s0", "s1"].iter().for_each(|at| world.say(at, 0.0, 1000, "x"))
+        }),
         ("1000 times the best speed for a slow server", |world| world.say("s3", 1.0, 1000, "x")),
         ("each 7 times the one before", |world| {
             (0..30).for_each(|power| world.say("s3", 7.0_f64.powi(power), 1, &format!("x{power}")));
@@ -144,15 +146,29 @@ fn broken_servers_are_believed() {
 fn a_tenant_that_lies_moves_what_others_get_by_less_than_the_bound() {
     let lies: [(&str, fn(&str, &str, f64) -> f64); 7] = [
         ("s0 is broken", |source, at, speed| if (source, at) == ("a", "s0") { 0.0 } else { speed }),
-        ("s0 is 5 times slower", |source, at, speed| if (source, at) == ("a", "s0") { speed / 5.0 } else { speed }),
-        ("s0 is 100 times slower", |source, at, speed| if (source, at) == ("a", "s0") { speed / 100.0 } else { speed }),
-        ("s3 is 5 times faster", |source, at, speed| if (source, at) == ("a", "s3") { speed * 5.0 } else { speed }),
-        ("s3 is 1e9 times faster", |source, at, speed| if (source, at) == ("a", "s3") { speed * 1e9 } else { speed }),
+        (
+            "s0 is 5 times slower",
+            |source, at, speed| if (source, at) == ("a", "s0") { speed / 5.0 } else { speed },
+        ),
+        (
+            "s0 is 100 times slower",
+            |source, at, speed| if (source, at) == ("a", "s0") { speed / 100.0 } else { speed },
+        ),
+        (
+            "s3 is 5 times faster",
+            |source, at, speed| if (source, at) == ("a", "s3") { speed * 5.0 } else { speed },
+        ),
+        (
+            "s3 is 1e9 times faster",
+            |source, at, speed| if (source, at) == ("a", "s3") { speed * 1e9 } else { speed },
+        ),
         ("all are 1000 times faster", |source, _, speed| if source == "a" { speed * 1000.0 } else { speed }),
         ("all are 1000 times slower", |source, _, speed| if source == "a" { speed / 1000.0 } else { speed }),
     ];
     for (what, lie) in lies {
-        for (speeds, noise) in [(SIX.to_vec(), 0.05), (SIX.to_vec(), 0.3), (drawn(12, 3), 0.05), (drawn(12, 3), 0.3)] {
+        for (speeds, noise) in
+            [(SIX.to_vec(), 0.05), (SIX.to_vec(), 0.3), (drawn(12, 3), 0.05), (drawn(12, 3), 0.3)]
+        {
             for honest in [0, 300] {
                 let (mut soon, mut late) = (0.0, 0.0);
                 for seed in 0..3 {
@@ -220,7 +236,10 @@ fn what_was_set_aside_is_listed_and_settled() {
     let learned = world.live.counts().learned;
     assert_eq!(settle(&mut world, zero.id, false), []);
     assert_eq!(world.live.counts().learned, learned);
-    assert!(matches!(&settle(&mut world, zero.id, true)[..], [Effect::Rejected { .. }]), "it is not there any more");
+    assert!(
+        matches!(&settle(&mut world, zero.id, true)[..], [Effect::Rejected { .. }]),
+        "it is not there any more"
+    );
     assert_eq!(settle(&mut world, fast.id, true), [Effect::Confirmed { uses: 1 }]);
     assert_eq!(world.live.counts().learned, learned + 1);
     assert!(!world.live.set_aside().any(|aside| aside.id == fast.id || aside.id == zero.id));
@@ -229,7 +248,8 @@ fn what_was_set_aside_is_listed_and_settled() {
 #[test]
 fn what_a_source_has_said_is_forgotten() {
     // Two tenants; one says of s0 that it is slow.
-    let lie = |source: &str, at: &str, speed: f64| if (source, at) == ("a", "s0") { 0.6 * speed } else { speed };
+    let lie =
+        |source: &str, at: &str, speed: f64| if (source, at) == ("a", "s0") { 0.6 * speed } else { speed };
     let source = |job: u64| if job.is_multiple_of(3) { "a" } else { "b" };
     let mut world = Shape { lie, source, ..Shape::six(2) }.world();
     world.run(200);

@@ -4,7 +4,9 @@
 //! adds a directory of its own and never changes an old one. It is written by
 //! `cargo test -p esdp-core --test scheduler live_files:: -- --ignored`.
 
-use esdp::live::{EVENT_VERSION, Effect, Entry, Event, Live, Mode, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
+use esdp::live::{
+    EVENT_VERSION, Effect, Entry, Event, Live, Mode, SNAPSHOT_VERSION, SpeedReport, WhichTasks,
+};
 use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, TaskGroupSpec, Ticket};
 use esdp::policy::{Policy, PolicySpec};
 use esdp::scheduler::{Checkpoint, Objective};

@@ -191,7 +191,8 @@ impl Window {
         if is_fast && (!confirmed || self.of_channel(&came, OF_ONE_FAST_SERVER).is_none()) {
             return None;
         }
-        let changed = Changed { anew: true, outcomes: self.all_of(&came, needed), ..self.changed(&came, own, needed) };
+        let changed =
+            Changed { anew: true, outcomes: self.all_of(&came, needed), ..self.changed(&came, own, needed) };
         self.seen.retain(|seen| !is_same(&seen.came, &came));
         self.lately.retain(|other| (&other.group, &other.server) != (&changed.group, &changed.server));
         self.lately.push_back(changed.clone());
@@ -245,7 +246,8 @@ impl Window {
         servers.sort_unstable();
         servers.dedup();
         let factor = factor(&last).filter(|_| last.len() == OF_MANY && servers.len() >= 3)?;
-        let near = last.iter().filter_map(|seen| seen.ratio()).filter(|&ratio| are_alike(ratio, factor)).count();
+        let near =
+            last.iter().filter_map(|seen| seen.ratio()).filter(|&ratio| are_alike(ratio, factor)).count();
         (factor > 0.0 && near * 8 >= OF_MANY * 7).then_some(factor)
     }
 
@@ -304,9 +306,7 @@ impl Window {
     /// A channel that has changed before, with its outcomes since.
     fn since(&self, earlier: &Changed) -> Changed {
         let mut changed = earlier.clone();
-        let of = |seen: &&Seen| {
-            (&seen.came.group, &seen.came.server) == (&earlier.group, &earlier.server)
-        };
+        let of = |seen: &&Seen| (&seen.came.group, &seen.came.server) == (&earlier.group, &earlier.server);
         changed.outcomes.extend(self.seen.iter().filter(of).map(|seen| seen.came.clone()));
         changed
     }

@@ -23,6 +23,11 @@ pub trait Index: Send {
         true
     }
 
+    /// Whether it ranks jobs that wait, as [`Policy::ranks_jobs`] says. No by default.
+    fn ranks_jobs(&self) -> bool {
+        false
+    }
+
     /// Which channels enter the problem. [`Scope::Open`] by default.
     fn scope(&self) -> Scope {
         Scope::Open
@@ -46,11 +51,20 @@ pub trait Rule: Send {
         choice: &mut Choice,
     ) -> Result<(), PolicyError>;
 
+    /// Whether it ranks jobs that wait, as [`Policy::ranks_jobs`] says. No by default.
+    fn ranks_jobs(&self) -> bool {
+        false
+    }
+
     /// Goes on in the next version of the cluster. Nothing to do by default.
     fn change(&mut self, _change: &ClusterChange<'_>) {}
 }
 
 impl<I: Index> Rule for I {
+    fn ranks_jobs(&self) -> bool {
+        Index::ranks_jobs(self)
+    }
+
     fn decide(
         &mut self,
         learner: &mut Learner,
@@ -102,6 +116,10 @@ impl<R> Learning<R> {
 impl<R: Rule> Policy for Learning<R> {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn ranks_jobs(&self) -> bool {
+        self.rule.ranks_jobs()
     }
 
     fn limit_work(&mut self, visits: Option<u64>) {

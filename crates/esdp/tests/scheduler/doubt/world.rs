@@ -115,8 +115,12 @@ impl World {
             let source = (self.shape.source)(self.slot * 2 + number);
             let unit = self.unit(start.port[1..].parse().unwrap());
             for place in &start.placements {
-                let mut rng =
-                    rng::stream(self.shape.seed, rng::Purpose::Speeds, self.slot, number * 64 + self.at(place));
+                let mut rng = rng::stream(
+                    self.shape.seed,
+                    rng::Purpose::Speeds,
+                    self.slot,
+                    number * 64 + self.at(place),
+                );
                 let normal = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
                 let truth = self.speed(&place.server);
                 values.push((source, truth * f64::from(place.count)));
@@ -173,7 +177,8 @@ impl World {
 
     /// What is believed of the servers of a port as a multiple of the truth, of those with so many outcomes.
     pub fn believed(&self, count: f64) -> Vec<f64> {
-        let beliefs = self.live.beliefs().filter(|belief| belief.channel.port == "p0" && belief.count >= count);
+        let beliefs =
+            self.live.beliefs().filter(|belief| belief.channel.port == "p0" && belief.count >= count);
         beliefs.map(|belief| belief.speed / self.speed(&belief.channel.server) / self.unit(0)).collect()
     }
 }
