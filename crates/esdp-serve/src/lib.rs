@@ -25,6 +25,9 @@
 //! | [`answer`] | answers as a client reads them |
 //! | [`offline`] | a journal without its service |
 
+// The table of schemas is one large `json!`.
+#![recursion_limit = "256"]
+
 pub mod actor;
 pub mod answer;
 pub mod clock;

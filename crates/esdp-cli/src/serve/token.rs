@@ -71,11 +71,8 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
     match &args.action {
         Action::Create { name, role, ports, expires, data } => {
             let role = match role {
-                RoleName::Reader => Role::Reader,
-                RoleName::Reporter => Role::Reporter,
-                RoleName::Observer => Role::Observer,
-                RoleName::Operator => Role::Operator,
                 Some(RoleName::Reader) => Role::Reader,
+                Some(RoleName::Observer) => Role::Observer,
                 Some(RoleName::Operator) => Role::Operator,
                 Some(RoleName::Reporter) | None => Role::Reporter,
             };

@@ -39,6 +39,11 @@ impl Noted {
             Command::AmendJob(job, ..) => plain("job", job),
             Command::Merge { .. } => plain("state", ""),
             Command::Reset { port, .. } => plain("reset", port.as_deref().unwrap_or_default()),
+            Command::Settle { id, accept } => {
+                let action = if *accept { "accept-outcome" } else { "drop-outcome" };
+                plain(action, &id.to_string())
+            }
+            Command::ForgetSource(source) => plain("forget-source", source),
             Command::Drain { drained: true, .. } => plain("drain", ""),
             Command::Drain { drained: false, .. } => plain("undrain", ""),
             Command::Forget(_) => plain("forget", ""),

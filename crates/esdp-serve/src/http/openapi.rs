@@ -380,7 +380,7 @@ const PATHS: &[Operation] = &[
             ("server", "query", "Text"),
             ("actor", "query", "Text"),
             ("limit", "query", "AuditLimit"),
-            ("cursor", "query", "Cursor"),
+            ("cursor", "query", "AuditCursor"),
         ],
         answer: "Changes",
         errors: &[Code::InvalidValue],

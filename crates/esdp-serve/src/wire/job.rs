@@ -313,7 +313,9 @@ mod tests {
 
     #[test]
     fn a_patch_says_what_changes() {
-        let read = serde_json::from_str::<JobPatch>;
+        fn read(text: &str) -> Result<JobPatch, serde_json::Error> {
+            serde_json::from_str(text)
+        }
         let job = esdp::live::FoundJob {
             weight: 2.0,
             traits: JobTraits { tenant: Some("lab".into()), ..JobTraits::default() },

@@ -244,7 +244,7 @@ pub(super) fn schemas() -> Value {
             "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$",
         },
         "AuditLimit": { "type": "integer", "minimum": 1, "maximum": 1000 },
-        "Cursor": { "type": "string", "pattern": "^[0-9]{1,15}\\.[0-9]{1,15}$" },
+        "AuditCursor": { "type": "string", "pattern": "^[0-9]{1,15}\\.[0-9]{1,15}$" },
         "Changes": open(1, &[("changes", list("Change")), ("next", text())]),
         "Change": open(9, &[
             ("event", whole(1)), ("at", whole(0)), ("time", text()), ("actor", text()), ("address", text()),
