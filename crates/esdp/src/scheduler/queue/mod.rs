@@ -161,6 +161,9 @@ pub struct QueueState {
     /// Slots of the whole cluster that may idle for reservations.
     #[serde(default)]
     budget: f64,
+    /// The share of the devices that idles for a reservation since the last slot.
+    #[serde(default)]
+    withheld: f64,
     #[serde(default)]
     reserved: Option<Reservation>,
     #[serde(default)]
@@ -223,7 +226,7 @@ impl QueueState {
     fn budget_at(&self, slot: Slot) -> f64 {
         let most = self.patience().map_or(0.0, |patience| LOSS * patience);
         let passed = self.slot.map_or(1, |last| slot.0.saturating_sub(last.0));
-        (self.budget + LOSS * passed as f64).min(most)
+        (self.budget + (LOSS - self.withheld) * passed as f64).min(most)
     }
 
     fn port(&mut self, port: PortId) -> &mut PortQueue {
@@ -235,10 +238,7 @@ impl QueueState {
 
     /// Books the facts of a decision and its starts.
     pub fn book(&mut self, slot: Slot, facts: &QueueFacts, starts: &[BookedStart]) {
-        let budget = self.budget_at(slot);
-        let passed = self.slot.map_or(1, |last| slot.0.saturating_sub(last.0));
-        let most = self.patience().unwrap_or_default();
-        self.budget = (budget - facts.idle * passed as f64).max(-most);
+        (self.budget, self.withheld) = (self.budget_at(slot), facts.idle);
         self.slot = Some(slot);
         let before = self.reserved.take();
         if let Some((port, job)) = facts.reserved {
