@@ -5,6 +5,8 @@ const REASONS = {
   passed: "others were worth more",
   closed: "servers closed",
   "no-server": "no server may run it",
+  reserved: "devices are kept for a job that waited long",
+  faster: "waits for a faster server",
   "not-decided": "not decided yet",
   observing: "the service observes",
 };

@@ -122,11 +122,19 @@ impl Engine {
             return Err(ApiError::new(Code::Overloaded, message));
         }
         let cluster = live.scheduler().cluster();
+        let mut ports = HashSet::new();
         for (index, job) in request.jobs.iter().enumerate() {
             if !cluster.ports().contains(&job.port) {
                 let accepted = shortened(cluster.ports());
                 let message = format!("there is no port `{}`", job.port);
                 return Err(ApiError::clash(format!("jobs[{index}].port"), message, accepted));
+            }
+            // Jobs of a port are alike: each port is looked at once.
+            let is_new = !live.has_job(&job.id) && ports.insert(&job.port);
+            if let Some(why) = is_new.then(|| live.never_starts(&job.port)).flatten() {
+                let message = format!("job `{}` of port `{}` can never start: {why}", job.id, job.port);
+                let accepted = "a job that fits into the empty cluster";
+                return Err(ApiError::clash(format!("jobs[{index}]"), message, accepted));
             }
         }
         // A driver may tell of thousands of servers.

@@ -2,7 +2,7 @@
 
 use super::event::Decided;
 use super::{Live, Mode};
-use crate::model::{JobId, PortId, Slot};
+use crate::model::{Arrivals, JobId, PortId, Room, Slot, SlotView};
 use crate::scheduler::{BookedStart, IdleTime, Objective, QueueFacts};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,34 @@ impl Live {
     pub fn reserved(&self) -> Option<(&str, Slot)> {
         let reserved = self.queue.reserved()?;
         Some((self.jobs.get(&reserved.job)?.name.as_str(), reserved.since))
+    }
+
+    /// Why jobs of a port can never start on the cluster as it is described, however empty it is; none if that
+    /// is not certain.
+    pub fn never_starts(&self, port: &str) -> Option<String> {
+        let cluster = self.scheduler.cluster();
+        let port = self.names.port(port).ok()?;
+        let channels = cluster.channels_of(port);
+        if channels.is_empty() {
+            return Some("no server allows its jobs".to_owned());
+        }
+        let (arrivals, mut room) = (Arrivals::default(), Room::default());
+        room.reset(&SlotView::new(cluster, Slot::FIRST, &arrivals, cluster.capacity()));
+        let mut all = 0;
+        for (index, group) in cluster.task_groups().iter().enumerate().filter(|(_, group)| group.port == port)
+        {
+            let of = channels.iter().filter(|&&channel| cluster.task_group(channel) == index);
+            let most = of.map(|&channel| u64::from(room.copies(cluster, channel, group.count))).sum::<u64>();
+            if most < u64::from(group.minimum) {
+                let (name, needed) = (cluster.group_name(index), group.minimum);
+                return Some(format!(
+                    "its jobs need {needed} tasks `{name}`, the whole cluster holds {most}"
+                ));
+            }
+            all += most.min(u64::from(group.count));
+        }
+        let needed = u64::from(cluster.minimum(port));
+        (all < needed).then(|| format!("its jobs need {needed} tasks at once, the whole cluster holds {all}"))
     }
 
     /// How a job stands, if it waits. The cost is that of a search in a sorted list.

@@ -61,7 +61,9 @@ impl Live {
         let LastSlot { left, closed, .. } = &self.last;
         let input =
             SlotInput { arrivals: &arrivals, free: Some(left), closed, weights: &weights, barred: &[], work };
+        let ranks_jobs = self.scheduler.policy().ranks_jobs();
         let chosen = match self.objective() {
+            _ if ranks_jobs => self.scheduler.choose(&input).map(|decision| (decision, None)),
             Objective::Sum => self.scheduler.choose(&input).map(|decision| (decision, None)),
             Objective::Relative => {
                 let reserves = self.mode == Mode::Place;

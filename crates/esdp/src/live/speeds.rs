@@ -12,8 +12,8 @@
 //! are what they would have been had the scale been known from the start. The reference is 1 unless the port
 //! has one, whose exponent is then at least 0.
 //!
-//! Under the rule for queues the reference of a port without one is the first speed that is reported, and
-//! speeds relative to it are rounded to [`DIGITS`] binary digits. What is learned then does not depend on the
+//! Under the rule for queues the reference of a port without one is twice the first speed that is reported, so
+//! that optimism counts as much at every port, and speeds relative to it are rounded to [`DIGITS`] binary digits. What is learned then does not depend on the
 //! unit, whatever it is: multiplied by any constant, all reports give the same numbers, but for the rare speed
 //! whose last digits round the other way.
 //!
@@ -40,7 +40,7 @@ pub struct SpeedScale {
     /// How many times larger the numbers have become since the reporters count in another unit.
     #[serde(default = "same", skip_serializing_if = "is_same")]
     pub unit: f64,
-    /// Whether the reference is the first speed that was reported.
+    /// Whether the reference was made of the first speed that was reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_own: bool,
 }
@@ -104,7 +104,7 @@ impl SpeedScale {
         let first = rate / self.unit;
         // An absurd first speed is no reference: the ratio of others to it might not be finite.
         if unit_free && self.exponent.is_none() && (1e-100..=1e100).contains(&first) {
-            (self.reference, self.is_own) = (first, true);
+            (self.reference, self.is_own) = (2.0 * first, true);
         }
         let relative = self.relative(rate);
         if relative == 0.0 {

@@ -44,15 +44,15 @@ impl Policy for Lwtf {
         LwtfSpec::NAME
     }
 
+    fn ranks_jobs(&self) -> bool {
+        true
+    }
+
     fn decide(&mut self, view: &SlotView<'_>, choice: &mut Choice) -> Result<(), PolicyError> {
         let Self { order, waiting } = self;
         // The earliest start is the longest wait. Exact up to 2^53 slots.
         order.by_port(view, choice, |port| waiting[port.index()].unwrap_or(view.slot).0 as f64);
         Ok(())
-    }
-
-    fn has_queue_rule(&self) -> bool {
-        true
     }
 
     fn settle(&mut self, slot: Slot, arrivals: &Arrivals) {

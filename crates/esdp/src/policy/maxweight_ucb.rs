@@ -75,7 +75,7 @@ pub struct Backlogged {
 }
 
 impl Index for Backlogged {
-    fn has_queue_rule(&self) -> bool {
+    fn ranks_jobs(&self) -> bool {
         true
     }
 

@@ -114,6 +114,12 @@ pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
 
+    /// Whether it ranks jobs that wait by a rule of its own, such as backlog or age. The rule for queues leaves
+    /// it alone then: no weights, no hold, no reservation.
+    fn ranks_jobs(&self) -> bool {
+        false
+    }
+
     /// Limits the work of every decision from now on, in visits of its solver; none lifts the limit. A policy
     /// that solves nothing leaves it as it is.
     fn limit_work(&mut self, _visits: Option<u64>) {}
@@ -152,12 +158,6 @@ pub trait Policy: Send {
     /// nothing.
     fn learned(&self) -> Option<&dyn Statistics> {
         None
-    }
-
-    /// Whether it has a rule of its own for jobs that wait, so that the scheduler's rule for queues, with its
-    /// weights, holds and reservations, leaves it alone.
-    fn has_queue_rule(&self) -> bool {
-        false
     }
 
     /// The mean net utility that it believes each channel has in a slot, by their ids, without any optimism;

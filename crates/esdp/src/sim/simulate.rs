@@ -119,6 +119,7 @@ impl<'a> Simulation<'a> {
     }
 
     pub(super) fn turning(setting: &Setting, scheduler: Scheduler) -> Self {
+        let by_rule = setting.objective() == Objective::Relative && !scheduler.policy().ranks_jobs();
         Self {
             scheduler,
             workload: Box::new(setting.workload()),
@@ -129,7 +130,7 @@ impl<'a> Simulation<'a> {
             held: setting
                 .held()
                 .map(|spec| JobWork::new(setting.cluster(), spec.clone(), setting.luck(), setting.seed())),
-            queue: (setting.objective() == Objective::Relative).then(QueueState::default),
+            queue: by_rule.then(QueueState::default),
             windows: Arc::clone(setting.windows()),
             closed: Vec::new(),
             weights: setting.weights().to_vec(),

@@ -4,10 +4,12 @@
 //! adds a directory of its own and never changes an old one. It is written by
 //! `cargo test -p esdp-core --test scheduler live_files:: -- --ignored`.
 
-use esdp::live::{EVENT_VERSION, Effect, Entry, Event, Live, SNAPSHOT_VERSION, SpeedReport, WhichTasks};
+use esdp::live::{
+    EVENT_VERSION, Effect, Entry, Event, Live, Mode, SNAPSHOT_VERSION, SpeedReport, WhichTasks,
+};
 use esdp::model::{Cluster, ClusterDescription, JobShape, PortSpec, ServerSpec, Slot, TaskGroupSpec, Ticket};
 use esdp::policy::{Policy, PolicySpec};
-use esdp::scheduler::Checkpoint;
+use esdp::scheduler::{Checkpoint, Objective};
 use std::path::PathBuf;
 
 /// It was called `esdp` when the files of version 1 were written.
@@ -197,6 +199,9 @@ fn version_2_is_read() {
 /// the answers that it has kept.
 fn answer(live: &mut Live, event: &Event) -> Vec<Effect> {
     let mut probe = Live::restore(&live.snapshot().unwrap(), policy).unwrap();
+    // Version 1 knew no other objective than the sum.
+    let objective = Some(Objective::Sum);
+    probe.apply(&Event::Directed { mode: Mode::Place, most_exploration: None, objective });
     probe.apply(event);
     let answered = probe.decide(event).unwrap().map(|decided| decided.starts);
     live.apply_version_1(event, answered).unwrap()

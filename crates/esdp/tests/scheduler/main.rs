@@ -10,6 +10,7 @@ mod live;
 mod live_files;
 mod modes;
 mod pooled;
+mod queue;
 mod regret;
 mod seal;
 mod whole_jobs;

@@ -23,8 +23,8 @@ pub trait Index: Send {
         true
     }
 
-    /// See [`Policy::has_queue_rule`]. No by default.
-    fn has_queue_rule(&self) -> bool {
+    /// Whether it ranks jobs that wait, as [`Policy::ranks_jobs`] says. No by default.
+    fn ranks_jobs(&self) -> bool {
         false
     }
 
@@ -51,8 +51,8 @@ pub trait Rule: Send {
         choice: &mut Choice,
     ) -> Result<(), PolicyError>;
 
-    /// See [`Policy::has_queue_rule`]. No by default.
-    fn has_queue_rule(&self) -> bool {
+    /// Whether it ranks jobs that wait, as [`Policy::ranks_jobs`] says. No by default.
+    fn ranks_jobs(&self) -> bool {
         false
     }
 
@@ -61,6 +61,10 @@ pub trait Rule: Send {
 }
 
 impl<I: Index> Rule for I {
+    fn ranks_jobs(&self) -> bool {
+        Index::ranks_jobs(self)
+    }
+
     fn decide(
         &mut self,
         learner: &mut Learner,
@@ -73,10 +77,6 @@ impl<I: Index> Rule for I {
             true => learner.decide(view, self.scope(), choice, score),
             false => learner.solve(view, self.scope(), choice, score),
         }
-    }
-
-    fn has_queue_rule(&self) -> bool {
-        Index::has_queue_rule(self)
     }
 
     fn change(&mut self, change: &ClusterChange<'_>) {
@@ -118,6 +118,10 @@ impl<R: Rule> Policy for Learning<R> {
         self.name
     }
 
+    fn ranks_jobs(&self) -> bool {
+        self.rule.ranks_jobs()
+    }
+
     fn limit_work(&mut self, visits: Option<u64>) {
         self.learner.problem.limit_work(visits);
     }
@@ -140,10 +144,6 @@ impl<R: Rule> Policy for Learning<R> {
     fn change(&mut self, change: &ClusterChange<'_>) {
         self.learner.statistics.change(change);
         self.rule.change(change);
-    }
-
-    fn has_queue_rule(&self) -> bool {
-        self.rule.has_queue_rule()
     }
 
     fn learned(&self) -> Option<&dyn Statistics> {

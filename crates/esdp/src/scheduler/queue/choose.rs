@@ -25,7 +25,7 @@ impl Scheduler {
         reserves: bool,
     ) -> Result<(&Decision, QueueFacts), ScheduleError> {
         self.check(input)?;
-        if self.policy.has_queue_rule() {
+        if self.policy.ranks_jobs() {
             self.choose_for(self.slot, input)?;
             return Ok((&self.decision, QueueFacts::default()));
         }

@@ -17,6 +17,7 @@
 //! | *Q_l*, *a_l* | the jobs that wait at the port, and the age of its first one in slots |
 //! | *d*, *D_l* | the mean duration of all jobs, and of the port's jobs at the port's mean speed |
 //!
+//! (and up to 2 % more if the port has started less than others of late, so that ports which are alike take turns),
 //! which is the relative speed times the cube root of backlog times slowdown. While all tasks that wait fit
 //! into the free devices, *D_l* is left out. As jobs start in order within a port, all of this is one weight per
 //! port, and the slot's problem stays the one that is solved exactly. Two rules restrict it:
@@ -52,6 +53,11 @@ pub const PATIENCE: f64 = 10.0;
 pub const LOSS: f64 = 0.05;
 /// How much of the time that a faster server saves a job waits for it, *h*.
 pub const HOLD: f64 = 0.25;
+/// By how much a port counts more at most that has started less than others of late: enough to decide between
+/// values that are nearly alike, which would otherwise always go to the same port.
+const TURN: f64 = 0.02;
+/// After how many slots starts are forgotten for that.
+const TURNS: f64 = 64.0;
 /// The least weight of a new value in a running mean.
 const FORGETTING: f64 = 0.005;
 
@@ -104,6 +110,9 @@ struct PortQueue {
     duration: RunningMean,
     /// How fast they ran, relative to the port's mean speed with all of their tasks.
     pace: RunningMean,
+    /// How many started, of late.
+    #[serde(default)]
+    recent: f64,
 }
 
 /// A reservation.
@@ -152,6 +161,9 @@ pub struct QueueState {
     /// Slots of the whole cluster that may idle for reservations.
     #[serde(default)]
     budget: f64,
+    /// The share of the devices that idles for a reservation since the last slot.
+    #[serde(default)]
+    withheld: f64,
     #[serde(default)]
     reserved: Option<Reservation>,
     #[serde(default)]
@@ -214,7 +226,7 @@ impl QueueState {
     fn budget_at(&self, slot: Slot) -> f64 {
         let most = self.patience().map_or(0.0, |patience| LOSS * patience);
         let passed = self.slot.map_or(1, |last| slot.0.saturating_sub(last.0));
-        (self.budget + LOSS * passed as f64).min(most)
+        (self.budget + (LOSS - self.withheld) * passed as f64).min(most)
     }
 
     fn port(&mut self, port: PortId) -> &mut PortQueue {
@@ -226,10 +238,7 @@ impl QueueState {
 
     /// Books the facts of a decision and its starts.
     pub fn book(&mut self, slot: Slot, facts: &QueueFacts, starts: &[BookedStart]) {
-        let budget = self.budget_at(slot);
-        let passed = self.slot.map_or(1, |last| slot.0.saturating_sub(last.0));
-        let most = self.patience().unwrap_or_default();
-        self.budget = (budget - facts.idle * passed as f64).max(-most);
+        (self.budget, self.withheld) = (self.budget_at(slot), facts.idle);
         self.slot = Some(slot);
         let before = self.reserved.take();
         if let Some((port, job)) = facts.reserved {
@@ -241,8 +250,10 @@ impl QueueState {
         } else if facts.batch == 0 {
             self.batch = None;
         }
+        self.ports.iter_mut().for_each(|port| port.recent *= 1.0 - 1.0 / TURNS);
         for (start, &pace) in starts.iter().zip(facts.paces.iter().chain(std::iter::repeat(&0))) {
             self.wait.add(start.waited as f64);
+            self.port(start.port).recent += 1.0;
             if pace > 0 {
                 self.port(start.port).pace.add(f64::from(pace) / 1e3);
             }

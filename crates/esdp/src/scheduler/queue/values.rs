@@ -1,7 +1,7 @@
 //! What a port counts in a slot, and on which servers its jobs are held back.
 
 use super::plan::QueueView;
-use super::{HOLD, QueueState};
+use super::{HOLD, QueueState, TURN};
 use crate::model::{Amount, ChannelId, Cluster, PortId, ServerId};
 
 /// Two speeds that differ by less, relatively, are alike.
@@ -92,6 +92,10 @@ impl PortValue {
 pub(super) fn weights(state: &QueueState, view: &QueueView<'_>, values: &[PortValue]) -> Vec<f64> {
     let tilts = !all_fit(view, values);
     let duration = state.duration.known().unwrap_or(1.0);
+    let recent = |index: usize| state.ports.get(index).map_or(0.0, |port| port.recent);
+    let waits = (0..values.len()).filter(|&index| values[index].tasks > 0.0);
+    let (sum, count) = waits.fold((0.0, 0.0), |(sum, count), index| (sum + recent(index), count + 1.0));
+    let usual: f64 = if sum > 0.0 { sum / count } else { 1.0 };
     let mut weights = vec![1.0; values.len()];
     let mut largest = 0.0_f64;
     for (index, value) in values.iter().enumerate() {
@@ -102,7 +106,8 @@ pub(super) fn weights(state: &QueueState, view: &QueueView<'_>, values: &[PortVa
         let own = state.mean_duration(PortId::at(index)).filter(|_| tilts).unwrap_or(duration);
         let slowdown = jobs * (duration + age) / own.max(LEAST);
         let base = view.weights.get(index).copied().unwrap_or(1.0);
-        weights[index] = base / value.mean * libm::cbrt(slowdown);
+        let turn = 1.0 + TURN * ((usual - recent(index)) / usual).clamp(-1.0, 1.0);
+        weights[index] = base / value.mean * libm::cbrt(slowdown) * turn;
         largest = largest.max(weights[index] * value.largest);
     }
     if largest.is_finite() && largest > 0.0 {

@@ -1,8 +1,9 @@
 //! Speeds in any unit.
 
 use super::cluster::{described, live, policy, slot, submit};
-use esdp::live::{Effect, Event, Live, SpeedReport, WhichTasks};
+use esdp::live::{Effect, Event, Live, Mode, SpeedReport, WhichTasks};
 use esdp::model::ChannelId;
+use esdp::scheduler::Objective;
 
 /// Speeds in a unit that nobody told: tiny, huge, and suddenly ten times faster.
 #[test]
@@ -60,6 +61,9 @@ fn a_scale_that_grows_leaves_no_trace() {
             let mut described = described();
             described.ports[0].reference = reference;
             let mut live = Live::new(described, policy(name)).unwrap();
+            // Under the rule for queues a port has a reference of its own.
+            let objective = Some(Objective::Sum);
+            live.apply(&Event::Directed { mode: Mode::Place, most_exploration: None, objective });
             slot(&mut live, 1);
             live
         });

@@ -1,7 +1,7 @@
 //! Drivers: a moody one, and the simulated cluster.
 
 use super::cluster::live;
-use esdp::live::{Driver, DriverError, Due, Effect, Event, Live, Refusal, Start, turn};
+use esdp::live::{Driver, DriverError, Due, Effect, Event, Live, Mode, Refusal, Start, turn};
 use esdp::model::{ChannelId, Cluster, Slot, Ticket};
 use esdp::policy::PolicySpec;
 use esdp::scenario::Scenario;
@@ -79,6 +79,8 @@ fn live_decisions(setting: &Setting, spec: &PolicySpec, slots: u64) -> (Vec<Vec<
     let mut driver = SimulatedCluster::new(setting);
     let build = |cluster: &Cluster| spec.build(cluster, setting.seed(), None).unwrap();
     let mut live = Live::new(driver.describe(), build).unwrap();
+    let objective = Some(setting.objective());
+    live.apply(&Event::Directed { mode: Mode::Place, most_exploration: None, objective });
     let cluster = setting.cluster();
     let find = |start: &Start, server: &str, group: &str| {
         let named = |id: &ChannelId| {
