@@ -3,9 +3,10 @@
 use super::event::{Decided, DecidedStart, DecidedTasks, Effect, Event, EventError, Mode, Placement, Start};
 use super::{LastSlot, Live};
 use crate::model::{
-    Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PortId, ServerId, Slot, Ticket,
+    Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PlacedJob, PortId, ServerId, Slot,
+    Ticket,
 };
-use crate::scheduler::{BookedStart, Objective, PlacedJob, SlotInput, Started};
+use crate::scheduler::{BookedStart, Objective, SlotInput, Started};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use super::check::{LARGEST_REQUEST, MOST_CHANNELS, check_length, expected_channe
 use super::error::ScenarioError;
 use super::names::{Index, NameOrPosition};
 use super::spec::Spec;
-use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, ServerId, TaskSpec};
+use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, Pace, ServerId, TaskSpec};
 use crate::sim::RandomGangs;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -155,7 +155,7 @@ impl ListedGang {
             minimum: tasks.min,
         };
         let tasks = self.tasks.iter().enumerate().map(task).collect();
-        GangSpec { port, minimum: self.minimum, tasks }
+        GangSpec { port, minimum: self.minimum, tasks, pace: Pace::Sum }
     }
 }
 

@@ -12,10 +12,11 @@ use super::parameter::{ParameterError, check_number};
 use super::queue::{Ending, QueueRule, Queued};
 use super::speeds::SpeedLaw;
 use crate::model::{
-    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, ServerId, Slot, Ticket,
+    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PlacedJob, PortId, ServerId, Slot,
+    Ticket,
 };
 use crate::rng::{Purpose, stream};
-use crate::scheduler::{Book, BookedStart, Decision, PlacedJob};
+use crate::scheduler::{Book, BookedStart, Decision};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;

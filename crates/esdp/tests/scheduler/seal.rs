@@ -44,7 +44,7 @@ fn gang() -> Cluster {
 fn seal_gangs(jobs: u32, chosen: &[u32]) -> Result<Decision, SealError> {
     let (cluster, arrivals) = (gang(), Arrivals::new(vec![jobs]));
     let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
-    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None };
+    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), ..Choice::default() };
     Decision::seal(&view, &choice)
 }
 
@@ -81,7 +81,7 @@ fn seal(capacity: Capacity, jobs: [u32; 2], chosen: &[u32]) -> Result<Decision, 
     let cluster = cluster(capacity);
     let arrivals = Arrivals::new(jobs.to_vec());
     let view = SlotView::new(&cluster, Slot(9), &arrivals, cluster.capacity());
-    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None };
+    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), ..Choice::default() };
     Decision::seal(&view, &choice)
 }
 
@@ -142,7 +142,7 @@ fn every_device_of_every_server_counts() {
     let seal = |chosen: &[u32]| {
         let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
         let channels = chosen.iter().copied().map(ChannelId).collect();
-        Decision::seal(&view, &Choice { channels, certificate: None })
+        Decision::seal(&view, &Choice { channels, ..Choice::default() })
     };
     assert!(seal(&[0, 0, 1, 1, 2]).is_ok());
     let error = seal(&[0, 0, 1, 1, 2, 2]).unwrap_err().to_string();
@@ -206,7 +206,7 @@ fn a_closed_server_takes_nothing() {
         ..SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity())
     };
     let seal =
-        |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], certificate: None });
+        |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], ..Choice::default() });
     assert!(seal(0).is_ok());
     assert_eq!(seal(1).unwrap_err().to_string(), "channel 1 is used, but server 1 is closed");
     // Limits of the whole cluster cannot close a server; every policy that looks at the view can.
@@ -317,7 +317,7 @@ fn sums_do_not_wrap() {
     .unwrap();
     let arrivals = Arrivals::everywhere(1);
     let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
-    let choice = Choice { channels: vec![ChannelId(0), ChannelId(1)], certificate: None };
+    let choice = Choice { channels: vec![ChannelId(0), ChannelId(1)], ..Choice::default() };
     assert!(matches!(Decision::seal(&view, &choice), Err(SealError::Cluster { .. })));
 }
 
