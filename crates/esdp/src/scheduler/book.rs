@@ -20,9 +20,11 @@ mod change;
 
 pub use change::{Expired, Moved};
 
-use super::devices::Devices;
 use super::Decision;
-use crate::model::{Amount, Arrivals, Capacity, ChannelId, Cluster, JobId, PlacedJob, PortId, ServerId, Slot, Ticket};
+use super::devices::Devices;
+use crate::model::{
+    Amount, Arrivals, Capacity, ChannelId, Cluster, JobId, PlacedJob, PortId, ServerId, Slot, Ticket,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;

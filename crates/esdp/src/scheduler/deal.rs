@@ -62,7 +62,8 @@ impl Scheduler {
         let Self { cluster, policy, choice, speeds, slot, .. } = self;
         let is_dealt = |port: PortId| choice.jobs.iter().any(|job| job.port == port);
         let port = |channel: &ChannelId| cluster.channel(*channel).port;
-        let paced = |channel: &ChannelId| cluster.crossing(port(channel)).is_some() && !is_dealt(port(channel));
+        let paced =
+            |channel: &ChannelId| cluster.crossing(port(channel)).is_some() && !is_dealt(port(channel));
         let mut open: Vec<ChannelId> = choice.channels.iter().copied().filter(paced).collect();
         if open.is_empty() {
             return;

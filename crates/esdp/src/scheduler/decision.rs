@@ -111,7 +111,9 @@ pub enum SealError {
     #[error("the jobs whose tasks wait for each other do not hold all of their uses, each once")]
     OtherUses,
     /// Uses that are said to make a job, and do not.
-    #[error("{port}: {tasks} tasks are said to be a job, but are too few or too many of a group, or of another port")]
+    #[error(
+        "{port}: {tasks} tasks are said to be a job, but are too few or too many of a group, or of another port"
+    )]
     NoJob {
         /// The port.
         port: PortId,

@@ -321,8 +321,15 @@ impl Scheduler {
         let &SlotInput { arrivals, free, closed, weights, barred, work } = input;
         self.close(closed);
         let Self { cluster, policy, choice, closed, .. } = self;
-        let view =
-            SlotView { cluster, slot, arrivals, free: free.unwrap_or(cluster.capacity()), closed, weights, barred };
+        let view = SlotView {
+            cluster,
+            slot,
+            arrivals,
+            free: free.unwrap_or(cluster.capacity()),
+            closed,
+            weights,
+            barred,
+        };
         policy.limit_work(work);
         if let Err(cause) = policy.decide(&view, choice) {
             return Err(ScheduleError::Policy { policy: policy.name().to_owned(), slot, cause });

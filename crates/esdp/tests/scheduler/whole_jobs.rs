@@ -4,8 +4,8 @@
 //! Everything is counted here anew, from the cluster's description, and not by the code that seals.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, PlacedJob, PortId,
-    ServerId, Slot,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome,
+    PlacedJob, PortId, ServerId, Slot,
 };
 use esdp::policy::PolicySpec;
 use esdp::rng::{Purpose, Stream, stream};

@@ -5,8 +5,8 @@ use super::{
     ServerSpec, TaskGroupSpec,
 };
 use crate::model::{
-    Amount, Capacity, ChannelId, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangSpec, Pace, PortId, ServerId,
-    SupplyCost, TaskSpec,
+    Amount, Capacity, ChannelId, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangSpec, Pace, PortId,
+    ServerId, SupplyCost, TaskSpec,
 };
 
 impl ClusterDescription {

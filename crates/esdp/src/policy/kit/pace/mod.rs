@@ -16,9 +16,9 @@ use crate::model::{ChannelId, Cluster, PlacedJob, PortId, SlotView};
 use place::{Column, Placed, Port};
 use search::Search;
 
-/// How much of a job's index a server more may cost. Indices are never exactly equal; that a job which spans
-/// servers is slower is known even where nobody says by how much.
-const NODE: f64 = 0.01;
+/// What a job may give of its index to run on one server and not on as many as it has tasks. Indices are never
+/// exactly equal, and that a job which spans servers is slower is known even where nobody says by how much.
+const NODE: f64 = 0.05;
 
 /// What one decision may take, in looks at a column; some nanoseconds each.
 const WORK: u64 = 3_000_000;

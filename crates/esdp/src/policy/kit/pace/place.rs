@@ -55,7 +55,7 @@ pub(super) struct Placed {
     pub columns: Vec<usize>,
     /// What it counts in the slot.
     pub value: f64,
-    /// The same, less a little for every server but one.
+    /// The same, less a little where it is scattered.
     pub score: f64,
 }
 
@@ -65,7 +65,8 @@ impl Placed {
         let value = cluster.progress(of.id, &channels, |task| of.columns[columns[task]].index);
         let more = cluster.nodes(&channels).saturating_sub(1) as f64;
         let score = match of.crossing {
-            Some(_) => value - NODE * more * value.abs() / channels.len().max(1) as f64,
+            // All of it if no two tasks share a server.
+            Some(_) => value - NODE * value.abs() * more / (channels.len().max(2) - 1) as f64,
             None => value,
         };
         Self { port, columns, value, score }

@@ -144,7 +144,8 @@ impl<'a> Search<'a> {
         let in_order = self.rng.random_range(0..2) == 0;
         let mut best: Vec<Option<Option<(Placed, f64)>>> = vec![None; self.ports.len()];
         loop {
-            let mut ports: Vec<usize> = (0..self.ports.len()).filter(|&port| self.waiting[port] > 0).collect();
+            let mut ports: Vec<usize> =
+                (0..self.ports.len()).filter(|&port| self.waiting[port] > 0).collect();
             if in_order && !ports.is_empty() {
                 let from = self.rng.random_range(0..ports.len());
                 ports.swap(0, from);
@@ -170,7 +171,8 @@ impl<'a> Search<'a> {
             }
             let Some((placed, _)) = next else { return };
             let columns = &self.ports[placed.port].columns;
-            let touched: Vec<ServerId> = placed.columns.iter().map(|&column| columns[column].server).collect();
+            let touched: Vec<ServerId> =
+                placed.columns.iter().map(|&column| columns[column].server).collect();
             self.take(&placed);
             let limited = self.room.cluster().is_some();
             for (port, known) in best.iter_mut().enumerate() {
@@ -178,7 +180,8 @@ impl<'a> Search<'a> {
                     let own = &self.ports[port].columns;
                     limited || placed.columns.iter().any(|&column| touched.contains(&own[column].server))
                 };
-                if known.as_ref().is_some_and(|known| known.as_ref().is_some_and(|(placed, _)| stale(placed))) {
+                if known.as_ref().is_some_and(|known| known.as_ref().is_some_and(|(placed, _)| stale(placed)))
+                {
                     *known = None;
                 }
             }
