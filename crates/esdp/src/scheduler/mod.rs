@@ -32,6 +32,7 @@
 
 mod book;
 mod checkpoint;
+mod credit;
 mod deal;
 mod decision;
 mod devices;
@@ -43,6 +44,7 @@ pub use book::{
     Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
+pub(crate) use credit::without_crossing;
 pub use decision::{Decision, SealError};
 pub use learned::DEPARTED_CHANNELS;
 pub use queue::{
