@@ -208,6 +208,13 @@ impl ServerSpec {
 }
 
 impl PortSpec {
+    /// Whether its jobs have several tasks whose speeds add up, as in descriptions from before there was a pace.
+    pub fn adds_up(&self) -> bool {
+        let several =
+            |groups: &[TaskGroupSpec]| groups.iter().map(|group| u64::from(group.count)).sum::<u64>() > 1;
+        self.pace == Pace::Sum && matches!(&self.jobs, JobShape::Gang { groups, .. } if several(groups))
+    }
+
     /// A port of weight 1 that may use all servers.
     pub fn new(name: &str, jobs: JobShape) -> Self {
         Self {
