@@ -8,7 +8,10 @@ use crate::slurm::reports::NodeReport;
 use crate::slurm::spool::Found;
 use esdp::live::Mode;
 use esdp_serve::wire::ObservationWire;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a report is waited for that could not be looked at.
+const UNREAD: Duration = Duration::from_secs(60);
 
 impl SlurmDriver<'_> {
     /// Learns from jobs that have ended since, ours and those of others.
@@ -34,6 +37,10 @@ impl SlurmDriver<'_> {
             // waited for.
             let late = end.teaches() && told.iter().any(Option::is_none) && self.reference(job).is_none();
             if late && since.elapsed() < self.grace() {
+                continue;
+            }
+            // What nobody has looked at yet may be there: so many files of others must not crowd it out.
+            if end.teaches() && since.elapsed() < UNREAD && job.nodes.iter().any(|n| self.is_unread(job, n)) {
                 continue;
             }
             let ours = self.ledger.says(LedgerEvent::Running, &key);
@@ -68,6 +75,10 @@ impl SlurmDriver<'_> {
             }
             Found::Unread | Found::Nothing => None,
         }
+    }
+
+    fn is_unread(&self, job: &SlurmJob, node: &str) -> bool {
+        self.spool.found(job, node) == Found::Unread
     }
 
     /// How long a job takes at speed 1, by its rule; its owner may say so only where the rule allows it.

@@ -1,23 +1,26 @@
-//! Whether an outcome is believed: what comes from outside may be wrong, by a factor of 1,000, or a lie.
+//! Decides whether an outcome is believed. Whoever reports may be wrong, by a factor of 1,000, or may lie.
 //!
-//! All is judged by port, in the unit in which speeds are reported. An outcome is *strong* if it has a ticket,
-//! or if the port has had none with a ticket for a while, as where others decide; else it is *weak*.
+//! Every port is judged by itself, in the unit in which its speeds are reported. An outcome is *strong* if it
+//! has a ticket, or if the port has had none with a ticket for 1,000 slots, because others place its jobs;
+//! otherwise it is *weak*. The judge
 //!
-//! | outcome | what becomes of it |
-//! |---|---|
-//! | strong, up to [`FAR`] times what is believed of its channel, or what the port has shown | learned |
-//! | strong, faster than that | set aside |
-//! | strong, [`FAR`] times slower than believed of its channel | learned once other outcomes of the port are as usual, or when enough of them are slow: a broken server is real |
-//! | weak, [`FAR`] times faster or slower than believed of its channel | set aside |
-//! | weak, and its source has said as much of the channel lately as it may | set aside |
-//! | of a source that contradicts all others on a channel by more than [`NEAR`] | learned as [`NEAR`] times away from what the others have shown |
+//! - learns a strong outcome of up to [`FAR`] times what is believed of its channel, or of what the port has
+//!   shown, and sets a faster one aside;
+//! - lets a strong outcome wait that is [`FAR`] times slower than believed of its channel, and learns it once
+//!   other outcomes of the port are as usual, or once enough are as slow: a broken server is real;
+//! - sets a weak outcome aside if it is [`NEAR`] times faster or slower than believed of its channel, or if its
+//!   source has lately said as much of the channel as those with tickets;
+//! - learns an outcome whose source contradicts all others on a channel by more than [`NEAR`] as [`NEAR`] times
+//!   away from what the others have shown.
 //!
-//! What was set aside or waits is learned when other jobs confirm it, on a second server and from a second
-//! source, or from the only source there is; see [`Window::is_confirmed`]. If channels were known before and
-//! all of them are faster or slower by one factor, the unit has changed, and what was learned stays true in
-//! the new one. A server that is new and faster than anything before is confirmed by jobs of its own.
+//! It learns what it has set aside or lets wait when other jobs confirm it, on a second server and from a second
+//! source, or from the only source there is; see [`Window::change`](window::Window::change). If channels were
+//! known before and all of them are faster or slower by one factor, the unit has changed, and what was learned
+//! stays true in the new one. A server that is new and faster than anything before is confirmed by jobs of its
+//! own.
 //!
-//! The first outcomes of a port are compared with each other: one that is far above all others is taken back.
+//! The judge compares the first outcomes of a port with each other, and takes back one that is far above all
+//! others.
 
 mod port;
 mod sources;

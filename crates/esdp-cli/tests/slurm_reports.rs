@@ -1,8 +1,8 @@
-//! What an unprivileged user may do to the directory of reports of a Slurm cluster, every one of whose users may
-//! write there: nothing stops a turn of the driver, and nothing that others have taught is lost. Slurm's own
-//! commands are played by scripts, so that jobs can be whoever's.
+//! What a user without rights may do to the directory of reports of a Slurm cluster, where all users may
+//! write: nothing stops a turn of the driver, and nothing that others have taught is lost. Scripts play Slurm's
+//! own commands, so that jobs can belong to anybody.
 //!
-//! Two user ids are needed, so all of it is skipped, and says so, unless root runs the tests.
+//! The tests need two user ids. Unless root runs them they are skipped, and say so.
 
 mod service;
 
