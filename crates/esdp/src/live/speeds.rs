@@ -96,7 +96,8 @@ impl SpeedScale {
 
     fn relative(&self, rate: f64) -> f64 {
         let relative = rate / self.unit / self.reference;
-        if self.is_own { rounded(relative) } else { relative }
+        // A reference that nobody has chosen refuses nothing; whether to believe it is for the judge to say.
+        if self.is_own { rounded(relative).min(f64::MAX) } else { relative }
     }
 
     /// A speed from 0 to 1; and what speeds seen before must be multiplied with, if the scale has grown.

@@ -60,6 +60,11 @@ impl SlurmDriver<'_> {
                 &job.nodes,
                 &format!("{learned} of {}", job.nodes.len()),
             )?;
+            for node in &job.nodes {
+                if let Found::Refused(why) = self.spool.found(job, node) {
+                    tracing::info!(job = job.id, node, user = job.user, why, "a report was not read");
+                }
+            }
             self.spool.remove(job);
             tracing::debug!(job = job.id, learned, of = job.nodes.len(), "learned");
         }
@@ -69,11 +74,7 @@ impl SlurmDriver<'_> {
     fn report(&self, job: &SlurmJob, node: &str) -> Option<NodeReport> {
         match self.spool.found(job, node) {
             Found::Report(report) => Some(report),
-            Found::Refused(why) => {
-                tracing::debug!(job = job.id, node, user = job.user, why, "a report is not read");
-                None
-            }
-            Found::Unread | Found::Nothing => None,
+            Found::Refused(_) | Found::Unread | Found::Nothing => None,
         }
     }
 

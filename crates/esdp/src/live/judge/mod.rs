@@ -19,7 +19,7 @@
 //! stays true in the new one. A server that is new and faster than anything before is confirmed by jobs of its
 //! own.
 //!
-//! The judge compares the first outcomes of a port with each other, and takes back one that is far above all
+//! The judge compares the first outcomes of a port with each other, and takes back one that is far from all
 //! others.
 
 mod port;
@@ -92,7 +92,7 @@ pub enum Doubt {
     NoTicket,
     /// It has no ticket, and its source has said as much of the channel as others who have.
     Enough,
-    /// It was the first of its port, and all after it are far slower.
+    /// It was among the first of its port, and is far from all others.
     Alone,
 }
 
@@ -124,7 +124,7 @@ pub(super) enum Step {
     Forget(String, String),
     /// Speeds are this many times what they were, in number and not in truth.
     Unit(f64),
-    /// Whether the scale fits is to be seen.
+    /// The scale starts again: all that was learned of the port is learned again.
     Scale,
 }
 
@@ -207,23 +207,30 @@ impl Judge {
         }
     }
 
-    /// Takes back the fastest of the first outcomes of a port, if all others are far slower.
+    /// Takes back one of the first outcomes of a port if it is far from all others. One that is far too slow
+    /// gives its server another try, once: the next one says whether the server is broken.
     pub(super) fn take_back(&mut self, port: &str) -> Vec<Step> {
         let state = self.port(port);
-        let Some(alone) = state.alone() else { return Vec::new() };
+        let Some((alone, is_fast)) = state.alone() else { return Vec::new() };
         let wrong = state.young.remove(alone);
-        state.shown.retain(|&speed| speed != wrong.speed);
         let waiting = state.window.take_waiting(&wrong);
-        // All are learned again: next to such a speed their differences were too small to be kept.
+        state.sources.forget_channel(&wrong);
+        let is_theirs = |came: &&Came| (&came.group, &came.server) == (&wrong.group, &wrong.server);
+        // Next to a speed that is far too fast the differences of all others were too small to be kept.
+        let again: Vec<Came> =
+            state.young.iter().filter(|came| is_fast || is_theirs(came)).chain(&waiting).cloned().collect();
         let mut steps: Vec<Step> = Vec::new();
-        for came in state.young.iter().chain([&wrong]) {
+        for came in again.iter().chain([&wrong]) {
             let forget = Step::Forget(came.group.clone(), came.server.clone());
             if !steps.contains(&forget) {
                 steps.push(forget);
             }
         }
-        steps.push(Step::Scale);
-        steps.extend(state.young.iter().chain(&waiting).cloned().map(Step::Learn));
+        if is_fast {
+            state.shown.retain(|&speed| speed != wrong.speed);
+            steps.push(Step::Scale);
+        }
+        steps.extend(again.into_iter().map(Step::Learn));
         state.young.extend(waiting);
         self.set_aside(port, wrong, None, Doubt::Alone);
         steps
