@@ -33,6 +33,33 @@ fn the_n_model_has_the_load_of_the_textbook() {
     assert_eq!(above.least_completion, None);
 }
 
+/// Rates are but proportions where a load is asked for, under every seed.
+#[test]
+fn a_load_that_is_asked_for_is_there() {
+    for (load, rest) in [("0.7", ""), ("0.95", ""), ("1.3", "")] {
+        for rates in ["{ a = 0.165, b = 0.08 }", "{ a = 16.5, b = 8.0 }"] {
+            let scenario = n_model(0.1, 0.1, rest).set("arrivals.rate", rates).unwrap();
+            let scenario = scenario.set("arrivals.load", load).unwrap();
+            let of = |seed| scenario.setting(seed).unwrap().load(50_000).unwrap().load;
+            let mean = (0..4).map(of).sum::<f64>() / 4.0;
+            assert!((mean - load.parse::<f64>().unwrap()).abs() < 0.02, "{mean} for {load}");
+        }
+    }
+    let busy = n_model(0.1, 0.1, "").set("arrivals.load", "9.0").unwrap();
+    let refused = |scenario: crate::scenario::Scenario| scenario.setting(0).unwrap_err().to_string();
+    assert!(busy.setting(0).is_ok());
+    let few = busy.set("arrivals.most", "1").unwrap().set("jobs.work", "[0.1, 0.1]").unwrap();
+    assert_eq!(
+        refused(few),
+        "arrivals: `load` is 9, expected none, because ports may not have that many jobs in a slot: raise \
+         `most`"
+    );
+    let none = n_model(0.0, 0.0, "").set("arrivals.load", "0.5").unwrap();
+    assert!(refused(none).contains("no jobs come at these rates"));
+    let lost = n_model(0.1, 0.1, "").set("speeds.table", "[[1.0, 1.0, 0.0]]").unwrap();
+    assert!(refused(lost.set("arrivals.load", "0.5").unwrap()).contains("no server runs the jobs"));
+}
+
 #[test]
 fn whole_slots_count() {
     let load = |work: &str, rest: &str| {
