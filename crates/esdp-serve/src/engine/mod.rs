@@ -15,6 +15,7 @@
 pub(crate) mod answers;
 mod aside;
 mod audit;
+mod barrier;
 mod client;
 mod command;
 pub(crate) mod core;
@@ -113,6 +114,21 @@ pub struct Engine {
 /// A thread that has started, with the way to it.
 type Started = (Handle, std::thread::JoinHandle<Result<(), JournalReplayError>>);
 
+/// Says of which job types the speeds of a job's tasks add up: a cluster from before there was a pace says
+/// nothing of it.
+fn tell_paces(core: &Core) {
+    let Ok(live) = core.live() else { return };
+    let ports = live.described().ports.iter().filter(|port| port.adds_up());
+    let ports: Vec<&str> = ports.map(|port| port.name.as_str()).collect();
+    if !ports.is_empty() {
+        let ports = ports.join(", ");
+        tracing::info!(
+            ports,
+            "the speeds of a job's tasks add up here; with pace `slowest` they wait for each other"
+        );
+    }
+}
+
 impl Engine {
     /// Loads the state and starts the thread.
     ///
@@ -127,6 +143,7 @@ impl Engine {
     ) -> Result<Started, JournalReplayError> {
         let recovered = recover(&mut *storage, &policy, settings.accept_divergence)?;
         recovered.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        tell_paces(&recovered.core);
         metrics.divergences.store(recovered.divergences, Relaxed);
         let snapshot_at = recovered.settle(&mut *storage)?;
         let lead = Lead::start(recovered.core.snapshot()?, policy, storage.reader()?)?;
