@@ -263,7 +263,7 @@ fn paths() -> Vec<String> {
     let read = paths.filter(|(path, methods)| {
         methods.get("get").is_some() && !["/v1/events", "/readyz"].contains(&path.as_str())
     });
-    read.map(|(path, _)| path.replace("{slot}", "1")).collect()
+    read.map(|(path, _)| path.replace("{slot}", "1").replace("{job}", "j1")).collect()
 }
 
 /// What an answer says of the state, without what changes by itself.

@@ -1,5 +1,5 @@
 //! `esdp serve` and what speaks to it, as real processes. One program, as `commands/` is; the page has its
-//! own, `dashboard.rs`.
+//! own, `dashboard/`.
 
 mod access;
 mod api;
@@ -18,6 +18,7 @@ mod model;
 mod moved;
 mod order;
 mod preconditions;
+mod queues;
 mod readers;
 mod recovery;
 mod same;

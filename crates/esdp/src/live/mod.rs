@@ -18,7 +18,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `event.rs` | what comes in, what goes out |
+//! | `event.rs`, `effect.rs` | what comes in, what goes out |
 //! | `mod.rs` | the state, and which event goes where |
 //! | `jobs.rs` | what becomes of a job |
 //! | `moved.rs` | tasks that run elsewhere than was decided |
@@ -44,6 +44,7 @@ mod advice;
 mod aside;
 mod digest;
 mod driver;
+mod effect;
 mod ended;
 mod event;
 mod explain;
@@ -66,9 +67,10 @@ mod traits;
 
 pub use advice::AdviceWorth;
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
+pub use effect::{Effect, Placement, Rejection, Start};
 pub use event::{
-    Decided, DecidedStart, DecidedTasks, EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement,
-    Rejection, SpeedReport, Start, WhichTasks,
+    Decided, DecidedStart, DecidedTasks, EVENT_VERSION, Entry, Event, EventError, Mode, SpeedReport,
+    WhichTasks,
 };
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};

@@ -1,7 +1,8 @@
 //! How things went: outcomes, lost servers, resets.
 
 use super::Live;
-use super::event::{Effect, EventError, SpeedReport, WhichTasks};
+use super::effect::Effect;
+use super::event::{EventError, SpeedReport, WhichTasks};
 use super::speeds::{SpeedScale, Told};
 use crate::model::{ChannelId, PortId, Slot, Ticket};
 use crate::scheduler::without_crossing;
