@@ -22,6 +22,7 @@
 //! The judge compares the first outcomes of a port with each other, and takes back one that is far from all
 //! others.
 
+mod noise;
 mod port;
 mod sources;
 mod window;
