@@ -1,6 +1,6 @@
-//! What an unprivileged user may do to the directory of reports of a Slurm cluster, every one of whose users may
-//! write there: nothing stops a turn of the driver, and nothing that others have taught is lost. Slurm's own
-//! commands are played by scripts, so that jobs can be whoever's.
+//! What an unprivileged user may do to the directory of reports of a Slurm cluster, every one of whose users
+//! may write there: nothing stops a turn of the driver, and nothing that others have taught is lost. Slurm's
+//! own commands are played by scripts, so that jobs can be whoever's.
 //!
 //! Two user ids are needed, so all of it is skipped, and says so, unless root runs the tests.
 
@@ -63,9 +63,18 @@ impl Bed {
         nodes["nodes"] = (0..4).map(node).collect();
         fs::write(bed.path("nodes.json"), nodes.to_string()).unwrap();
         let script = format!(
-            "#!/bin/sh\ncase \"$1 $2\" in\n  --version*) echo slurm 24.11.1;;\n  'show config') echo 'ClusterName = \
-             x';;\n  'show nodes') cat {0}/nodes.json;;\n  token*) exit 1;;\n  *) case $0 in\n    */squeue) cat \
-             {0}/jobs.json;;\n    *) cat > /dev/null;;\n  esac;;\nesac\n",
+            r#"#!/bin/sh
+case "$1 $2" in
+  --version*) echo slurm 24.11.1;;
+  'show config') echo 'ClusterName = x';;
+  'show nodes') cat {0}/nodes.json;;
+  token*) exit 1;;
+  *) case $0 in
+    */squeue) cat {0}/jobs.json;;
+    *) cat > /dev/null;;
+  esac;;
+esac
+"#,
             bed.directory.path().display()
         );
         for program in ["squeue", "sinfo", "scontrol"] {

@@ -5,8 +5,12 @@ const asideView = {
     $("aside-part").hidden = outcomes.length === 0;
     say($("aside-count"), plural(outcomes.length, "outcome"));
     const newest = [...outcomes].sort((a, b) => b.id - a.id);
-    keepRows($("aside").tBodies[0], newest, (outcome) => outcome.id, (outcome) => this.create(outcome), (row, outcome) =>
-      this.update(row, outcome),
+    keepRows(
+      $("aside").tBodies[0],
+      newest,
+      (outcome) => outcome.id,
+      (outcome) => this.create(outcome),
+      (row, outcome) => this.update(row, outcome),
     );
   },
 
@@ -30,11 +34,13 @@ const asideView = {
   },
 
   update(row, outcome) {
-    const size = (speed) => (speed >= 1e6 || (speed > 0 && speed < 0.01) ? speed.toExponential(1) : digits(speed));
+    const isFar = (speed) => speed >= 1e6 || (speed > 0 && speed < 0.01);
+    const size = (speed) => (isFar(speed) ? speed.toExponential(1) : digits(speed));
     const believed = outcome.believed === null ? "nothing" : size(outcome.believed);
     const more = outcome.times > 1 ? `; said ${inTens(outcome.times)} times` : "";
     const source = outcome.source || "anyone";
-    const texts = [outcome.port, outcome.server, source, size(outcome.speed), believed, outcome.detail + more];
+    const detail = outcome.detail + more;
+    const texts = [outcome.port, outcome.server, source, size(outcome.speed), believed, detail];
     texts.forEach((text, at) => say(row.cells[at], text));
   },
 

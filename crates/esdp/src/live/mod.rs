@@ -42,6 +42,7 @@
 
 mod advice;
 mod aside;
+mod decided;
 mod digest;
 mod driver;
 mod ended;
@@ -64,11 +65,9 @@ mod speeds;
 mod traits;
 
 pub use advice::AdviceWorth;
+pub use decided::{Decided, DecidedStart, DecidedTasks, Placement, Start};
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
-pub use event::{
-    Decided, DecidedStart, DecidedTasks, EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Placement,
-    Rejection, SpeedReport, Start, WhichTasks,
-};
+pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Rejection, SpeedReport, WhichTasks};
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};

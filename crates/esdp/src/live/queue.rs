@@ -1,6 +1,6 @@
 //! The rule for queues by name: what a decision says of it, and how a job stands that waits.
 
-use super::event::Decided;
+use super::decided::Decided;
 use super::{Live, Mode};
 use crate::model::{Arrivals, JobId, PortId, Room, Slot, SlotView};
 use crate::scheduler::{BookedStart, IdleTime, Objective, QueueFacts};
@@ -70,8 +70,8 @@ impl Live {
         Some((self.jobs.get(&reserved.job)?.name.as_str(), reserved.since))
     }
 
-    /// Why jobs of a port can never start on the cluster as it is described, however empty it is; none if that
-    /// is not certain.
+    /// Why jobs of a port can never start on the cluster as it is described, however empty it is; none if
+    /// that is not certain.
     pub fn never_starts(&self, port: &str) -> Option<String> {
         let cluster = self.scheduler.cluster();
         let port = self.names.port(port).ok()?;

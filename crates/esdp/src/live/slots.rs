@@ -1,6 +1,7 @@
 //! A slot that is due: what is free, what counts how much, what is decided, and the booking of it.
 
-use super::event::{Decided, DecidedStart, DecidedTasks, Effect, Event, EventError, Mode, Placement, Start};
+use super::decided::{Decided, DecidedStart, DecidedTasks, Placement, Start};
+use super::event::{Effect, Event, EventError, Mode};
 use super::{LastSlot, Live};
 use crate::model::{
     Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PortId, ServerId, Slot, Ticket,

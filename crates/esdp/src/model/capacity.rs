@@ -79,8 +79,8 @@ pub enum CapacityError {
 }
 
 impl Capacity {
-    /// The amount of a device that a level does not limit: of a server, if the device belongs to the cluster as
-    /// a whole (a floating licence), or of the cluster, if it belongs to the servers.
+    /// The amount of a device that a level does not limit: of a server, if the device belongs to the cluster
+    /// as a whole (a floating licence), or of the cluster, if it belongs to the servers.
     pub const UNLIMITED: Amount = Amount::MAX;
 
     /// A limit over the whole cluster, one entry per device.

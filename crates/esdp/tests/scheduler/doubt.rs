@@ -88,8 +88,8 @@ fn a_wrong_report_of_a_job_that_ran_costs_next_to_nothing() {
     }
 }
 
-/// The share of the best value in 50 slots, once 30 are over since an act, and the worst of what is believed of
-/// servers with outcomes then.
+/// The share of the best value in 50 slots, once 30 are over since an act, and the worst of what is believed
+/// of servers with outcomes then.
 fn followed(which: usize, act: Act) -> (f64, f64) {
     let one = |seed| {
         let mut world = shapes(seed).swap_remove(which).1.world();

@@ -82,8 +82,8 @@ fn ports_that_are_alike_start_equally_often() {
     }
 }
 
-/// A gang that needs the whole cluster starts although small jobs never stop coming: at the latest when it has
-/// waited its patience and what ran then has ended.
+/// A gang that needs the whole cluster starts although small jobs never stop coming: at the latest when it
+/// has waited its patience and what ran then has ended.
 #[test]
 fn a_gang_as_large_as_the_cluster_starts() {
     for name in ["esdp", "first-fit", "cts"] {
@@ -237,7 +237,8 @@ fn reserved_jobs_start(seed: u64) -> (u64, bool) {
     (looked, licences)
 }
 
-/// What a decision reserved and withheld is in its event: another policy that reads the journal stands the same.
+/// What a decision reserved and withheld is in its event: another policy that reads the journal stands the
+/// same.
 #[test]
 fn reservations_are_facts() {
     let port = |name, tasks| Port { name, tasks, speed: 1.0, unit: 1.0 };
@@ -282,8 +283,8 @@ fn a_waiting_job_knows_where_it_stands() {
     assert_eq!(place(&machine, "nobody"), None);
 }
 
-/// Jobs as large as the cluster, 5 % of the work, at a load of 0.7: they start, and at most 6 % of the devices
-/// idle for them.
+/// Jobs as large as the cluster, 5 % of the work, at a load of 0.7: they start, and at most 6 % of the
+/// devices idle for them.
 #[test]
 fn jobs_as_large_as_the_cluster_start() {
     let setting = Scenario::preset("queue-gangs").unwrap().setting(1).unwrap();

@@ -1,5 +1,5 @@
-//! Devices of the servers, of the cluster as a whole (floating licences), or of both: the other level does not
-//! limit them.
+//! Devices of the servers, of the cluster as a whole (floating licences), or of both: the other level does
+//! not limit them.
 
 use crate::instances::small;
 use esdp::model::Capacity;

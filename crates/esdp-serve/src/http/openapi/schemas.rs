@@ -278,7 +278,8 @@ fn jobs() -> Value {
                 "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" },
         ] } },
         "JobState": { "enum": ["waiting", "running", "over"] },
-        "Cursor": { "type": "string", "pattern": "^(s[0-9]{1,18}|t[0-9]{1,18}|q[0-9a-f]{16}\\.[0-9]{1,18})$" },
+        "Cursor": { "type": "string", "pattern":
+            "^(s[0-9]{1,18}|t[0-9]{1,18}|q[0-9a-f]{16}\\.[0-9]{1,18})$" },
         "Jobs": open(2, &[("jobs", list("FoundJob")), ("slot", whole(0)), ("next", schema("Cursor"))]),
         // What is known depends on its state.
         "FoundJob": open(4, &[
@@ -307,7 +308,9 @@ fn jobs() -> Value {
 fn doubted() -> Value {
     json!({
         "OutcomeNumber": whole(1),
-        "OutcomesAside": open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
+        "OutcomesAside": open(3, &[
+            ("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0)),
+        ]),
         "OutcomeAside": open(13, &[
             ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
             ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),
@@ -315,7 +318,8 @@ fn doubted() -> Value {
             ("open", json!({ "type": "boolean" })), ("times", whole(1)),
         ]),
         "SettledOutcome": open(4, &[
-            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()), ("server", text()),
+            ("id", whole(1)), ("accepted", json!({ "type": "boolean" })), ("port", text()),
+            ("server", text()),
         ]),
         "ForgottenSource": open(2, &[("source", text()), ("set_aside", whole(0))]),
     })

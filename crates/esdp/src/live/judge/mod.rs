@@ -1,17 +1,18 @@
 //! Whether an outcome is believed: what comes from outside may be wrong, by a factor of 1,000, or a lie.
 //!
-//! All is judged by port, in the unit in which speeds are reported. An outcome is *strong* if it has a ticket,
-//! or if the port has had none with a ticket for a while, as where others decide; else it is *weak*.
+//! All is judged by port, in the unit in which speeds are reported. An outcome is *strong* if it has a
+//! ticket, or if the port has had none with a ticket for a while, as where others decide; else it is *weak*.
 //!
 //! | outcome | what becomes of it |
 //! |---|---|
 //! | strong, up to [`FAR`] times what is believed of its channel, or what the port has shown | learned |
 //! | strong, faster than that | set aside |
-//! | strong, [`FAR`] times slower than believed of its channel | learned once other outcomes of the port are as usual, or when enough of them are slow: a broken server is real |
+//! | strong, [`FAR`] times slower than that | learned once others are as usual, or when enough are slow |
 //! | weak, [`FAR`] times faster or slower than believed of its channel | set aside |
 //! | weak, and its source has said as much of the channel lately as it may | set aside |
-//! | of a source that contradicts all others on a channel by more than [`NEAR`] | learned as [`NEAR`] times away from what the others have shown |
+//! | of a source that contradicts all others on a channel by more than [`NEAR`] | learned as [`NEAR`] times off |
 //!
+//! A broken server is real, so slow outcomes are believed in the end.
 //! What was set aside or waits is learned when other jobs confirm it, on a second server and from a second
 //! source, or from the only source there is; see [`Window::is_confirmed`]. If channels were known before and
 //! all of them are faster or slower by one factor, the unit has changed, and what was learned stays true in

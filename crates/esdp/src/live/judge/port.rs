@@ -13,7 +13,8 @@ pub(super) const SHOWN: usize = 32;
 const LATER: usize = 3;
 /// After so many slots without an outcome that has a ticket, those without are all there is.
 const TICKETLESS: u64 = 1000;
-/// Outcomes that were set aside are confirmed by a change of speeds that differs from theirs by less than this.
+/// Outcomes that were set aside are confirmed by a change of speeds that differs from theirs by less than
+/// this.
 const ALIKE: f64 = 4.0;
 
 /// What is kept of a port in order to judge.

@@ -1,17 +1,17 @@
 //! The last outcomes of a port, and whether they show that speeds have changed.
 //!
-//! An outcome's *ratio* is its speed as a multiple of what was believed of its channel before the outcomes that
-//! are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
+//! An outcome's *ratio* is its speed as a multiple of what was believed of its channel before the outcomes
+//! that are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
 //!
 //! ```text
 //! |m - 1| > 4 s sqrt(1/n + 1/count)    and    m > 1.5 or m < 1/1.5
 //! ```
 //!
 //! where `s` is their standard deviation and `count` the outcomes behind the belief. If channels of several
-//! servers change by one factor, that is a change of the whole port. In doubt, speeds that nobody has measured
-//! since are taken to be the higher ones, for what is believed to be fast is tried and corrected, and what is
-//! believed to be slow is not: two servers that became faster speak for all, and it takes three that became
-//! slower.
+//! servers change by one factor, that is a change of the whole port. In doubt, speeds that nobody has
+//! measured since are taken to be the higher ones, for what is believed to be fast is tried and corrected,
+//! and what is believed to be slow is not: two servers that became faster speak for all, and it takes three
+//! that became slower.
 
 use super::Came;
 use serde::{Deserialize, Serialize};
@@ -221,8 +221,8 @@ impl Window {
         self.seen.iter().filter(odd).any(other) || !self.seen.iter().any(other)
     }
 
-    /// The factor by which a channel has changed, if its last outcomes show one, at least so many; and how many
-    /// it takes. If several sources have reported on the channel, two of them must say so.
+    /// The factor by which a channel has changed, if its last outcomes show one, at least so many; and how
+    /// many it takes. If several sources have reported on the channel, two of them must say so.
     fn of_channel(&self, came: &Came, least: usize) -> Option<(f64, usize)> {
         let of = self.outcomes_of(came, KEPT);
         let sources = |of: &[&Seen]| of.iter().any(|seen| seen.came.source != of[0].came.source);

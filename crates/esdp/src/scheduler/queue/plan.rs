@@ -20,7 +20,8 @@ pub(in crate::scheduler) struct QueueView<'a> {
     pub closed: &'a [bool],
     /// The weight of every port times that of its first job; empty where all count 1.
     pub weights: &'a [f64],
-    /// The mean of every channel, not a number where nothing is known; empty for policies that believe nothing.
+    /// The mean of every channel, not a number where nothing is known; empty for policies that believe
+    /// nothing.
     pub speeds: &'a [f64],
 }
 
@@ -218,7 +219,8 @@ fn first(state: &QueueState, view: &QueueView<'_>) -> Option<FirstJob> {
     Some(FirstJob { job, port, is_reserved: true, batch: if gang(port) { others } else { 0 } })
 }
 
-/// A greedy placement of one job of a port in some capacity, the fastest servers first; none if none was found.
+/// A greedy placement of one job of a port in some capacity, the fastest servers first; none if none was
+/// found.
 pub(in crate::scheduler) fn place(
     view: &QueueView<'_>,
     port: PortId,
