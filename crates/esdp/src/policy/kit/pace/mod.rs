@@ -84,9 +84,10 @@ impl Paced {
         let mut paced = Vec::new();
         for Placed { port, columns, .. } in search.into_jobs() {
             let Port { id, columns: all, crossing, .. } = &self.ports[port];
-            let channels = columns.iter().map(|&column| all[column].channel);
+            let mut channels: Vec<ChannelId> = columns.iter().map(|&column| all[column].channel).collect();
+            channels.sort_unstable_by_key(|&channel| (cluster.task_group(channel), channel));
             match crossing {
-                Some(_) => paced.push(PlacedJob { port: *id, channels: channels.collect() }),
+                Some(_) => paced.push(PlacedJob { port: *id, channels }),
                 None => others.extend(channels),
             }
         }
