@@ -1,6 +1,6 @@
-//! Signals: some say something, and none that another process sends ends the service without a line in the log,
-//! except SIGKILL, which nobody hears, and those of faults (SIGSEGV, SIGBUS, SIGILL, SIGFPE), after which there
-//! is nobody to write one. The next start tells of these.
+//! Signals: some say something, and none that another process sends ends the service without a line in the
+//! log, except SIGKILL, which nobody hears, and those of faults (SIGSEGV, SIGBUS, SIGILL, SIGFPE), after
+//! which there is nobody to write one. The next start tells of these.
 
 use std::io;
 
@@ -27,7 +27,8 @@ mod unix {
 
     /// The real-time signals that the C library leaves to programs; each ends one that does not listen.
     #[cfg(target_os = "linux")]
-    const REAL_TIME: std::ops::RangeInclusive<i32> = if cfg!(target_env = "musl") { 35..=64 } else { 34..=64 };
+    const REAL_TIME: std::ops::RangeInclusive<i32> =
+        if cfg!(target_env = "musl") { 35..=64 } else { 34..=64 };
 
     /// All signals that can be heard and would end a process.
     #[derive(Debug)]

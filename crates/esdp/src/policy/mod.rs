@@ -114,8 +114,8 @@ pub trait Policy: Send {
     /// The policy's name, as users choose it.
     fn name(&self) -> &str;
 
-    /// Whether it ranks jobs that wait by a rule of its own, such as backlog or age. The rule for queues leaves
-    /// it alone then: no weights, no hold, no reservation.
+    /// Whether it ranks jobs that wait by a rule of its own, such as backlog or age. The rule for queues
+    /// leaves it alone then: no weights, no hold, no reservation.
     fn ranks_jobs(&self) -> bool {
         false
     }

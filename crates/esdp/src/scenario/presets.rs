@@ -8,7 +8,7 @@
 //! | `fleet-real` | 200 servers with measured speeds by kind of GPU |
 //! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
 //! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
-//! | `queue-n`, `queue-w`, `queue-kinds`, `queue-gangs` | jobs that wait: where a sum of speeds is unstable or starves |
+//! | `queue-n`, `queue-w`, `queue-kinds`, `queue-gangs` | where a sum of speeds starves jobs that wait |
 //! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
 //! | `suite-...` | what else a policy is judged by: throttled racks, servers that degrade, late outcomes |
 //! | the others | one per figure of the paper's evaluation |
