@@ -1,7 +1,7 @@
 //! Wrong reports, and true ones that look wrong: what an attack costs, and how soon a change is followed.
 //!
-//! `cargo xtask doubt` sets `ESDP_DOUBT`, the number of seeds, and prints the figures; these seeds are others than
-//! those on which the rule was made.
+//! `cargo xtask doubt` sets `ESDP_DOUBT`, the number of seeds, and prints the figures; these seeds are
+//! others than those on which the rule was made.
 
 #![allow(clippy::print_stdout, reason = "the long form is run to see figures")]
 
@@ -129,8 +129,9 @@ fn a_wrong_report_of_a_job_that_ran_costs_next_to_nothing() {
     }
 }
 
-/// What 50 slots are worth, once 30 are over since an act, as a share of what a twin gets in which it was like
-/// that from the beginning; and by which factor at worst what is then believed of servers with outcomes is off.
+/// What 50 slots are worth, once 30 are over since an act, as a share of what a twin gets in which it was
+/// like that from the beginning; and by which factor at worst what is then believed of servers with
+/// outcomes is off.
 fn followed(which: usize, seed: u64, act: Act) -> (f64, f64) {
     let [(twin, _), (value, off)] = [0, 300].map(|at| {
         let mut world = shapes(seed).swap_remove(which).1.world();

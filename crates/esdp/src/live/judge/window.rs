@@ -1,19 +1,19 @@
 //! The last outcomes of a port, and whether they show that speeds have changed.
 //!
-//! The *ratio* of an outcome is its speed as a multiple of what was believed of its channel before the outcomes
-//! that are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
+//! The *ratio* of an outcome is its speed as a multiple of what was believed of its channel before the
+//! outcomes that are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
 //!
 //! ```text
-//! |m - 1| > 8 sqrt(s^2 / n + (m c)^2 / count)    and    m > 1.5 or m < 1/1.5
+//! |m - 1| > max(4 s, k c) sqrt(1/n + 1/count)    and    m > 1.5 or m < 1/1.5
 //! ```
 //!
-//! where `s` is their standard deviation, `count` the outcomes behind the belief, and `c` the noise of the port's
-//! outcomes relative to the belief; `s` is at least that [noise](super::noise), since a few outcomes may be near
-//! each other by chance. If channels of several
-//! servers change by one factor, the whole port has changed. In doubt, the higher speed is taken for servers
-//! that nobody has measured since: a policy tries what it believes to be fast and corrects itself, and does not
-//! try what it believes to be slow. So two servers that became faster speak for all, but three that became
-//! slower.
+//! where `s` is their standard deviation, `count` the outcomes behind the belief, and `c` the
+//! [noise](super::noise) of the port relative to the belief, since a few outcomes may be near each other by
+//! chance; `k` is 8 for a channel that is faster and 6 for one that is slower, whose ratio cannot be far
+//! from 1. If channels of several servers change by one factor, the whole port has changed. In doubt, the
+//! higher speed is taken for servers that nobody has measured since: a policy tries what it believes to be
+//! fast and corrects itself, and does not try what it believes to be slow. So two servers that became
+//! faster speak for all, but three that became slower.
 
 use super::noise::Noise;
 use super::{Came, FAR};
@@ -34,8 +34,11 @@ const USUAL: usize = 3;
 const CHANGE: f64 = 1.5;
 /// Factors and ratios are alike if the larger is at most this many times the smaller.
 const ALIKE: f64 = 2.5;
-/// How many standard errors a change is away from none.
-const SURE: f64 = 8.0;
+/// How many standard errors a change is away from none, by the outcomes themselves ...
+const SURE: f64 = 4.0;
+/// ... and by the noise of the port, if a channel is faster now, and if it is slower.
+const SURE_FASTER: f64 = 8.0;
+const SURE_SLOWER: f64 = 6.0;
 /// After how many outcomes of the port a change of one server says nothing about others any more.
 const LATELY: u64 = 64;
 /// What was learned of a channel stays if it is this many times what was learned since a change.
@@ -253,12 +256,12 @@ impl Window {
         let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
         let bases = || seen.iter().filter_map(|seen| seen.base);
         let absolute = bases().map(|(believed, _)| self.noise.absolute(believed)).sum::<f64>() / count;
-        let relative = self.noise.relative();
-        let deviation = (squares / (count - 1.0)).sqrt().max(mean * relative).max(absolute);
+        let noise = self.noise.relative().max(absolute);
         let behind = bases().map(|(_, count)| 1.0 / count.max(1.0)).sum::<f64>() / count;
-        let of_base = mean * relative.max(absolute);
-        let error = (deviation * deviation / count + of_base * of_base * behind).sqrt();
-        let changed = (mean > CHANGE || mean < 1.0 / CHANGE) && (mean - 1.0).abs() > SURE * error;
+        let sure = if mean > 1.0 { SURE_FASTER } else { SURE_SLOWER };
+        let deviation = (squares / (count - 1.0)).sqrt();
+        let least = (SURE * deviation).max(sure * noise) * (1.0 / count + behind).sqrt();
+        let changed = (mean > CHANGE || mean < 1.0 / CHANGE) && (mean - 1.0).abs() > least;
         changed.then_some(mean)
     }
 
@@ -283,8 +286,8 @@ impl Window {
         (factor > 0.0 && near * 8 >= OF_MANY * 7).then_some(factor)
     }
 
-    /// Whether another server is as fast as before, by its last outcomes. If a channel is faster now, what others
-    /// have shown before says nothing.
+    /// Whether another server is as fast as before, by its last outcomes. If a channel is faster now, what
+    /// others have shown before says nothing.
     fn is_refuted(&self, alike: &[Changed], came: &Came, (factor, needed): (f64, usize)) -> bool {
         let own = (0..self.seen.len()).rev().filter(|&at| is_same(&self.seen[at].came, came)).take(needed);
         let since = if factor > 1.0 { own.last().unwrap_or(0) } else { 0 };
