@@ -11,8 +11,7 @@
 //! Printed are ratios to `sum`, seed by seed: their mean and its standard error.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, Pace,
-    PortId, Slot,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Outcome, Pace, PortId, Slot,
 };
 use esdp::policy::PolicySpec;
 use esdp::policy::kit::deal;
@@ -176,19 +175,7 @@ impl World {
                 completion += (slot - job.0 + 1) as f64;
                 ended += 1;
                 channels.iter().for_each(|&channel| free[cluster.channel(channel).server.index()] += 1);
-                if let Some(learned) = scheduler.policy().learned() {
-                    let slower = |a: &&ChannelId, b: &&ChannelId| {
-                        learned.estimate(**a).total_cmp(&learned.estimate(**b))
-                    };
-                    let slowest = channels.iter().copied().min_by(|a, b| slower(&a, &b));
-                    for &channel in &channels {
-                        let outcome = match slowest == Some(channel) {
-                            true => Outcome::Ran(speed),
-                            false => Outcome::Censored,
-                        };
-                        scheduler.observe(&Observation { slot: Slot(started), channel, outcome })?;
-                    }
-                }
+                scheduler.observe_job(Slot(started), &channels, Outcome::Ran(speed))?;
             }
         }
         let left = running.iter().map(|running| running.2.0).chain(queue.iter().flatten().map(|job| job.0));

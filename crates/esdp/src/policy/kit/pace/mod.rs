@@ -78,7 +78,7 @@ impl Paced {
             }
         }
         let work = self.limit.unwrap_or(WORK).min(WORK);
-        let mut search = Search::new(cluster, &self.ports, room, jobs, (view.slot.0, work));
+        let mut search = Search::new(cluster, &self.ports, room, jobs, work);
         search.run(bound - fixed);
         let value = fixed + search.value();
         let mut paced = Vec::new();

@@ -39,7 +39,7 @@ impl<'a> Search<'a> {
         ports: &'a [Port],
         room: &'a mut Room,
         jobs: Vec<Placed>,
-        (slot, work): (u64, u64),
+        work: u64,
     ) -> Self {
         let mut waiting: Vec<u32> = ports.iter().map(|port| port.jobs).collect();
         for job in &jobs {
@@ -56,7 +56,8 @@ impl<'a> Search<'a> {
             }
         }
         let worth = sum.iter().zip(&count).map(|(sum, count)| sum / f64::max(*count, 1.0)).collect();
-        let rng = stream(slot, Purpose::Policy, slot, u64::MAX);
+        // The same problem has the same answer, in whatever slot it comes up.
+        let rng = stream(0, Purpose::Policy, 0, u64::MAX);
         Self { cluster, ports, room, jobs, waiting, worth, rng, work }
     }
 
