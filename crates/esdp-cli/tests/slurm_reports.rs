@@ -1,6 +1,6 @@
 //! What a user without rights may do to the directory of reports of a Slurm cluster, where all users may
-//! write: nothing stops a turn of the driver, and nothing that others have taught is lost. Scripts play Slurm's
-//! own commands, so that jobs can belong to anybody.
+//! write: nothing stops a turn of the driver, and nothing that others have taught is lost. Scripts play
+//! Slurm's own commands, so that jobs can belong to anybody.
 //!
 //! The tests need two user ids. Unless root runs them they are skipped, and say so.
 
@@ -376,7 +376,7 @@ fn what_a_user_has_prepared_does_not_stop_the_work_of_another() {
         (5, "true"),
     ] {
         assert!(bed.by(MALLORY, act).status.success());
-        let line = "esdp report start && echo worked > /dev/stderr && esdp report end --work 1000";
+        let line = "esdp report start && echo worked >&2 && esdp report end --work 1000";
         let environment = format!("export ESDP_REPORTS=. SLURM_JOB_ID={job} SLURMD_NODENAME=n0");
         let began = Instant::now();
         let done = bed.by(ALICE, &format!("{environment}; {line}"));

@@ -54,8 +54,8 @@ fn starts(units: [f64; 3]) -> Vec<String> {
     let port = |(name, tasks): (&str, u64)| json!({"name": name, "request": {"gpu": 1}, "tasks": tasks});
     let mut played = Played::new(
         &service,
-        &json!({"devices": ["gpu"], "servers": [("n0", 3), ("n1", 2), ("n2", 2)].map(server),
-                "ports": [("a", 1), ("b", 1), ("c", 2)].map(port)}),
+        &json!({"devices": ["gpu"], "servers": ([("n0", 3), ("n1", 2), ("n2", 2)].map(server)),
+                "ports": ([("a", 1), ("b", 1), ("c", 2)].map(port))}),
     );
     let (mut dice, mut noise, mut numbers) = (Dice::new(3), Dice::new(4), [0; 3]);
     for _ in 0..500 {
@@ -101,7 +101,7 @@ fn a_gang_as_large_as_the_cluster_does_not_starve() {
     let server = |name: &str| json!({"name": name, "capacity": {"cpu": 2}});
     let mut played = Played::new(
         &service,
-        &json!({"devices": ["cpu"], "servers": ["n0", "n1", "n2", "n3"].map(server),
+        &json!({"devices": ["cpu"], "servers": (["n0", "n1", "n2", "n3"].map(server)),
                 "ports": [{"name": "small", "request": {"cpu": 1}},
                           {"name": "gang", "request": {"cpu": 1}, "tasks": 8}]}),
     );

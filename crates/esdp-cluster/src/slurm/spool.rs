@@ -1,9 +1,9 @@
 //! Reads the reports of jobs, which come from a directory that every user may write to.
 //!
-//! Nothing there is trusted. A file counts if it is a regular file of the job's own user (or of root), has no
-//! second name, and is not larger than [`LARGEST`]. Links are not followed, and nothing that blocks is waited
-//! for. A thread of its own reads, so that a file system that hangs stops no turn. Files are removed once they
-//! were read, or are old.
+//! Nothing there is trusted. A file counts if it is a regular file of the job's own user (or of root), has
+//! no second name, and is not larger than [`LARGEST`]. Links are not followed, and nothing that blocks is
+//! waited for. A thread of its own reads, so that a file system that hangs stops no turn. Files are removed
+//! once they were read, or are old.
 
 use super::job::SlurmJob;
 use super::reports::{self, NodeReport};

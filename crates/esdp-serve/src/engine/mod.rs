@@ -53,6 +53,7 @@ use crate::wire::{ApiError, Code};
 use audit::Noted;
 use command::Waiting;
 use esdp::live::{Mode, Rejection};
+use esdp::scheduler::Objective;
 use follower::{EngineNote, Lead};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -69,13 +70,22 @@ const IDLE: Duration = Duration::from_millis(200);
 /// How many rows compaction drops at a time, between batches.
 const DROPPED_AT_ONCE: u32 = 500;
 
-/// How the engine works.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EngineSettings {
+/// Who decides, and how: what may change while the service runs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Directions {
     /// Who decides.
     pub mode: Mode,
     /// The largest share of exploration.
     pub most_exploration: Option<f64>,
+    /// What a slot maximises.
+    pub objective: Objective,
+}
+
+/// How the engine works.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineSettings {
+    /// Who decides, and how.
+    pub directions: Directions,
     /// After how many events a snapshot is written.
     pub snapshot_events: u64,
     /// The answers of how many slots are kept.
@@ -180,8 +190,7 @@ impl Engine {
 
     /// Says who decides, if that has changed since the last start.
     fn direct(&mut self) -> Result<(), JournalReplayError> {
-        let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
-        self.core.direct(mode, most_exploration);
+        self.core.direct(self.settings.directions);
         self.end_frame(Noted::start());
         let batch = std::mem::take(&mut self.batch);
         self.storage.commit(&batch)?;
@@ -282,9 +291,9 @@ impl Engine {
             Command::ForgetSource(source) => self.forget_source(source),
             Command::Drain { server, drained } => self.drain(&server, drained),
             Command::Forget(server) => self.forget(&server),
-            Command::Direct { mode, most_exploration } => {
-                (self.settings.mode, self.settings.most_exploration) = (mode, most_exploration);
-                self.core.direct(mode, most_exploration);
+            Command::Direct(directions) => {
+                self.settings.directions = directions;
+                self.core.direct(directions);
                 Ok(Body { status: 200, text: "{}".to_owned() })
             }
             Command::Jobs => self.jobs(),

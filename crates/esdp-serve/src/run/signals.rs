@@ -1,6 +1,6 @@
-//! Signals: some say something, and none that another process sends ends the service without a line in the log,
-//! except SIGKILL, which nobody hears, and those of faults (SIGSEGV, SIGBUS, SIGILL, SIGFPE), after which there
-//! is nobody to write one. The next start tells of these.
+//! Signals: some say something, and none that another process sends ends the service without a line in the
+//! log, except SIGKILL, which nobody hears, and those of faults (SIGSEGV, SIGBUS, SIGILL, SIGFPE), after
+//! which there is nobody to write one. The next start tells of these.
 
 use std::io;
 

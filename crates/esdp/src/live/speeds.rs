@@ -12,10 +12,11 @@
 //! are what they would have been had the scale been known from the start. The reference is 1 unless the port
 //! has one, whose exponent is then at least 0.
 //!
-//! Under the rule for queues the reference of a port without one is twice the first speed that is reported, so
-//! that optimism counts as much at every port, and speeds relative to it are rounded to [`DIGITS`] binary
-//! digits. What is learned then does not depend on the unit, whatever it is: multiplied by any constant, all
-//! reports give the same numbers, but for the rare speed whose last digits round the other way.
+//! Under the rule for queues the reference of a port without one is twice the first speed that is reported,
+//! so that optimism counts as much at every port, and speeds relative to it are rounded to [`DIGITS`]
+//! binary digits. What is learned then does not depend on the unit, whatever it is: multiplied by any
+//! constant, all reports give the same numbers, but for the rare speed whose last digits round the other
+//! way.
 //!
 //! Where speeds have not come near 1 for long, the exponent comes down again, as exactly. When the unit in
 //! which a port's speeds are reported has changed, which [`judge`](super::judge) finds out, only `unit` does:

@@ -8,20 +8,21 @@
 //!   shown, and sets a faster one aside;
 //! - lets a strong outcome wait that is [`FAR`] times slower than believed of its channel, and learns it once
 //!   other outcomes of the port are as usual, or once enough are as slow: a broken server is real;
-//! - sets a weak outcome aside if it is [`NEAR`] times faster or slower than believed of its channel, or if its
-//!   source has lately said as much of the channel as those with tickets;
-//! - learns an outcome whose source contradicts all others on a channel by more than [`NEAR`] as [`NEAR`] times
-//!   away from what the others have shown.
+//! - sets a weak outcome aside if it is [`NEAR`] times faster or slower than believed of its channel, or if
+//!   its source has lately said as much of the channel as those with tickets;
+//! - learns an outcome whose source contradicts all others on a channel by more than [`NEAR`] as [`NEAR`]
+//!   times away from what the others have shown.
 //!
-//! It learns what it has set aside or lets wait when other jobs confirm it, on a second server and from a second
-//! source, or from the only source there is; see [`Window::change`](window::Window::change). If channels were
-//! known before and all of them are faster or slower by one factor, the unit has changed, and what was learned
-//! stays true in the new one. A server that is new and faster than anything before is confirmed by jobs of its
-//! own.
+//! It learns what it has set aside or lets wait when other jobs confirm it, on a second server and from a
+//! second source, or from the only source there is; see [`Window::change`](window::Window::change). If
+//! channels were known before and all of them are faster or slower by one factor, the unit has changed, and
+//! what was learned stays true in the new one. A server that is new and faster than anything before is
+//! confirmed by jobs of its own.
 //!
 //! The judge compares the first outcomes of a port with each other, and takes back one that is far from all
 //! others.
 
+mod noise;
 mod port;
 mod sources;
 mod window;

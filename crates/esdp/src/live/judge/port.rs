@@ -13,7 +13,8 @@ pub(super) const SHOWN: usize = 32;
 const LATER: usize = 3;
 /// After so many slots without an outcome that has a ticket, those without are all there is.
 const TICKETLESS: u64 = 1000;
-/// A change of speeds confirms outcomes that were set aside if its factor and theirs differ by less than this.
+/// A change of speeds confirms outcomes that were set aside if its factor and theirs differ by less than
+/// this.
 const ALIKE: f64 = 4.0;
 
 /// What is kept of a port in order to judge.
@@ -163,8 +164,8 @@ impl PortJudge {
         self.young.clear();
     }
 
-    /// The place of the first outcome that is far from all others and has some after it, and whether it is too
-    /// fast.
+    /// The place of the first outcome that is far from all others and has some after it, and whether it is
+    /// too fast.
     pub(super) fn alone(&self) -> Option<(usize, bool)> {
         let mut order: Vec<usize> = (0..self.young.len()).collect();
         order.sort_by(|&a, &b| self.young[a].speed.total_cmp(&self.young[b].speed));
