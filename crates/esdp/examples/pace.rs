@@ -1,8 +1,8 @@
 //! Gangs whose tasks wait for each other: what the decision makes of them, in three ways.
 //!
-//! `cargo run --release -p esdp-core --example pace -- FIRST COUNT` plays 16 servers of 4 GPUs and six job types of
-//! 2 to 8 tasks for 400 slots; 12 % of the servers have .35 of their speed. A job runs as fast as its slowest task.
-//! On each of COUNT seeds, from FIRST on, three decisions play the same arrivals:
+//! `cargo run --release -p esdp-core --example pace -- FIRST COUNT` plays 16 servers of 4 GPUs and six job
+//! types of 2 to 8 tasks for 400 slots; 12 % of the servers have .35 of their speed. A job runs as fast as
+//! its slowest task. On each of COUNT seeds, from FIRST on, three decisions play the same arrivals:
 //!
 //! - `sum`: speeds add up, and the uses of a port are dealt in turn (`pace = "sum"`);
 //! - `dealt`: the same uses, sorted by speed and dealt job after job;

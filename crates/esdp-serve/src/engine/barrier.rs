@@ -1,8 +1,9 @@
 //! Members of a gang that all report the same speed: they waited for each other.
 //!
-//! With a barrier in every step, all nodes of a job measure the same time, that of the slowest. Believed as each
-//! member's own speed it would make fast nodes slow. So where one request brings the reports of all members of a
-//! job whose tasks wait for each other, and they are alike, they count as one report of the whole job.
+//! With a barrier in every step, all nodes of a job measure the same time, that of the slowest. Believed as
+//! each member's own speed it would make fast nodes slow. So where one request brings the reports of all
+//! members of a job whose tasks wait for each other, and they are alike, they count as one report of the
+//! whole job.
 
 use crate::wire::{ObservationWire, TicketName};
 use esdp::live::{Live, SpeedReport, Start};
@@ -42,7 +43,8 @@ fn speed(observation: &ObservationWire) -> Option<f64> {
     }
 }
 
-/// Jobs all of whose members report the same in one request: by ticket, the places of their reports in the list.
+/// Jobs all of whose members report the same in one request: by ticket, the places of their reports in the
+/// list.
 pub(super) fn find(live: &Live, list: &[ObservationWire]) -> BTreeMap<Ticket, Vec<usize>> {
     let mut jobs: BTreeMap<Ticket, (Start, Vec<(usize, u32, f64)>)> = BTreeMap::new();
     if list.len() < 2 || !live.scheduler().cluster().has_slowest() {

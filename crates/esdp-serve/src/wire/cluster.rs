@@ -75,8 +75,8 @@ pub struct PortWire {
     /// Whether a job may use any number of its servers, each once, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
-    /// Whether its tasks' speeds add up (`sum`), or each runs as fast as the slowest of its job (`slowest`, if left
-    /// out, for jobs of several tasks).
+    /// Whether its tasks' speeds add up (`sum`), or each runs as fast as the slowest of its job (`slowest`,
+    /// if left out, for jobs of several tasks).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<PaceWord>,
     /// What a job keeps of its speed if it spans servers, with the pace `slowest`; 1 if left out.

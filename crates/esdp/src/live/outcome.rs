@@ -90,8 +90,8 @@ impl Live {
         Ok(())
     }
 
-    /// What the speed of a whole job says, where its tasks wait for each other: how fast it would have been on one
-    /// server, and the channel that is believed to be the slowest.
+    /// What the speed of a whole job says, where its tasks wait for each other: how fast it would have been
+    /// on one server, and the channel that is believed to be the slowest.
     fn of_job(&self, ticket: Ticket, tasks: &WhichTasks, told: Told) -> (Told, Option<ChannelId>) {
         let Ok(started) = self.book.started(ticket) else { return (told, None) };
         let cluster = self.scheduler.cluster();

@@ -38,12 +38,12 @@ impl Live {
                 let (server, tasks) = (name(channel), slowest.tasks);
                 match self.missing(channel) {
                     Some(missing) => format!(
-                        "the next better set would wait for {server} with {estimate:.3}: {missing} for each of \
-                         {tasks} tasks"
+                        "the next better set would wait for {server} with {estimate:.3}: {missing} for \
+                         each of {tasks} tasks"
                     ),
                     None => format!(
-                        "the next better set has {server} with {estimate:.3}, where one more task has room and \
-                         {tasks} are asked for"
+                        "the next better set has {server} with {estimate:.3}, where one more task \
+                         has room and {tasks} are asked for"
                     ),
                 }
             }

@@ -208,7 +208,8 @@ impl ServerSpec {
 }
 
 impl PortSpec {
-    /// Whether its jobs have several tasks whose speeds add up, as in descriptions from before there was a pace.
+    /// Whether its jobs have several tasks whose speeds add up, as in descriptions from before there was a
+    /// pace.
     pub fn adds_up(&self) -> bool {
         let several =
             |groups: &[TaskGroupSpec]| groups.iter().map(|group| u64::from(group.count)).sum::<u64>() > 1;

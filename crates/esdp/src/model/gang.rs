@@ -44,8 +44,8 @@ pub struct TaskSpec {
 }
 
 impl GangSpec {
-    /// Jobs whose groups have these numbers of tasks, no minimum of their own, and their positions as names; their
-    /// speeds add up.
+    /// Jobs whose groups have these numbers of tasks, no minimum of their own, and their positions as names;
+    /// their speeds add up.
     pub fn new(port: u32, minimum: u32, counts: &[u32]) -> Self {
         let task = |(index, &count): (usize, &u32)| TaskSpec { name: index.to_string(), count, minimum: 0 };
         Self { port, minimum, tasks: counts.iter().enumerate().map(task).collect(), pace: Pace::Sum }

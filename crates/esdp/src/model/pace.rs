@@ -1,7 +1,8 @@
 //! How fast a job runs whose tasks run together: as fast as all of them, or as fast as the slowest.
 //!
 //! Data-parallel training and MPI wait for each other at every step. Such a job runs at the speed of its
-//! slowest task, and slower still if it spans servers: by the port's *crossing*, a factor above 0 and up to 1.
+//! slowest task, and slower still if it spans servers: by the port's *crossing*, a factor above 0 and up to
+//! 1.
 
 use super::{ChannelId, Cluster, PortId};
 use serde::{Deserialize, Serialize};
@@ -54,8 +55,8 @@ impl Pace {
         }
     }
 
-    /// What a job keeps of its speed if it spans servers, where it runs at the speed of its slowest task; none
-    /// where speeds add up.
+    /// What a job keeps of its speed if it spans servers, where it runs at the speed of its slowest task;
+    /// none where speeds add up.
     pub fn crossing(self) -> Option<f64> {
         match self {
             Self::Sum => None,

@@ -62,8 +62,8 @@ use thiserror::Error;
 pub struct Choice {
     /// The channels; one may repeat up to the number of jobs of its port.
     pub channels: Vec<ChannelId>,
-    /// Which of them make a job, for ports whose jobs run at the speed of their slowest task: all of the uses of
-    /// such a port, or none, and then they are dealt by what is believed of speeds.
+    /// Which of them make a job, for ports whose jobs run at the speed of their slowest task: all of the
+    /// uses of such a port, or none, and then they are dealt by what is believed of speeds.
     pub jobs: Vec<PlacedJob>,
     /// What is proved of the index problem behind the choice, for policies that solve one.
     pub certificate: Option<Certificate>,

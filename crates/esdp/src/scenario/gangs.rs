@@ -50,8 +50,8 @@ pub struct GangTable {
         ))
     )]
     pub minimum: Option<f64>,
-    /// How fast a job runs: `"sum"` adds the speeds of its tasks up; with `"slowest"` they wait for each other, and
-    /// each runs as fast as the slowest (default: `"sum"`).
+    /// How fast a job runs: `"sum"` adds the speeds of its tasks up; with `"slowest"` they wait for each
+    /// other, and each runs as fast as the slowest (default: `"sum"`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<PaceWord>,
     /// What a job keeps of its speed if it spans servers, with `pace = "slowest"` (default: 1).

@@ -1,11 +1,43 @@
 //! Whom a job's own speed tells something about, where its tasks wait for each other.
 //!
-//! What is seen of such a job is the minimum over its tasks. It is credited to the channel that is believed to be
-//! the slowest of them; of the others nothing is learned. A wrong belief corrects itself: the channel that is
-//! blamed in error falls, until a job without it, or with others, shows who it was.
+//! What is seen of such a job is the minimum over its tasks. It is credited to the channel that is believed
+//! to be the slowest of them; of the others nothing is learned. A wrong belief corrects itself: the channel
+//! that is blamed in error falls, until a job without it, or with others, shows who it was.
 
-use super::{ObserveError, Scheduler};
+use super::Scheduler;
 use crate::model::{ChannelId, Cluster, Observation, Outcome, Slot};
+use thiserror::Error;
+
+/// Why an observation was refused. Fatal for it: nothing was learned; the scheduler goes on.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ObserveError {
+    /// A channel that the cluster does not have.
+    #[error("{channel} does not exist, the cluster has {channels}")]
+    UnknownChannel {
+        /// The channel.
+        channel: ChannelId,
+        /// The number of channels.
+        channels: usize,
+    },
+    /// A slot that has not been decided.
+    #[error("{slot} has not been decided, the last one was {last}; the first is 1")]
+    UnknownSlot {
+        /// The slot observed.
+        slot: Slot,
+        /// The last slot decided.
+        last: Slot,
+    },
+    /// A net utility that is not a number in [0, 1].
+    #[error("the net utility of {channel} in {slot} is {value}, expected a number from 0 to 1")]
+    Utility {
+        /// The channel.
+        channel: ChannelId,
+        /// The slot.
+        slot: Slot,
+        /// The value found.
+        value: f64,
+    },
+}
 
 /// What a job would have done on one server: its speed without what it lost by spanning several.
 pub(crate) fn without_crossing(cluster: &Cluster, channels: &[ChannelId], speed: f64) -> f64 {
@@ -17,15 +49,16 @@ pub(crate) fn without_crossing(cluster: &Cluster, channels: &[ChannelId], speed:
 }
 
 impl Scheduler {
-    /// The channel of a job that is believed to be the slowest, the first of those that are alike; where nothing is
-    /// learned, the first.
+    /// The channel of a job that is believed to be the slowest, the first of those that are alike; where
+    /// nothing is learned, the first.
     pub fn believed_slowest(&self, channels: &[ChannelId]) -> Option<ChannelId> {
         let learned = self.policy.learned();
         let estimate = |channel: ChannelId| learned.map_or(0.0, |all| all.estimate(channel));
         channels.iter().copied().min_by(|&a, &b| estimate(a).total_cmp(&estimate(b)).then(a.cmp(&b)))
     }
 
-    /// Takes the outcome of a job whose tasks wait for each other: how much each of its tasks did, a net utility.
+    /// Takes the outcome of a job whose tasks wait for each other: how much each of its tasks did, a net
+    /// utility.
     ///
     /// # Errors
     /// When a channel or the slot is unknown or the net utility is not a number in [0, 1].

@@ -1,13 +1,14 @@
 //! From a decision to jobs: which uses belong together.
 //!
-//! Where the speeds of a job's tasks add up, jobs of a port are alike, so a decision lists uses and not whose they
-//! are. They are dealt out in turn to the fewest jobs that can hold them, group after group without starting over: each job then
-//! gets, of every group, no more tasks than it has, and in all at least its minimum
-//! (see [`FewestJobs`]). The fewest, because a job that starts with all its tasks
-//! is done sooner than two that share them.
+//! Where the speeds of a job's tasks add up, jobs of a port are alike, so a decision lists uses and not
+//! whose they are. They are dealt out in turn to the fewest jobs that can hold them, group after group
+//! without starting over: each job then gets, of every group, no more tasks than it has, and in all at least
+//! its minimum (see [`FewestJobs`]). The fewest, because a job that starts with all its tasks is done sooner
+//! than two that share them.
 //!
-//! Where a job runs at the speed of its slowest task, it matters which uses go together: a policy says so with its
-//! choice, or its uses are dealt by what is believed of speeds ([`deal`](crate::policy::kit::deal)).
+//! Where a job runs at the speed of its slowest task, it matters which uses go together: a policy says so
+//! with its choice, or its uses are dealt by what is believed of speeds
+//! ([`deal`](crate::policy::kit::deal)).
 
 use super::{Decision, Scheduler};
 use crate::model::{ChannelId, Cluster, FewestJobs, PlacedJob, PortId};

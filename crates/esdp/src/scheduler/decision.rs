@@ -112,7 +112,7 @@ pub enum SealError {
     OtherUses,
     /// Uses that are said to make a job, and do not.
     #[error(
-        "{port}: {tasks} tasks are said to be a job, but are too few or too many of a group, or of another port"
+        "{port}: {tasks} tasks are said to be a job, but are too few, too many of a group, or of another port"
     )]
     NoJob {
         /// The port.
@@ -307,7 +307,8 @@ impl Sealer {
         Ok(())
     }
 
-    /// Whether the jobs of ports that run at the speed of their slowest task are jobs, and hold all of its uses.
+    /// Whether the jobs of ports that run at the speed of their slowest task are jobs, and hold all of its
+    /// uses.
     fn check_jobs(&self, view: &SlotView<'_>, choice: &Choice) -> Result<(), SealError> {
         let cluster = view.cluster;
         if !cluster.has_slowest() && choice.jobs.is_empty() {

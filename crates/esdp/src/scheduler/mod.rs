@@ -44,6 +44,7 @@ pub use book::{
     Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
+pub use credit::ObserveError;
 pub(crate) use credit::without_crossing;
 pub use decision::{Decision, SealError};
 pub use learned::DEPARTED_CHANNELS;
@@ -170,37 +171,6 @@ pub enum ScheduleError {
         slot: Slot,
         /// What does not hold.
         cause: SealError,
-    },
-}
-
-/// Why an observation was refused. Fatal for it: nothing was learned; the scheduler goes on.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum ObserveError {
-    /// A channel that the cluster does not have.
-    #[error("{channel} does not exist, the cluster has {channels}")]
-    UnknownChannel {
-        /// The channel.
-        channel: ChannelId,
-        /// The number of channels.
-        channels: usize,
-    },
-    /// A slot that has not been decided.
-    #[error("{slot} has not been decided, the last one was {last}; the first is 1")]
-    UnknownSlot {
-        /// The slot observed.
-        slot: Slot,
-        /// The last slot decided.
-        last: Slot,
-    },
-    /// A net utility that is not a number in [0, 1].
-    #[error("the net utility of {channel} in {slot} is {value}, expected a number from 0 to 1")]
-    Utility {
-        /// The channel.
-        channel: ChannelId,
-        /// The slot.
-        slot: Slot,
-        /// The value found.
-        value: f64,
     },
 }
 

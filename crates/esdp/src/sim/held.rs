@@ -345,7 +345,8 @@ impl JobWork {
         worth(&self.cluster, &self.channels, &jobs, mean)
     }
 
-    /// Lets the running tasks do their work of a slot; those that are done give their devices back. What they did.
+    /// Lets the running tasks do their work of a slot; those that are done give their devices back. What
+    /// they did.
     pub(super) fn advance(
         &mut self,
         slot: Slot,

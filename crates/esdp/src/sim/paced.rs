@@ -1,7 +1,8 @@
 //! Jobs that run as fast as their slowest task: what they do in a slot, and what is seen of it.
 //!
-//! In every slot each task of such a job does as much as the slowest of them could, times the crossing if the job
-//! spans servers. What it reports is its own speed, the same for all of its tasks; nobody sees who was slow.
+//! In every slot each task of such a job does as much as the slowest of them could, times the crossing if
+//! the job spans servers. What it reports is its own speed, the same for all of its tasks; nobody sees who
+//! was slow.
 
 use crate::model::{ChannelId, Cluster, Observation, Outcome, PlacedJob, Slot};
 use crate::scheduler::{Decision, ObserveError, Scheduler};

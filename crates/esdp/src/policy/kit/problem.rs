@@ -188,8 +188,8 @@ impl SlotProblem {
         Ok(())
     }
 
-    /// From what the solver chose to jobs, some of which run at the speed of their slowest task: what it adds up
-    /// is a relaxation of that, and its bound holds.
+    /// From what the solver chose to jobs, some of which run at the speed of their slowest task: what it
+    /// adds up is a relaxation of that, and its bound holds.
     fn keep_pace(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
         let Self { room, instance, channels, solution, paced, started, .. } = self;
         let is_open = |channel: &ChannelId| view.arrivals.jobs(view.cluster.channel(*channel).port) > 0;

@@ -1,13 +1,13 @@
-//! Which uses make a job, where a job runs at the speed of its slowest task: those that are alike in speed, and
-//! on the same server.
+//! Which uses make a job, where a job runs at the speed of its slowest task: those that are alike in speed,
+//! and on the same server.
 //!
 //! The uses of every task group are sorted, the fastest first and those of a server together, and dealt job
 //! after job. Exchanges between two jobs then make them faster, or let them run on fewer servers as fast.
 
 use crate::model::{ChannelId, Cluster, FewestJobs, PortId};
 
-/// Deals uses of a port's channels to the fewest jobs that can hold them, the fastest first. `value` is how fast
-/// a task runs on a channel.
+/// Deals uses of a port's channels to the fewest jobs that can hold them, the fastest first. `value` is how
+/// fast a task runs on a channel.
 pub fn deal(
     cluster: &Cluster,
     port: PortId,

@@ -1,9 +1,9 @@
 //! A slot in which some jobs run at the speed of their slowest task.
 //!
-//! The solver adds speeds up. That is a relaxation: no job does more than the sum of its tasks' indices, so the
-//! solver's bound is a bound of this problem too, and its choice is the first candidate. The uses it chose are
-//! dealt to jobs ([`deal`]), and [`search`] looks for jobs that do more together: on servers above a threshold
-//! of speed, and on one server. What is best by *tasks x slowest x crossing* is taken.
+//! The solver adds speeds up. That is a relaxation: no job does more than the sum of its tasks' indices, so
+//! the solver's bound is a bound of this problem too, and its choice is the first candidate. The uses it
+//! chose are dealt to jobs ([`deal`]), and [`search`] looks for jobs that do more together: on servers above
+//! a threshold of speed, and on one server. What is best by *tasks x slowest x crossing* is taken.
 
 mod deal;
 mod place;
@@ -16,8 +16,9 @@ use crate::model::{ChannelId, Cluster, PlacedJob, PortId, SlotView};
 use place::{Column, Placed, Port};
 use search::Search;
 
-/// What a job may give of its index to run on one server and not on as many as it has tasks. Indices are never
-/// exactly equal, and that a job which spans servers is slower is known even where nobody says by how much.
+/// What a job may give of its index to run on one server and not on as many as it has tasks. Indices are
+/// never exactly equal, and that a job which spans servers is slower is known even where nobody says by how
+/// much.
 const NODE: f64 = 0.05;
 
 /// What one decision may take, in looks at a column; some nanoseconds each.
@@ -47,8 +48,8 @@ impl Paced {
     }
 
     /// Improves what a solver chose. `scored` lists every channel of the slot's problem once with its index,
-    /// `room` is what was free before the choice, `started` the jobs of each port that have started already, and
-    /// `bound` is what no choice exceeds.
+    /// `room` is what was free before the choice, `started` the jobs of each port that have started already,
+    /// and `bound` is what no choice exceeds.
     pub fn improve(
         &mut self,
         view: &SlotView<'_>,
@@ -95,8 +96,8 @@ impl Paced {
         Outcome { jobs: paced, others, value }
     }
 
-    /// The ports of gangs that have jobs, each with its channels, the best first. Other ports are listed too, so
-    /// that positions are ids, and have no jobs.
+    /// The ports of gangs that have jobs, each with its channels, the best first. Other ports are listed
+    /// too, so that positions are ids, and have no jobs.
     fn fill(&mut self, view: &SlotView<'_>, scored: &[(ChannelId, f64)], started: &[u32]) {
         let cluster = view.cluster;
         let port = |id: PortId| {

@@ -107,8 +107,8 @@ impl Port {
         Some(self.by_channel[at].1)
     }
 
-    /// The best place for one job: what it counts less what its devices are worth to others. None if it cannot
-    /// start, or counts nothing.
+    /// The best place for one job: what it counts less what its devices are worth to others. None if it
+    /// cannot start, or counts nothing.
     pub fn best(
         &self,
         cluster: &Cluster,
@@ -179,8 +179,8 @@ impl Port {
         best
     }
 
-    /// One job on the first columns, on few servers: the one that holds all that is left and is worth least to
-    /// others, else the one that holds most.
+    /// One job on the first columns, on few servers: the one that holds all that is left and is worth least
+    /// to others, else the one that holds most.
     fn pack(
         &self,
         cluster: &Cluster,
@@ -221,8 +221,8 @@ impl Port {
         self.take(cluster, servers.into_iter().map(|(_, column)| column), room, tasks)
     }
 
-    /// Takes tasks from columns in an order, what every group needs first; the columns, if the job can start. The
-    /// room is as before.
+    /// Takes tasks from columns in an order, what every group needs first; the columns, if the job can
+    /// start. The room is as before.
     fn take(
         &self,
         cluster: &Cluster,

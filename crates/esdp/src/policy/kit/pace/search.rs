@@ -139,8 +139,8 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// Places jobs that wait as long as one can start: the one first that gains most for its devices, or ports
-    /// in a random order.
+    /// Places jobs that wait as long as one can start: the one first that gains most for its devices, or
+    /// ports in a random order.
     fn fill(&mut self, price: f64) {
         let in_order = self.rng.random_range(0..2) == 0;
         let mut best: Vec<Option<Option<(Placed, f64)>>> = vec![None; self.ports.len()];

@@ -104,7 +104,8 @@ fn small_problems_are_solved_as_well_as_by_trying_everything() {
 
 #[test]
 fn a_fast_server_is_not_wasted_on_a_job_with_a_slow_one() {
-    // Tasks at 1.0, .9 and .3; a job of two and a job of one wait. The sum takes 1.0 and .3 for the job of two.
+    // Tasks at 1.0, .9 and .3; a job of two and a job of one wait. The sum takes 1.0 and .3 for the job of
+    // two.
     let cluster = Cluster::new(ClusterSpec {
         devices: vec!["gpu".into()],
         servers: vec!["a".into(), "b".into(), "v".into()],
