@@ -158,7 +158,9 @@ impl NewToken {
             })?;
         }
         if !self.ports.is_empty() && !matches!(self.role, Role::Reporter | Role::Observer) {
-            return Err(wrong("a token that is limited to ports is for a reporter or an observer".to_owned()));
+            return Err(wrong(
+                "a token that is limited to ports is for a reporter or an observer".to_owned(),
+            ));
         }
         crate::private::make_directory(directory)?;
         let _lock = lock(directory)?;
