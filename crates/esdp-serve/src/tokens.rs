@@ -157,8 +157,10 @@ impl NewToken {
                 wrong(format!("{error}, expected {}", error.accepted.as_deref().unwrap_or_default()))
             })?;
         }
-        if !self.ports.is_empty() && self.role != Role::Reporter {
-            return Err(wrong("a token that is limited to ports is for a reporter".to_owned()));
+        if !self.ports.is_empty() && !matches!(self.role, Role::Reporter | Role::Observer) {
+            return Err(wrong(
+                "a token that is limited to ports is for a reporter or an observer".to_owned(),
+            ));
         }
         crate::private::make_directory(directory)?;
         let _lock = lock(directory)?;

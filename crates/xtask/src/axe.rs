@@ -1,5 +1,5 @@
 //! axe-core, which says whether people with a keyboard or a screen reader can use the dashboard
-//! (`crates/esdp-cli/tests/dashboard.rs`).
+//! (`crates/esdp-cli/tests/dashboard/main.rs`).
 //!
 //! The test fails where it is missing, since a test that is skipped is no test. So the `test` step sees to it
 //! beforehand: it installs one version with npm below `target`, and says what to install where it cannot.

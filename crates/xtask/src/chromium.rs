@@ -1,4 +1,4 @@
-//! The browser in which the report and the dashboard are tested (`report.rs` and `dashboard.rs` in
+//! The browser in which the report and the dashboard are tested (`report.rs` and `dashboard/` in
 //! `crates/esdp-cli/tests/`).
 //!
 //! The tests fail where there is none, since a test that is skipped is no test. So the `test`

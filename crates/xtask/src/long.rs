@@ -27,7 +27,10 @@ const CHECKED: &str = "checked";
 pub(crate) const CLI: &str = "esdp";
 const SERVE: &str = "serve";
 
-const LONG: [Long; 10] = [
+const CORE: &str = "esdp-core";
+const SCHEDULER: &str = "scheduler";
+
+const LONG: [Long; 12] = [
     Long {
         name: "crash",
         package: CLI,
@@ -108,6 +111,24 @@ const LONG: [Long; 10] = [
         flag: "--tries",
         variable: "ESDP_FUZZ",
         default: 100_000,
+    },
+    Long {
+        name: "doubt",
+        package: CORE,
+        test: SCHEDULER,
+        module: "doubt::",
+        flag: "--seeds",
+        variable: "ESDP_DOUBT",
+        default: 12,
+    },
+    Long {
+        name: "judged",
+        package: CORE,
+        test: SCHEDULER,
+        module: "judged::",
+        flag: "--seeds",
+        variable: "ESDP_JUDGED",
+        default: 12,
     },
     Long {
         name: "slurm-scale",

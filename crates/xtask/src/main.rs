@@ -61,6 +61,10 @@ Other builds of `esdp serve`, from commits of this repository:
   upgrade COMMIT  Builds it, kills it on data of its own 20 times or `--kills N`, goes on with the present
                   build, and back; with `--write` it writes the fixtures of the test command instead
 
+Long forms of tests of what is believed of reports, optimised:
+  doubt    False reports and true changes, on 12 or `--seeds N` seeds: what they cost
+  judged   The scenarios of the suite with and without the rule, on 12 or `--seeds N` seeds
+
 Fuzzing without a nightly toolchain (see crates/esdp-fuzz), optimised, with overflow checks:
   fuzz     Tries 100000 or `--tries N` mutants of every kind of input that others may write
 

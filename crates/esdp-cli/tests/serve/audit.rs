@@ -15,7 +15,7 @@ fn who_changed_a_server_between_two_times_and_from_where() {
     let token = |name: &str, role: &str| {
         output(&["token", "create", name, "--role", role], data.path()).trim().to_owned()
     };
-    let (ops, alice, ci) = (token("ops", "operator"), token("alice", "operator"), token("ci", "reporter"));
+    let (ops, alice, ci) = (token("ops", "operator"), token("alice", "operator"), token("ci", "observer"));
     let path = data.path().with_extension("log");
     let service = Service::start_logged(data.path(), &path, &[]);
     let as_ = |token: &str, id: &str| {
@@ -120,7 +120,7 @@ fn a_token_for_some_ports_reports_for_them_and_does_nothing_else() {
     let create =
         |args: &[&str]| output(&[&["token", "create"], args].concat(), data.path()).trim().to_owned();
     let ops = create(&["ops", "--role", "operator"]);
-    let limited = create(&["ci", "--ports", "train", "--expires", "30d"]);
+    let limited = create(&["ci", "--role", "observer", "--ports", "train", "--expires", "30d"]);
     let short = create(&["short", "--role", "reader", "--expires", "1s"]);
     let service = Service::start(data.path(), &[]);
     let mut client = service.client();

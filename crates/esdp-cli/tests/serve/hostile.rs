@@ -92,6 +92,38 @@ fn oversized_requests_are_refused() {
     assert!(matches!(client.send("POST", "/v1/observations", &deep).status, 400 | 422));
 }
 
+/// The most memory that a process has had, in MB.
+fn peak(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().unwrap() / 1024
+}
+
+/// An empty object takes three bytes in a list and hundreds in memory: 4 MiB of them were 360 MB.
+#[test]
+fn bodies_are_counted_while_they_are_read() {
+    let data = tempfile::tempdir().unwrap();
+    let (service, mut client) = started(data.path(), "");
+    let before = peak(service.id());
+    let many = |count: usize| format!("[{}{{}}]", "{},".repeat(count));
+    let list = many((4 << 20) / 3 - 10);
+    let described = |key: &str| format!("{{\"devices\": [], \"{key}\": {list}}}");
+    let slot = format!("{{\"key\": \"k\", \"jobs\": {}}}", many((4 << 20) / 3 - 50));
+    for (method, path, body) in [
+        ("POST", "/v1/observations", list.clone()),
+        ("POST", "/v1/slots", list.clone()),
+        ("POST", "/v1/slots", slot),
+        ("PUT", "/v1/cluster", described("servers")),
+        ("PUT", "/v1/cluster", described("ports")),
+    ] {
+        let answer = client.send(method, path, &body);
+        assert!(matches!(answer.status, 400 | 413 | 422), "{path}: {} {}", answer.status, answer.body);
+    }
+    let grown = peak(service.id()) - before;
+    println!("{grown} MB more for bodies of 4 MiB");
+    assert!(grown < 100, "{grown} MB more than {before} MB");
+}
+
 #[test]
 fn slow_clients_are_dropped_and_a_good_one_goes_on() {
     let data = tempfile::tempdir().unwrap();

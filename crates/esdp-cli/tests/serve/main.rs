@@ -1,5 +1,5 @@
 //! `esdp serve` and what speaks to it, as real processes. One program, as `commands/` is; the page has its
-//! own, `dashboard.rs`.
+//! own, `dashboard/`.
 
 mod access;
 mod api;

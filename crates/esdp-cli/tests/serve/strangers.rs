@@ -308,7 +308,7 @@ fn tokens_of_many_processes_are_kept_and_gone() {
     };
     let tokens = esdp_serve::tokens::Tokens::new(data.path());
     let (mut kept, mut last) = (Vec::new(), token(create("old-0")));
-    for round in 0..12 {
+    for round in 0..200 {
         let (next, other) = (format!("old-{}", round + 1), format!("kept-{round}"));
         let revoked = format!("old-{round}");
         let children = [create(&next), run(&["token", "revoke", &revoked]), create(&other)];

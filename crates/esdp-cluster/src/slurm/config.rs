@@ -12,8 +12,8 @@ use std::path::Path;
 /// account = "ml"            # and of this account
 /// gres = "gpu"              # and that request this device
 /// reference_seconds = 60    # how long a job takes at speed 1, for jobs that do not report their work
-/// comment_seconds = [1, 3600] # the comment of a job may say so itself (`esdp-seconds=60`), within these
-/// bounds
+/// # the comment of a job may say so itself, within these bounds: `esdp-seconds=60`
+/// comment_seconds = [1, 3600]
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -1,4 +1,4 @@
-// Outcomes that are doubted, and what somebody who may makes of them.
+// Outcomes that are doubted. An operator accepts or drops them.
 
 const asideView = {
   take(outcomes) {
@@ -34,13 +34,13 @@ const asideView = {
   },
 
   update(row, outcome) {
-    const isFar = (speed) => speed >= 1e6 || (speed > 0 && speed < 0.01);
-    const size = (speed) => (isFar(speed) ? speed.toExponential(1) : digits(speed));
+    const isPlain = (speed) => speed === 0 || (speed >= 0.01 && speed < 1e6);
+    const size = (speed) => (isPlain(speed) ? digits(speed) : speed.toExponential(1));
     const believed = outcome.believed === null ? "nothing" : size(outcome.believed);
     const more = outcome.times > 1 ? `; said ${inTens(outcome.times)} times` : "";
     const source = outcome.source || "anyone";
-    const detail = outcome.detail + more;
-    const texts = [outcome.port, outcome.server, source, size(outcome.speed), believed, detail];
+    const speed = size(outcome.speed);
+    const texts = [outcome.port, outcome.server, source, speed, believed, outcome.detail + more];
     texts.forEach((text, at) => say(row.cells[at], text));
   },
 

@@ -69,7 +69,7 @@ fn detail(aside: &SetAside) -> String {
         Doubt::Enough => {
             "this source has reported as much of this server as others who have tickets".to_owned()
         }
-        Doubt::Alone => "the first of its port, and all after it are far slower".to_owned(),
+        Doubt::Alone => "among the first of its port, and far from all others".to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
-//! Signals: some say something, and none ends the service without a line in the log, except those that no
-//! process can hear.
+//! Signals: some say something, and none that another process sends ends the service without a line in the
+//! log, except SIGKILL, which nobody hears, and those of faults (SIGSEGV, SIGBUS, SIGILL, SIGFPE), after
+//! which there is nobody to write one. The next start tells of these.
 
 use std::io;
 
@@ -24,6 +25,11 @@ mod unix {
     use tokio::signal::unix::{SignalKind, signal};
     use tokio::sync::mpsc;
 
+    /// The real-time signals that the C library leaves to programs; each ends one that does not listen.
+    #[cfg(target_os = "linux")]
+    const REAL_TIME: std::ops::RangeInclusive<i32> =
+        if cfg!(target_env = "musl") { 35..=64 } else { 34..=64 };
+
     /// All signals that can be heard and would end a process.
     #[derive(Debug)]
     pub(in super::super) struct Signals(mpsc::Receiver<Signal>);
@@ -47,14 +53,21 @@ mod unix {
                 (System::XCPU, Signal::Stop("SIGXCPU")),
                 (System::XFSZ, Signal::Other("SIGXFSZ")),
                 (System::IO, Signal::Other("SIGIO")),
+                (System::TRAP, Signal::Other("SIGTRAP")),
+                (System::SYS, Signal::Other("SIGSYS")),
+                // What has aborted by itself ends all the same.
+                (System::ABORT, Signal::Stop("SIGABRT")),
                 #[cfg(target_os = "linux")]
                 (System::POWER, Signal::Stop("SIGPWR")),
                 #[cfg(target_os = "linux")]
                 (System::STKFLT, Signal::Other("SIGSTKFLT")),
             ];
+            let mut heard = heard.map(|(number, means)| (number.as_raw(), means)).to_vec();
+            #[cfg(target_os = "linux")]
+            heard.extend(REAL_TIME.map(|number| (number, Signal::Other("a real-time signal"))));
             let (sender, receiver) = mpsc::channel(heard.len());
             for (number, means) in heard {
-                let mut stream = signal(SignalKind::from_raw(number.as_raw()))?;
+                let mut stream = signal(SignalKind::from_raw(number))?;
                 let sender = sender.clone();
                 tokio::spawn(async move {
                     while stream.recv().await.is_some() {

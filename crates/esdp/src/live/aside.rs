@@ -1,6 +1,7 @@
 //! Outcomes between their report and what is learned of them: judged, set aside, accepted, dropped.
 
-use super::event::{Effect, EventError, SpeedReport};
+use super::effect::Effect;
+use super::event::{EventError, SpeedReport};
 use super::judge::{Beliefs, Came, Doubt, SetAside, Step, Verdict};
 use super::speeds::{SpeedScale, Told};
 use super::{Live, REMEMBERED_NAMES};
@@ -186,8 +187,12 @@ impl Live {
                     }
                 }
                 Step::Scale => {
-                    let port = self.names.port(port)?;
-                    self.lower_scale(port);
+                    let at = self.names.port(port)?;
+                    match self.scale_of(at).is_own {
+                        // An absurd speed has made its reference.
+                        true => drop(self.scales.remove(port)),
+                        false => self.lower_scale(at),
+                    }
                 }
             }
         }

@@ -1,7 +1,7 @@
-//! What comes in and what goes out, all of it by name.
+//! What comes in, all of it by name.
 
-use super::decided::{Decided, Start};
-use super::judge::Doubt;
+use super::effect::Rejection;
+use super::queue::DecidedQueue;
 use super::traits::{JobTraits, TraitError};
 use crate::model::{Amounts, ClusterDescription, Slot, Ticket};
 use crate::policy::Certificate;
@@ -212,6 +212,62 @@ pub enum Event {
     },
 }
 
+/// What was decided in a slot. [`Live::decide`](super::Live::decide) makes it and changes nothing;
+/// [`Live::apply`](super::Live::apply) books it and decides nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The slot, the last one that was due.
+    pub slot: Slot,
+    /// What the caller knows the decision by; empty if nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// The jobs that start, in the order of their tickets.
+    pub starts: Vec<DecidedStart>,
+    /// What is proved of the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+    /// What was decided by the rule for queues; none for the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<DecidedQueue>,
+    /// The build that decided, [`BUILD`](crate::model::BUILD); for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub build: String,
+}
+
+/// A job that starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedStart {
+    /// The id of the start.
+    pub ticket: Ticket,
+    /// The job.
+    pub job: String,
+    /// Its tasks, in order.
+    pub tasks: Vec<DecidedTasks>,
+    /// How fast it is expected to run, relative to the mean speed of its port with all of its tasks, in
+    /// thousandths; 0 if that is not known.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub pace: u32,
+}
+
+fn is_unknown(pace: &u32) -> bool {
+    *pace == 0
+}
+
+/// Tasks of a group on a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedTasks {
+    /// The group; empty if jobs of the port are not gangs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The server.
+    pub server: String,
+    /// How many.
+    pub count: u32,
+    /// Whether they were put there in order to learn more of the server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exploration: bool,
+}
+
 /// Who decides what runs where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -255,83 +311,6 @@ pub enum SpeedReport {
     },
     /// It tells nothing about speed.
     Lost,
-}
-
-/// What follows from an event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "effect", rename_all = "kebab-case")]
-pub enum Effect {
-    /// A slot was decided; its starts follow.
-    Decided {
-        /// The slot.
-        slot: Slot,
-        /// What is proved of the decision and why the solver stopped there: the optimum is proved, the work
-        /// budget ended, or a gap was left. None for policies that solve nothing.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        certificate: Option<Certificate>,
-    },
-    /// To be carried out, and to be answered with `Accepted` or `Refused`.
-    Started(Start),
-    /// Outcomes were learned.
-    Learned {
-        /// How many.
-        uses: usize,
-    },
-    /// An outcome was not believed; jobs may confirm it, or an operator accept it.
-    SetAside {
-        /// Its number.
-        id: u64,
-        /// Why.
-        why: Doubt,
-    },
-    /// Outcomes that were set aside are believed after all, and learned.
-    Confirmed {
-        /// How many.
-        uses: usize,
-    },
-    /// A state was merged.
-    Merged {
-        /// How many of its channels were found here.
-        channels: usize,
-    },
-    /// A job waits again.
-    Requeued {
-        /// The job.
-        job: String,
-        /// The start that came to nothing.
-        ticket: Ticket,
-    },
-    /// A job is out of the book without having ended.
-    Lost {
-        /// The job.
-        job: String,
-        /// Why, for people.
-        why: String,
-    },
-    /// Said before, counted, and otherwise ignored.
-    Duplicate {
-        /// What was said before, for people.
-        what: String,
-    },
-    /// The event does not fit; nothing was changed.
-    Rejected {
-        /// Why, for people.
-        why: String,
-        /// Why, for programs.
-        #[serde(default)]
-        cause: Rejection,
-    },
-}
-
-/// Why an event does not fit, for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rejection {
-    /// It names something that is not there.
-    Unknown,
-    /// It contradicts the state or itself.
-    #[default]
-    Conflict,
 }
 
 /// Why an event does not fit. Nothing was changed.

@@ -1,6 +1,7 @@
 //! What becomes of a job: submitted, started, accepted or refused, ended, cancelled, lost.
 
-use super::event::{Effect, EventError};
+use super::effect::Effect;
+use super::event::EventError;
 use super::{Job, JobTraits, Live, PORT_LEFT, REMEMBERED_NAMES};
 use crate::model::{JobId, Observation, Outcome, Slot, Ticket};
 use crate::scheduler::ClosedUse;

@@ -18,7 +18,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `event.rs` | what comes in, what goes out |
+//! | `event.rs`, `effect.rs` | what comes in, what goes out |
 //! | `mod.rs` | the state, and which event goes where |
 //! | `jobs.rs` | what becomes of a job |
 //! | `moved.rs` | tasks that run elsewhere than was decided |
@@ -42,9 +42,9 @@
 
 mod advice;
 mod aside;
-mod decided;
 mod digest;
 mod driver;
+mod effect;
 mod ended;
 mod event;
 mod explain;
@@ -60,14 +60,18 @@ mod queries;
 mod queue;
 mod servers;
 mod slots;
+mod slowest;
 mod snapshot;
 mod speeds;
 mod traits;
 
 pub use advice::AdviceWorth;
-pub use decided::{Decided, DecidedStart, DecidedTasks, Placement, Start};
 pub use driver::{Driver, DriverError, Due, Journal, JournalError, Refusal, TurnError, TurnReport, turn};
-pub use event::{EVENT_VERSION, Effect, Entry, Event, EventError, Mode, Rejection, SpeedReport, WhichTasks};
+pub use effect::{Effect, Placement, Rejection, Start};
+pub use event::{
+    Decided, DecidedStart, DecidedTasks, EVENT_VERSION, Entry, Event, EventError, Mode, SpeedReport,
+    WhichTasks,
+};
 pub use explain::{ChannelBelief, Held, HeldJob, HeldReason, StartReason};
 pub use exploration::{EXPLORATION_WINDOW, UNSURE};
 pub use judge::{Doubt, FAR, LISTED, NEAR, SetAside};

@@ -1,7 +1,8 @@
 //! Tasks that the cluster runs elsewhere than was decided.
 
 use super::Live;
-use super::event::{Effect, EventError, WhichTasks};
+use super::effect::Effect;
+use super::event::{EventError, WhichTasks};
 use crate::model::{ChannelId, PortId, ServerId, Ticket};
 use crate::scheduler::{StartedTask, TicketError};
 

@@ -1,6 +1,6 @@
 //! The rule for queues by name: what a decision says of it, and how a job stands that waits.
 
-use super::decided::Decided;
+use super::event::Decided;
 use super::{Live, Mode};
 use crate::model::{Arrivals, JobId, PortId, Room, Slot, SlotView};
 use crate::scheduler::{BookedStart, IdleTime, Objective, QueueFacts};

@@ -13,9 +13,10 @@
 //! has one, whose exponent is then at least 0.
 //!
 //! Under the rule for queues the reference of a port without one is twice the first speed that is reported,
-//! so that optimism counts as much at every port, and speeds relative to it are rounded to [`DIGITS`] binary
-//! digits. What is learned then does not depend on the unit, whatever it is: multiplied by any constant, all
-//! reports give the same numbers, but for the rare speed whose last digits round the other way.
+//! so that optimism counts as much at every port, and speeds relative to it are rounded to [`DIGITS`]
+//! binary digits. What is learned then does not depend on the unit, whatever it is: multiplied by any
+//! constant, all reports give the same numbers, but for the rare speed whose last digits round the other
+//! way.
 //!
 //! Where speeds have not come near 1 for long, the exponent comes down again, as exactly. When the unit in
 //! which a port's speeds are reported has changed, which [`judge`](super::judge) finds out, only `unit` does:
@@ -96,7 +97,8 @@ impl SpeedScale {
 
     fn relative(&self, rate: f64) -> f64 {
         let relative = rate / self.unit / self.reference;
-        if self.is_own { rounded(relative) } else { relative }
+        // A reference that nobody has chosen refuses nothing; whether to believe it is for the judge to say.
+        if self.is_own { rounded(relative).min(f64::MAX) } else { relative }
     }
 
     /// A speed from 0 to 1; and what speeds seen before must be multiplied with, if the scale has grown.

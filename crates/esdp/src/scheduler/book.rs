@@ -21,9 +21,11 @@ mod places;
 
 pub use change::{Expired, Moved};
 
+use super::Decision;
 use super::devices::Devices;
-use super::{Decision, PlacedJob};
-use crate::model::{Amount, Arrivals, Capacity, ChannelId, Cluster, JobId, PortId, ServerId, Slot, Ticket};
+use crate::model::{
+    Amount, Arrivals, Capacity, ChannelId, Cluster, JobId, PlacedJob, PortId, ServerId, Slot, Ticket,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thiserror::Error;

@@ -32,6 +32,7 @@
 
 mod book;
 mod checkpoint;
+mod credit;
 mod deal;
 mod decision;
 mod devices;
@@ -43,7 +44,7 @@ pub use book::{
     Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
-pub use deal::PlacedJob;
+pub(crate) use credit::without_crossing;
 pub use decision::{Decision, SealError};
 pub use learned::DEPARTED_CHANNELS;
 pub use queue::{
@@ -321,13 +322,26 @@ impl Scheduler {
     fn choose_for(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<(), ScheduleError> {
         let &SlotInput { arrivals, free, closed, weights, barred, work } = input;
         self.close(closed);
-        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
-        let free = free.unwrap_or(cluster.capacity());
-        let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
+        let Self { cluster, policy, choice, closed, .. } = self;
+        let view = SlotView {
+            cluster,
+            slot,
+            arrivals,
+            free: free.unwrap_or(cluster.capacity()),
+            closed,
+            weights,
+            barred,
+        };
         policy.limit_work(work);
         if let Err(cause) = policy.decide(&view, choice) {
             return Err(ScheduleError::Policy { policy: policy.name().to_owned(), slot, cause });
         }
+        if self.cluster.has_slowest() {
+            self.deal_choice();
+        }
+        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
+        let free = free.unwrap_or(cluster.capacity());
+        let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
         if let Err(cause) = sealer.seal(&view, choice, decision) {
             return Err(ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause });
         }

@@ -6,6 +6,7 @@ mod conformance;
 mod doubt;
 mod factors;
 mod faults;
+mod judged;
 mod live;
 mod live_files;
 mod modes;

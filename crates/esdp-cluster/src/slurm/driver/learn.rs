@@ -8,7 +8,10 @@ use crate::slurm::reports::NodeReport;
 use crate::slurm::spool::Found;
 use esdp::live::Mode;
 use esdp_serve::wire::ObservationWire;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a report is waited for that could not be looked at.
+const UNREAD: Duration = Duration::from_secs(60);
 
 impl SlurmDriver<'_> {
     /// Learns from jobs that have ended since, ours and those of others.
@@ -36,6 +39,10 @@ impl SlurmDriver<'_> {
             if late && since.elapsed() < self.grace() {
                 continue;
             }
+            // What nobody has looked at yet may be there: so many files of others must not crowd it out.
+            if end.teaches() && since.elapsed() < UNREAD && job.nodes.iter().any(|n| self.is_unread(job, n)) {
+                continue;
+            }
             let ours = self.ledger.says(LedgerEvent::Running, &key);
             let list = match told.iter().all(Option::is_none) && end == crate::slurm::job::End::Completed {
                 true => self.by_duration(job, ours)?,
@@ -53,6 +60,11 @@ impl SlurmDriver<'_> {
                 &job.nodes,
                 &format!("{learned} of {}", job.nodes.len()),
             )?;
+            for node in &job.nodes {
+                if let Found::Refused(why) = self.spool.found(job, node) {
+                    tracing::info!(job = job.id, node, user = job.user, why, "a report was not read");
+                }
+            }
             self.spool.remove(job);
             tracing::debug!(job = job.id, learned, of = job.nodes.len(), "learned");
         }
@@ -62,12 +74,12 @@ impl SlurmDriver<'_> {
     fn report(&self, job: &SlurmJob, node: &str) -> Option<NodeReport> {
         match self.spool.found(job, node) {
             Found::Report(report) => Some(report),
-            Found::Refused(why) => {
-                tracing::debug!(job = job.id, node, user = job.user, why, "a report is not read");
-                None
-            }
-            Found::Unread | Found::Nothing => None,
+            Found::Refused(_) | Found::Unread | Found::Nothing => None,
         }
+    }
+
+    fn is_unread(&self, job: &SlurmJob, node: &str) -> bool {
+        self.spool.found(job, node) == Found::Unread
     }
 
     /// How long a job takes at speed 1, by its rule; its owner may say so only where the rule allows it.

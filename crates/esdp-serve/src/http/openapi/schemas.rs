@@ -115,7 +115,8 @@ pub(super) fn schemas() -> Value {
             ("name", name()), ("request", or_null(&schema("Amounts"))), ("tasks", or_null(&count)),
             ("min", or_null(&count)), ("groups", or_null(&json!({ "type": "array", "items": schema("Group"),
                 "maxItems": 64 }))),
-            ("parts", boolean.clone()), ("servers", or_null(&list("Name"))), ("labels",
+            ("parts", boolean.clone()), ("pace", or_null(&json!({ "enum": ["sum", "slowest"] }))),
+            ("crossing", or_null(&json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }))), ("servers", or_null(&list("Name"))), ("labels",
                 or_null(&list("Name"))),
             ("channels", or_null(&list("ListedChannel"))), ("weight", or_null(&above_zero)),
             ("reference_speed", or_null(&above_zero)),
@@ -278,8 +279,9 @@ fn jobs() -> Value {
                 "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" },
         ] } },
         "JobState": { "enum": ["waiting", "running", "over"] },
-        "Cursor": { "type": "string", "pattern":
-            "^(s[0-9]{1,18}|t[0-9]{1,18}|q[0-9a-f]{16}\\.[0-9]{1,18})$" },
+        "Cursor": {
+            "type": "string", "pattern": "^(s[0-9]{1,18}|t[0-9]{1,18}|q[0-9a-f]{16}\\.[0-9]{1,18})$"
+        },
         "Jobs": open(2, &[("jobs", list("FoundJob")), ("slot", whole(0)), ("next", schema("Cursor"))]),
         // What is known depends on its state.
         "FoundJob": open(4, &[
@@ -308,9 +310,8 @@ fn jobs() -> Value {
 fn doubted() -> Value {
     json!({
         "OutcomeNumber": whole(1),
-        "OutcomesAside": open(3, &[
-            ("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0)),
-        ]),
+        "OutcomesAside":
+            open(3, &[("outcomes", list("OutcomeAside")), ("slot", whole(0)), ("total", whole(0))]),
         "OutcomeAside": open(13, &[
             ("id", whole(1)), ("slot", whole(0)), ("port", text()), ("group", text()), ("server", text()),
             ("source", text()), ("report", text()), ("speed", number()), ("believed", nullable("number")),

@@ -1,25 +1,28 @@
-//! Whether an outcome is believed: what comes from outside may be wrong, by a factor of 1,000, or a lie.
+//! Decides whether an outcome is believed. Whoever reports may be wrong, by a factor of 1,000, or may lie.
 //!
-//! All is judged by port, in the unit in which speeds are reported. An outcome is *strong* if it has a
-//! ticket, or if the port has had none with a ticket for a while, as where others decide; else it is *weak*.
+//! Every port is judged by itself, in the unit in which its speeds are reported. An outcome is *strong* if it
+//! has a ticket, or if the port has had none with a ticket for 1,000 slots, because others place its jobs;
+//! otherwise it is *weak*. The judge
 //!
-//! | outcome | what becomes of it |
-//! |---|---|
-//! | strong, up to [`FAR`] times what is believed of its channel, or what the port has shown | learned |
-//! | strong, faster than that | set aside |
-//! | strong, [`FAR`] times slower than that | learned once others are as usual, or when enough are slow |
-//! | weak, [`FAR`] times faster or slower than believed of its channel | set aside |
-//! | weak, and its source has said as much of the channel lately as it may | set aside |
-//! | of a source that contradicts all others on a channel by more than [`NEAR`] | learned as [`NEAR`] times off |
+//! - learns a strong outcome of up to [`FAR`] times what is believed of its channel, or of what the port has
+//!   shown, and sets a faster one aside;
+//! - lets a strong outcome wait that is [`FAR`] times slower than believed of its channel, and learns it once
+//!   other outcomes of the port are as usual, or once enough are as slow: a broken server is real;
+//! - sets a weak outcome aside if it is [`NEAR`] times faster or slower than believed of its channel, or if
+//!   its source has lately said as much of the channel as those with tickets;
+//! - learns an outcome whose source contradicts all others on a channel by more than [`NEAR`] as [`NEAR`]
+//!   times away from what the others have shown.
 //!
-//! A broken server is real, so slow outcomes are believed in the end.
-//! What was set aside or waits is learned when other jobs confirm it, on a second server and from a second
-//! source, or from the only source there is; see [`Window::is_confirmed`]. If channels were known before and
-//! all of them are faster or slower by one factor, the unit has changed, and what was learned stays true in
-//! the new one. A server that is new and faster than anything before is confirmed by jobs of its own.
+//! It learns what it has set aside or lets wait when other jobs confirm it, on a second server and from a
+//! second source, or from the only source there is; see [`Window::change`](window::Window::change). If
+//! channels were known before and all of them are faster or slower by one factor, the unit has changed, and
+//! what was learned stays true in the new one. A server that is new and faster than anything before is
+//! confirmed by jobs of its own.
 //!
-//! The first outcomes of a port are compared with each other: one that is far above all others is taken back.
+//! The judge compares the first outcomes of a port with each other, and takes back one that is far from all
+//! others.
 
+mod noise;
 mod port;
 mod sources;
 mod window;
@@ -90,7 +93,7 @@ pub enum Doubt {
     NoTicket,
     /// It has no ticket, and its source has said as much of the channel as others who have.
     Enough,
-    /// It was the first of its port, and all after it are far slower.
+    /// It was among the first of its port, and is far from all others.
     Alone,
 }
 
@@ -122,7 +125,7 @@ pub(super) enum Step {
     Forget(String, String),
     /// Speeds are this many times what they were, in number and not in truth.
     Unit(f64),
-    /// Whether the scale fits is to be seen.
+    /// The scale starts again: all that was learned of the port is learned again.
     Scale,
 }
 
@@ -205,23 +208,30 @@ impl Judge {
         }
     }
 
-    /// Takes back the fastest of the first outcomes of a port, if all others are far slower.
+    /// Takes back one of the first outcomes of a port if it is far from all others. One that is far too slow
+    /// gives its server another try, once: the next one says whether the server is broken.
     pub(super) fn take_back(&mut self, port: &str) -> Vec<Step> {
         let state = self.port(port);
-        let Some(alone) = state.alone() else { return Vec::new() };
+        let Some((alone, is_fast)) = state.alone() else { return Vec::new() };
         let wrong = state.young.remove(alone);
-        state.shown.retain(|&speed| speed != wrong.speed);
         let waiting = state.window.take_waiting(&wrong);
-        // All are learned again: next to such a speed their differences were too small to be kept.
+        state.sources.forget_channel(&wrong);
+        let is_theirs = |came: &&Came| (&came.group, &came.server) == (&wrong.group, &wrong.server);
+        // Next to a speed that is far too fast the differences of all others were too small to be kept.
+        let again: Vec<Came> =
+            state.young.iter().filter(|came| is_fast || is_theirs(came)).chain(&waiting).cloned().collect();
         let mut steps: Vec<Step> = Vec::new();
-        for came in state.young.iter().chain([&wrong]) {
+        for came in again.iter().chain([&wrong]) {
             let forget = Step::Forget(came.group.clone(), came.server.clone());
             if !steps.contains(&forget) {
                 steps.push(forget);
             }
         }
-        steps.push(Step::Scale);
-        steps.extend(state.young.iter().chain(&waiting).cloned().map(Step::Learn));
+        if is_fast {
+            state.shown.retain(|&speed| speed != wrong.speed);
+            steps.push(Step::Scale);
+        }
+        steps.extend(again.into_iter().map(Step::Learn));
         state.young.extend(waiting);
         self.set_aside(port, wrong, None, Doubt::Alone);
         steps

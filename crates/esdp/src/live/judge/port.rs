@@ -13,7 +13,7 @@ pub(super) const SHOWN: usize = 32;
 const LATER: usize = 3;
 /// After so many slots without an outcome that has a ticket, those without are all there is.
 const TICKETLESS: u64 = 1000;
-/// Outcomes that were set aside are confirmed by a change of speeds that differs from theirs by less than
+/// A change of speeds confirms outcomes that were set aside if its factor and theirs differ by less than
 /// this.
 const ALIKE: f64 = 4.0;
 
@@ -164,14 +164,24 @@ impl PortJudge {
         self.young.clear();
     }
 
-    /// The place of the fastest of the first outcomes, if all others are far slower and it is not a late one.
-    pub(super) fn alone(&self) -> Option<usize> {
-        let (at, fastest) =
-            self.young.iter().enumerate().max_by(|(_, a), (_, b)| a.speed.total_cmp(&b.speed))?;
-        let others = self.young.iter().enumerate().filter(|&(other, _)| other != at);
-        let second = others.map(|(_, other)| other.speed).fold(0.0, f64::max);
-        let late = at + LATER >= self.young.len();
-        (!late && second > 0.0 && fastest.speed > FAR * second).then_some(at)
+    /// The place of the first outcome that is far from all others and has some after it, and whether it is
+    /// too fast.
+    pub(super) fn alone(&self) -> Option<(usize, bool)> {
+        let mut order: Vec<usize> = (0..self.young.len()).collect();
+        order.sort_by(|&a, &b| self.young[a].speed.total_cmp(&self.young[b].speed));
+        let speed = |at: usize| self.young[at].speed;
+        let has_later = |at: usize| at + LATER < self.young.len();
+        let [slowest, above, ..] = order[..] else { return None };
+        let [.., below, fastest] = order[..] else { return None };
+        if has_later(fastest) && speed(below) > 0.0 && speed(fastest) > FAR * speed(below) {
+            return Some((fastest, true));
+        }
+        let tried = |aside: &SetAside| {
+            let (came, channel) = (&self.young[slowest], &aside.channel);
+            aside.why == Doubt::Alone && (&channel.group, &channel.server) == (&came.group, &came.server)
+        };
+        let slow = has_later(slowest) && speed(above) > FAR * speed(slowest);
+        (slow && !self.aside.iter().any(tried)).then_some((slowest, false))
     }
 }
 

@@ -80,6 +80,11 @@ impl Sources {
         self.channels.retain(|server, _| keeps(server));
     }
 
+    /// Forgets what was seen of the channel of an outcome.
+    pub(super) fn forget_channel(&mut self, of: &Came) {
+        self.channels.get_mut(&of.server).and_then(|groups| groups.remove(&of.group));
+    }
+
     pub(super) fn change_unit(&mut self, factor: f64) {
         let all = self.channels.values_mut().flat_map(BTreeMap::values_mut).flatten();
         all.for_each(|shown| shown.speed *= factor);

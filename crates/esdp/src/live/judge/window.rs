@@ -1,19 +1,22 @@
 //! The last outcomes of a port, and whether they show that speeds have changed.
 //!
-//! An outcome's *ratio* is its speed as a multiple of what was believed of its channel before the outcomes
-//! that are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
+//! The *ratio* of an outcome is its speed as a multiple of what was believed of its channel before the
+//! outcomes that are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
 //!
 //! ```text
-//! |m - 1| > 4 s sqrt(1/n + 1/count)    and    m > 1.5 or m < 1/1.5
+//! |m - 1| > max(4 s, k c) sqrt(1/n + 1/count)    and    m > 1.5 or m < 1/1.5
 //! ```
 //!
-//! where `s` is their standard deviation and `count` the outcomes behind the belief. If channels of several
-//! servers change by one factor, that is a change of the whole port. In doubt, speeds that nobody has
-//! measured since are taken to be the higher ones, for what is believed to be fast is tried and corrected,
-//! and what is believed to be slow is not: two servers that became faster speak for all, and it takes three
-//! that became slower.
+//! where `s` is their standard deviation, `count` the outcomes behind the belief, and `c` the
+//! [noise](super::noise) of the port relative to the belief, since a few outcomes may be near each other by
+//! chance; `k` is 8 for a channel that is faster and 6 for one that is slower, whose ratio cannot be far
+//! from 1. If channels of several servers change by one factor, the whole port has changed. In doubt, the
+//! higher speed is taken for servers that nobody has measured since: a policy tries what it believes to be
+//! fast and corrects itself, and does not try what it believes to be slow. So two servers that became
+//! faster speak for all, but three that became slower.
 
-use super::Came;
+use super::noise::Noise;
+use super::{Came, FAR};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -31,8 +34,11 @@ const USUAL: usize = 3;
 const CHANGE: f64 = 1.5;
 /// Factors and ratios are alike if the larger is at most this many times the smaller.
 const ALIKE: f64 = 2.5;
-/// How many standard errors a change is away from none.
+/// How many standard errors a change is away from none, by the outcomes themselves ...
 const SURE: f64 = 4.0;
+/// ... and by the noise of the port, if a channel is faster now, and if it is slower.
+const SURE_FASTER: f64 = 8.0;
+const SURE_SLOWER: f64 = 6.0;
 /// After how many outcomes of the port a change of one server says nothing about others any more.
 const LATELY: u64 = 64;
 /// What was learned of a channel stays if it is this many times what was learned since a change.
@@ -101,6 +107,7 @@ pub(super) enum Change {
 pub(super) struct Window {
     seen: VecDeque<Seen>,
     lately: VecDeque<Changed>,
+    noise: Noise,
     /// How many outcomes have come.
     count: u64,
 }
@@ -113,8 +120,17 @@ impl Window {
             return None;
         }
         self.count += 1;
+        let earlier = self.seen.iter().rfind(|seen| seen.pace == Pace::Usual && is_same(&seen.came, came));
+        if let Some(earlier) = earlier.filter(|_| pace == Pace::Usual) {
+            self.noise.add(earlier.came.speed, came.speed);
+        }
         let before = self.seen.iter().rfind(|seen| is_same(&seen.came, came)).and_then(|seen| seen.base);
-        let base = before.or(own).filter(|&(believed, _)| believed > 0.0);
+        // What few outcomes have said gives way to what twice as many say, unless they show a change.
+        let few = |before: &(f64, f64)| {
+            let usual = (1.0 / CHANGE..CHANGE).contains(&(came.speed / before.0));
+            usual && own.is_some_and(|(_, count)| count >= 2.0 * before.1)
+        };
+        let base = before.filter(|before| !few(before)).or(own).filter(|&(believed, _)| believed > 0.0);
         self.seen.push_back(Seen { came: came.clone(), pace, base });
         let oldest = if self.seen.len() > KEPT { self.seen.pop_front() } else { None };
         oldest.filter(|seen| seen.pace == Pace::Slow).map(|seen| seen.came)
@@ -182,7 +198,7 @@ impl Window {
         servers.sort_unstable();
         servers.dedup();
         let enough = servers.len() >= if own > 1.0 { 1 } else { 2 };
-        if confirmed && enough && own > 0.0 && !self.is_refuted(&alike, &came) {
+        if confirmed && enough && own > 0.0 && !self.is_refuted(&alike, &came, (own, needed)) {
             alike.push(self.changed(&came, own, needed));
             // The one of which the most was known before says best by how much.
             let most = alike.iter().max_by(|a, b| a.count.total_cmp(&b.count));
@@ -210,6 +226,7 @@ impl Window {
         let waits = |seen: &Seen| seen.pace == Pace::Slow && !is_known(&seen.came);
         let waiting = self.seen.drain(..).filter(waits).map(|seen| seen.came).collect();
         self.lately.clear();
+        self.noise.change_unit(factor);
         Change::Port(factor, changed, waiting)
     }
 
@@ -221,14 +238,31 @@ impl Window {
         self.seen.iter().filter(odd).any(other) || !self.seen.iter().any(other)
     }
 
-    /// The factor by which a channel has changed, if its last outcomes show one, at least so many; and how
-    /// many it takes. If several sources have reported on the channel, two of them must say so.
+    /// The factor by which a channel has changed, if `least` of its last outcomes or more show one, and how
+    /// many of them it takes. If several sources have reported on the channel, two of them must say so.
     fn of_channel(&self, came: &Came, least: usize) -> Option<(f64, usize)> {
         let of = self.outcomes_of(came, KEPT);
         let sources = |of: &[&Seen]| of.iter().any(|seen| seen.came.source != of[0].came.source);
         let several = sources(&of);
         let enough = |last: &usize| !several || sources(&of[..*last]);
-        (least..=of.len()).filter(enough).find_map(|last| Some((factor(&of[..last])?, last)))
+        (least..=of.len()).filter(enough).find_map(|last| Some((self.factor(&of[..last])?, last)))
+    }
+
+    /// The mean of the ratios of some outcomes, if it is far from 1; none if nothing was believed of any.
+    fn factor(&self, seen: &[&Seen]) -> Option<f64> {
+        let ratios: Option<Vec<f64>> = seen.iter().map(|seen| seen.ratio()).collect();
+        let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
+        let (count, mean) = (ratios.len() as f64, mean(&ratios));
+        let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
+        let bases = || seen.iter().filter_map(|seen| seen.base);
+        let absolute = bases().map(|(believed, _)| self.noise.absolute(believed)).sum::<f64>() / count;
+        let noise = self.noise.relative().max(absolute);
+        let behind = bases().map(|(_, count)| 1.0 / count.max(1.0)).sum::<f64>() / count;
+        let sure = if mean > 1.0 { SURE_FASTER } else { SURE_SLOWER };
+        let deviation = (squares / (count - 1.0)).sqrt();
+        let least = (SURE * deviation).max(sure * noise) * (1.0 / count + behind).sqrt();
+        let changed = (mean > CHANGE || mean < 1.0 / CHANGE) && (mean - 1.0).abs() > least;
+        changed.then_some(mean)
     }
 
     /// The outcomes of a channel among the last ones, the newest first.
@@ -246,21 +280,26 @@ impl Window {
         let mut servers: Vec<&str> = last.iter().map(|seen| seen.came.server.as_str()).collect();
         servers.sort_unstable();
         servers.dedup();
-        let factor = factor(&last).filter(|_| last.len() == OF_MANY && servers.len() >= 3)?;
+        let factor = self.factor(&last).filter(|_| last.len() == OF_MANY && servers.len() >= 3)?;
         let near =
             last.iter().filter_map(|seen| seen.ratio()).filter(|&ratio| are_alike(ratio, factor)).count();
         (factor > 0.0 && near * 8 >= OF_MANY * 7).then_some(factor)
     }
 
-    /// Whether another server is as fast as before, by its last outcomes.
-    fn is_refuted(&self, alike: &[Changed], came: &Came) -> bool {
+    /// Whether another server is as fast as before, by its last outcomes. If a channel is faster now, what
+    /// others have shown before says nothing.
+    fn is_refuted(&self, alike: &[Changed], came: &Came, (factor, needed): (f64, usize)) -> bool {
+        let own = (0..self.seen.len()).rev().filter(|&at| is_same(&self.seen[at].came, came)).take(needed);
+        let since = if factor > 1.0 { own.last().unwrap_or(0) } else { 0 };
+        // Next to a factor that is so large no noise looks like it.
+        let least = if factor > FAR { 1 } else { OF_CHANNEL };
         let others = channels(self.seen.iter().rev()).into_iter().filter(|other| {
             other.server != came.server && !alike.iter().any(|changed| changed.server == other.server)
         });
         let is_usual = |other: Came| {
-            let of = self.outcomes_of(&other, KEPT);
-            let ratios: Vec<f64> = of.iter().take(OF_CHANNEL).filter_map(|seen| seen.ratio()).collect();
-            ratios.len() == OF_CHANNEL && (1.0 / CHANGE..CHANGE).contains(&mean(&ratios))
+            let of = self.seen.range(since..).rev().filter(|seen| is_same(&seen.came, &other));
+            let ratios: Vec<f64> = of.take(OF_CHANNEL).filter_map(Seen::ratio).collect();
+            ratios.len() >= least && (1.0 / CHANGE..CHANGE).contains(&mean(&ratios))
         };
         others.into_iter().any(is_usual)
     }
@@ -334,17 +373,4 @@ fn mean(values: &[f64]) -> f64 {
 
 fn are_alike(a: f64, b: f64) -> bool {
     (b / ALIKE..=b * ALIKE).contains(&a)
-}
-
-/// The mean of the ratios of some outcomes, if it is far from 1; none if nothing was believed of any.
-fn factor(seen: &[&Seen]) -> Option<f64> {
-    let ratios: Option<Vec<f64>> = seen.iter().map(|seen| seen.ratio()).collect();
-    let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
-    let (count, mean) = (ratios.len() as f64, mean(&ratios));
-    let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
-    let behind = seen.iter().filter_map(|seen| seen.base).map(|(_, count)| 1.0 / count.max(1.0));
-    let behind = behind.sum::<f64>() / count;
-    let error = (squares / (count - 1.0) * (1.0 / count + behind)).sqrt();
-    let changed = (mean > CHANGE || mean < 1.0 / CHANGE) && (mean - 1.0).abs() > SURE * error;
-    changed.then_some(mean)
 }

@@ -92,8 +92,8 @@ impl Plan {
     /// thousandths; 0 if that is not known.
     pub fn pace(&self, view: &QueueView<'_>, port: PortId, channels: &[ChannelId]) -> u32 {
         let Some(value) = self.values.get(port.index()).filter(|_| !view.speeds.is_empty()) else { return 0 };
-        let speeds = channels.iter().map(|&channel| view.speed(view.speeds, channel).unwrap_or(value.mean));
-        let pace = speeds.sum::<f64>() / (value.mean * tasks_of(view.cluster, port));
+        let speed = |task: usize| view.speed(view.speeds, channels[task]).unwrap_or(value.mean);
+        let pace = view.cluster.progress(port, channels, speed) / (value.mean * tasks_of(view.cluster, port));
         // What is not a number becomes 0.
         (pace.min(1e6) * 1e3).round() as u32
     }

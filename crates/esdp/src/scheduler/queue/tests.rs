@@ -113,7 +113,7 @@ fn the_oldest_job_that_waits_too_long_is_reserved_for() {
 fn a_server_keeps_back_what_the_whole_job_could_take() {
     let (cluster, mut book) = (cluster(), Book::new(&cluster()));
     let job = book.submit(PortId(0), 1.0, Slot(1));
-    let placed = crate::scheduler::PlacedJob { port: PortId(0), channels: vec![ChannelId(1)] };
+    let placed = crate::model::PlacedJob { port: PortId(0), channels: vec![ChannelId(1)] };
     book.start_job(&cluster, Slot(1), job, &placed).unwrap();
     let view = view(&cluster, &book, 2, &[]);
     let plan = Plan::new(&QueueState::default(), &view, false);

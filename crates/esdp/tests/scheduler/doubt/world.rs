@@ -1,15 +1,17 @@
 //! A cluster whose speeds are known to the test, behind a live core that learns them from reports.
 
 use crate::live::cluster::policy;
-use esdp::live::{Effect, Event, Live, SpeedReport, Start, WhichTasks};
+use esdp::live::{Effect, Event, Live, Mode, SpeedReport, Start, WhichTasks};
 use esdp::model::{ClusterDescription, JobShape, PortSpec, ServerSpec, Slot};
 use esdp::rng;
+use esdp::scheduler::Objective;
 use rand::RngExt;
 
 /// Servers of one device each. In every slot each port gets two jobs, of one task or of a gang.
 #[derive(Clone)]
 pub struct Shape {
     pub policy: &'static str,
+    pub objective: Objective,
     /// The speed of each server, alike for all ports.
     pub speeds: Vec<f64>,
     /// How many ports there are; each reports in a unit of its own.
@@ -42,6 +44,7 @@ impl Shape {
     pub fn six(seed: u64) -> Self {
         Self {
             policy: "esdp",
+            objective: Objective::Relative,
             speeds: SIX.to_vec(),
             ports: 1,
             members: 1,
@@ -63,7 +66,9 @@ impl Shape {
             ports: (0..self.ports).map(|port| PortSpec::new(&port_name(port), jobs.clone())).collect(),
             ..ClusterDescription::default()
         };
-        let live = Live::new(described, policy(self.policy)).unwrap();
+        let mut live = Live::new(described, policy(self.policy)).unwrap();
+        let (mode, objective) = (Mode::Place, Some(self.objective));
+        live.apply(&Event::Directed { mode, most_exploration: None, objective });
         World { live, shape: self.clone(), slot: 0, values: Vec::new() }
     }
 }
@@ -159,13 +164,6 @@ impl World {
         let last = &self.values[self.values.len().saturating_sub(slots)..];
         let counts = |(source, _): &&(&str, f64)| of.is_none_or(|of| of == *source);
         last.iter().flatten().filter(counts).map(|(_, value)| value).sum::<f64>() / last.len() as f64
-    }
-
-    /// The most that the slots could be worth.
-    pub fn best(&self) -> f64 {
-        let mut speeds = self.shape.speeds.clone();
-        speeds.sort_by(|a, b| b.total_cmp(a));
-        speeds.iter().take((2 * self.shape.ports * self.shape.members) as usize).sum()
     }
 
     /// Makes the best servers, as many as said, faster by a factor.

@@ -1,8 +1,8 @@
-//! What an unprivileged user may do to the directory of reports of a Slurm cluster, every one of whose users
-//! may write there: nothing stops a turn of the driver, and nothing that others have taught is lost. Slurm's
-//! own commands are played by scripts, so that jobs can be whoever's.
+//! What a user without rights may do to the directory of reports of a Slurm cluster, where all users may
+//! write: nothing stops a turn of the driver, and nothing that others have taught is lost. Scripts play
+//! Slurm's own commands, so that jobs can belong to anybody.
 //!
-//! Two user ids are needed, so all of it is skipped, and says so, unless root runs the tests.
+//! The tests need two user ids. Unless root runs them they are skipped, and say so.
 
 mod service;
 
@@ -11,13 +11,27 @@ use service::{Client, Service, esdp};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 const ALICE: u32 = 60_001;
 const MALLORY: u32 = 65_534;
 /// How long anything may take on a busy machine.
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// Slurm's commands, by one script.
+const SLURM: &str = r#"#!/bin/sh
+case "$1 $2" in
+  --version*) echo slurm 24.11.1 ;;
+  'show config') echo 'ClusterName = x' ;;
+  'show nodes') cat BED/nodes.json ;;
+  token*) exit 1 ;;
+  *) case $0 in
+    */squeue) cat BED/jobs.json ;;
+    *) cat > /dev/null ;;
+  esac ;;
+esac
+"#;
 
 /// Faked commands, a directory of reports, and jobs that have ended.
 struct Bed {
@@ -62,21 +76,7 @@ impl Bed {
         };
         nodes["nodes"] = (0..4).map(node).collect();
         fs::write(bed.path("nodes.json"), nodes.to_string()).unwrap();
-        let script = format!(
-            r#"#!/bin/sh
-case "$1 $2" in
-  --version*) echo slurm 24.11.1;;
-  'show config') echo 'ClusterName = x';;
-  'show nodes') cat {0}/nodes.json;;
-  token*) exit 1;;
-  *) case $0 in
-    */squeue) cat {0}/jobs.json;;
-    *) cat > /dev/null;;
-  esac;;
-esac
-"#,
-            bed.directory.path().display()
-        );
+        let script = SLURM.replace("BED", &bed.directory.path().display().to_string());
         for program in ["squeue", "sinfo", "scontrol"] {
             let path = bed.path("bin").join(program);
             fs::write(&path, &script).unwrap();
@@ -145,8 +145,10 @@ esac
     }
 
     fn start(&self) -> Service {
-        let mut command = esdp();
+        let mut command = Command::new("sh");
         let path = std::env::var("PATH").unwrap_or_default();
+        command.args(["-c", "log=$1; shift; exec \"$0\" \"$@\" 2>\"$log\""]).arg(esdp().get_program());
+        command.arg(self.path("log"));
         command.args(["slurm", "watch", "--slot", "200ms", "--rest", "off", "--listen", "127.0.0.1:0"]);
         command.arg("--data").arg(self.path("data")).arg("--reports").arg(self.path("reports"));
         command.env("PATH", format!("{}:{path}", self.path("bin").display()));
@@ -155,6 +157,10 @@ esac
 
     /// Runs a script as a user without rights.
     fn by(&self, uid: u32, script: &str) -> Output {
+        self.script(uid, script).output().unwrap()
+    }
+
+    fn script(&self, uid: u32, script: &str) -> Command {
         let mut command = Command::new("setpriv");
         command.args([
             &format!("--reuid={uid}"),
@@ -167,7 +173,8 @@ esac
         command.current_dir(self.path("reports"));
         let path = std::env::var("PATH").unwrap_or_default();
         let binary = Path::new(env!("CARGO_BIN_EXE_esdp")).parent().unwrap().display().to_string();
-        command.env("PATH", format!("{binary}:{path}")).output().unwrap()
+        command.env("PATH", format!("{binary}:{path}"));
+        command
     }
 }
 
@@ -210,6 +217,77 @@ fn is_root() -> bool {
     root
 }
 
+/// The shell command that writes a report of a job that took a second, with so much work; a name follows.
+fn report(start: f64, work: &str) -> String {
+    format!("printf 'start {start}\\nend {} {work}\\n' >", start + 1.0)
+}
+
+/// What a user may do in the directory, by the job of hers whose report it is.
+fn acts(start: f64) -> Vec<(u64, String)> {
+    let report = |work: &str, name: &str| format!("{} {name}", report(start, work));
+    let plain = |script: &str| script.to_owned();
+    let odd = r"touch ./-rf.report '. .report' ' ;id;.report' .report";
+    let odder = r#"touch "$(printf 'a\nb').report" "$(printf '\377').report" "$(printf '\033[2J').report""#;
+    vec![
+        (900, plain("mkfifo 900.n3.report")),
+        (901, plain("ln -s /etc/passwd 901.n3.report")),
+        (902, plain("ln -s /dev/zero 902.n3.report")),
+        (903, plain("truncate -s 6G 903.n3.report")),
+        (904, plain("mkdir 904.n3.report")),
+        (905, report("1e300", "905.n3.report")),
+        (906, report("NaN", "906.n3.report")),
+        (907, report("-5", "907.n3.report")),
+        (908, report("1e999", "908.n3.report")),
+        (909, plain("head -c 4096 /dev/urandom > 909.n3.report")),
+        (910, plain("yes start 1 | head -c 100000 > 910.n3.report")),
+        (911, plain("printf 'start 5\\nend 6 1e9\\n' > 911.n3.report")),
+        (912, plain("printf 'end 9 1e9' > 912.n3.report")),
+        (913, report("1e30", "913.n0.report")),
+        (914, plain("for i in $(seq 20000); do echo junk$i.n3.report; done | xargs touch")),
+        (915, format!("{} && ln 915.n3.report 916.n3.report", report("1e30", "915.n3.report"))),
+        (916, plain("touch -d 2099-01-01 junk.n3.report")),
+        (917, plain(odd)),
+        (918, plain(odder)),
+        (919, plain("touch $(head -c 248 /dev/zero | tr '\\0' x).report")),
+        (920, format!("{} && chmod 0 920.n3.report", report("1e30", "920.n3.report"))),
+        (921, plain("ln -s 921.n3.report 921.n3.report")),
+        // A link to a report of Alice's, as if it were her own.
+        (922, plain("ln -s 201.n1.report 922.n3.report")),
+    ]
+}
+
+/// What the system or the service keeps her from.
+fn refused(service: &Service) -> Vec<String> {
+    let path = |path: &str, args: &str| {
+        format!("curl -sf -H 'content-type: application/json' http://{}{path} {args}", service.address)
+    };
+    let report = r#"{"port":"main","server":"n3","rate":1e300,"id":"x"}"#;
+    let mut all: Vec<String> = [
+        "rm -f 200.n0.report",
+        "mv -f 201.n1.report gone",
+        "echo end >> 202.n2.report",
+        "printf x > other && mv -f other 203.n3.report",
+        "mv ../reports ../gone",
+        "mknod 923.n3.report c 1 3",
+        "chown root 905.n3.report",
+        "ls ../data",
+        "cat ../data/ledger.csv",
+        "cat ../data/esdp.db",
+        "touch ../data/wake",
+    ]
+    .map(str::to_owned)
+    .into();
+    all.extend([
+        format!("kill -STOP {}", service.id()),
+        path("/v1/observations", &format!("-d '{report}'")),
+        path("/v1/servers/n0/drain", "-X POST"),
+        path("/v1/servers/n0/reset", "-X POST"),
+        path("/v1/jobs/200", "-X DELETE"),
+        path("/v1/cluster", "-X PUT -d '{}'"),
+    ]);
+    all
+}
+
 #[test]
 fn no_file_and_no_comment_of_a_user_harms_others() {
     if !is_root() {
@@ -224,41 +302,34 @@ fn no_file_and_no_comment_of_a_user_harms_others() {
     let before = believed(&mut client);
     assert!(!bed.file(100, "n0").exists(), "a report that was read is removed");
 
-    let start = bed.now as f64 - 50.0;
-    let line = format!("start {start}\\nend {} ", start + 1.0);
-    let report = |work: &str, name: &str| format!("printf '{line}{work}\\n' > {name}");
+    (200..220).for_each(|id| bed.honest(id));
     let mallory = ("mallory", MALLORY);
-    // What she does, by job; all of them are her own, on the slowest node, but where it says so.
-    let acts: Vec<(u64, String)> = vec![
-        (900, "mkfifo 900.n3.report".to_owned()),
-        (901, "ln -s /etc/passwd 901.n3.report".to_owned()),
-        (902, "ln -s /dev/zero 902.n3.report".to_owned()),
-        (903, "truncate -s 6G 903.n3.report".to_owned()),
-        (904, "mkdir 904.n3.report".to_owned()),
-        (905, report("1e300", "905.n3.report")),
-        (906, report("NaN", "906.n3.report")),
-        (907, report("-5", "907.n3.report")),
-        (908, report("1e999", "908.n3.report")),
-        (909, "head -c 4096 /dev/urandom > 909.n3.report".to_owned()),
-        (910, "yes start 1 | head -c 100000 > 910.n3.report".to_owned()),
-        (911, "printf 'start 5\\nend 6 1e9\\n' > 911.n3.report".to_owned()),
-        (912, "printf 'end 9 1e9' > 912.n3.report".to_owned()),
-        (913, report("1e30", "913.n0.report")),
-        (914, "for i in $(seq 2000); do : > junk$i.n3.report; done".to_owned()),
-    ];
+    // Whatever she does, she does to a file of a job of her own, on the slowest node, or on the fastest.
+    let start = bed.now as f64 - 50.0;
+    let acts = acts(start);
     for (job, script) in &acts {
         let done = bed.by(MALLORY, script);
-        assert!(done.status.success(), "{job}: {}", String::from_utf8_lossy(&done.stderr));
-        bed.ended(*job, "n3", mallory, "");
+        assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
+        bed.ended(*job, if *job == 913 { "n0" } else { "n3" }, mallory, "");
     }
-    // A comment says how long the job would take at speed 1.
-    bed.ended(920, "n3", mallory, "esdp-seconds=1e30");
-    // A file for a job of Alice's, and a link to one that she will write.
-    assert!(bed.by(MALLORY, &report("1e30", "930.n0.report")).status.success());
+    // A comment says how long the job would take at speed 1, and no rule allows that.
+    bed.ended(950, "n3", mallory, "esdp-seconds=1e30");
+    // A file for a job of Alice's, and one that changes while it is read.
+    assert!(bed.by(MALLORY, &format!("{} 930.n0.report", report(start, "1e30"))).status.success());
     bed.ended(930, "n0", ("alice", ALICE), "");
-    assert!(bed.by(MALLORY, "ln -s 201.n1.report 931.n3.report").status.success());
-    bed.ended(931, "n3", mallory, "");
-    (200..220).for_each(|id| bed.honest(id));
+    let changes = format!(
+        "while :; do {0} part; mv part 940.n3.report; rm -f 940.n3.report; mkfifo 940.n3.report; \
+         rm -f 940.n3.report; ln -s /etc/passwd 940.n3.report; rm -f 940.n3.report; done",
+        report(start, "1e30")
+    );
+    let mut changing = bed.script(MALLORY, &changes).stderr(Stdio::null()).spawn().unwrap();
+    bed.ended(940, "n3", mallory, "");
+    let refused = refused(&service);
+    for script in &refused {
+        let done = bed.by(MALLORY, script);
+        assert!(!done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stdout));
+    }
+    assert!(acts.len() + refused.len() + 3 >= 35, "so many are tried here");
     bed.publish();
     wait_for("honest jobs are learned after it", || outcomes(&mut client) >= 40.0);
     assert_eq!(client.get("/readyz")["status"], "ready");
@@ -275,16 +346,20 @@ fn no_file_and_no_comment_of_a_user_harms_others() {
         assert!((*count - 10.0).abs() < 1e-9, "{server} has {count} outcomes, 10 of them honest");
     }
     wait_for("what she has left is removed", || {
-        ["900.n3", "901.n3", "903.n3"]
-            .iter()
-            .all(|name| !bed.path(&format!("reports/{name}.report")).exists())
+        let left = |job: u64| bed.path(&format!("reports/{job}.n3.report")).symlink_metadata().is_ok();
+        !(900..923).filter(|job| *job != 913).any(left)
     });
+    changing.kill().unwrap();
+    changing.wait().unwrap();
     assert!(fs::metadata("/etc/passwd").is_ok(), "a link is removed and not what it leads to");
     let memory = memory_megabytes(service.id());
     assert!(memory < 300, "{memory} MB");
     let stopped = Instant::now();
     assert_eq!(service.stop(), Some(0));
     assert!(stopped.elapsed() < LONGEST);
+    let log = fs::read_to_string(bed.path("log")).unwrap();
+    let named = |line: &&str| line.contains("belongs to uid 65534") && line.contains("alice");
+    assert_eq!(log.lines().filter(named).count(), 1, "{log}");
 }
 
 #[test]
@@ -301,7 +376,7 @@ fn what_a_user_has_prepared_does_not_stop_the_work_of_another() {
         (5, "true"),
     ] {
         assert!(bed.by(MALLORY, act).status.success());
-        let line = "esdp report start && echo worked > /dev/stderr && esdp report end --work 1000";
+        let line = "esdp report start && echo worked >&2 && esdp report end --work 1000";
         let environment = format!("export ESDP_REPORTS=. SLURM_JOB_ID={job} SLURMD_NODENAME=n0");
         let began = Instant::now();
         let done = bed.by(ALICE, &format!("{environment}; {line}"));

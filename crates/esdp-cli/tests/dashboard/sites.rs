@@ -1,7 +1,8 @@
-//! Pages of other sites, in a real browser.
+//! Pages of other sites, forms, and names of other sites that lead here, in a real browser; and the link
+//! that opens the page.
 
-use super::browser::Browser;
-use super::service::{Client, Service, cluster};
+use crate::browser::Browser;
+use crate::service::{self, Service, cluster, output};
 use serde_json::json;
 
 /// A page of somebody else, at a port of this machine.
@@ -32,7 +33,7 @@ fn other_sites_cannot_use_a_browser() {
     client.post("/v1/slots", &json!({"key": "k", "jobs": [{"id": "victim", "port": "train"}]}));
     let port = service.address.port();
     let before = client.get("/v1/status")["sequence"].clone();
-    let refused = |client: &mut Client| -> f64 {
+    let refused = |client: &mut service::Client| -> f64 {
         let page = client.send("GET", "/metrics", "").body;
         let line = page.lines().find(|line| line.contains("status=\"4xx\"")).unwrap();
         line.rsplit(' ').next().unwrap().parse().unwrap()
@@ -90,4 +91,26 @@ fn other_sites_cannot_use_a_browser() {
     let drained =
         browser.ask("fetch('/v1/servers/n0/drain', {method: 'POST'}).then((answer) => answer.status)");
     assert_eq!(drained, 200);
+}
+
+/// The link of the first start opens the page, and its token does not stay in the address.
+#[test]
+fn the_link_of_the_first_start_opens_the_page() {
+    let data = tempfile::tempdir().unwrap();
+    let token = output(&["token", "create", "first", "--role", "operator"], data.path()).trim().to_owned();
+    let service = Service::start(data.path(), &[]);
+    let mut client = service.client();
+    client.token = Some(token.clone());
+    client.ok("PUT", "/v1/cluster", &cluster(2).to_string());
+    let mut browser = Browser::start();
+    browser.visit(&format!("http://{}/?token={token}", service.address), 1280, false);
+    browser.until("the board", "!document.getElementById('board').hidden");
+    assert_eq!(browser.ask("location.href"), format!("http://{}/", service.address));
+    assert_eq!(
+        browser.ask("history.length > 0 && !document.documentElement.outerHTML.includes('esdp_')"),
+        true
+    );
+    // It is kept for the tab.
+    browser.visit(&format!("http://{}", service.address), 1280, false);
+    browser.until("the board", "!document.getElementById('board').hidden");
 }

@@ -3,9 +3,11 @@
 //!
 //! Pictures of it are left in the `tmp` folder of the target directory, to be looked at.
 
+#[path = "../browser/mod.rs"]
 mod browser;
-mod foreign;
+#[path = "../service/mod.rs"]
 mod service;
+mod sites;
 
 use browser::Browser;
 use serde_json::{Value, json};
@@ -380,26 +382,4 @@ fn a_job_is_found_among_ten_thousand_and_made_more_urgent() {
     assert_accessible(&mut browser, &axe, "narrow");
     browser.screenshot(&pictures.join("dashboard-jobs-narrow.png"), true);
     assert_eq!(service.stop(), Some(0));
-}
-
-/// The link of the first start opens the page, and its token does not stay in the address.
-#[test]
-fn the_link_of_the_first_start_opens_the_page() {
-    let data = tempfile::tempdir().unwrap();
-    let token = output(&["token", "create", "first", "--role", "operator"], data.path()).trim().to_owned();
-    let service = Service::start(data.path(), &[]);
-    let mut client = service.client();
-    client.token = Some(token.clone());
-    client.ok("PUT", "/v1/cluster", &cluster(2).to_string());
-    let mut browser = Browser::start();
-    browser.visit(&format!("http://{}/?token={token}", service.address), 1280, false);
-    browser.until("the board", "!document.getElementById('board').hidden");
-    assert_eq!(browser.ask("location.href"), format!("http://{}/", service.address));
-    assert_eq!(
-        browser.ask("history.length > 0 && !document.documentElement.outerHTML.includes('esdp_')"),
-        true
-    );
-    // It is kept for the tab.
-    browser.visit(&format!("http://{}", service.address), 1280, false);
-    browser.until("the board", "!document.getElementById('board').hidden");
 }
