@@ -109,6 +109,13 @@ fn queues_have_a_verdict_an_objective_and_a_load() {
         (&Value::Bool(false), &Value::from("none"))
     );
     assert_eq!(of("oracle")["jct_to_oracle_mean"], 0.0);
+    // The first that is not the oracle is `lwtf`.
+    assert_eq!(of("lwtf")["jct_to_first_mean"], 0.0);
+    let [low, mean, high] =
+        ["low", "mean", "high"].map(|end| of("easy")[format!("jct_to_first_{end}")].as_f64());
+    assert!(low < mean && mean < high, "{low:?} {mean:?} {high:?}");
+    let queue = of("lwtf")["queue_length"].as_array().unwrap();
+    assert!((15..=20).contains(&queue.len()) && queue.last().unwrap()["slot"] == 6000, "{queue:?}");
     // The same numbers by port and seed.
     let ports = read(dir.path(), "ports.csv");
     let head = "policy,seed,port,arrived,started,done,jct,wait,never_started,oldest_waiting\n";

@@ -52,11 +52,10 @@ fn starts(units: [f64; 3]) -> Vec<String> {
     let service = Service::start(data.path(), &["--synchronous", "OFF"]);
     let server = |(name, gpu): (&str, u64)| json!({"name": name, "capacity": {"gpu": gpu}});
     let port = |(name, tasks): (&str, u64)| json!({"name": name, "request": {"gpu": 1}, "tasks": tasks});
-    let mut played = Played::new(
-        &service,
-        &json!({"devices": ["gpu"], "servers": ([("n0", 3), ("n1", 2), ("n2", 2)].map(server)),
-                "ports": ([("a", 1), ("b", 1), ("c", 2)].map(port))}),
-    );
+    let (servers, ports) =
+        ([("n0", 3), ("n1", 2), ("n2", 2)].map(server), [("a", 1), ("b", 1), ("c", 2)].map(port));
+    let cluster = json!({"devices": ["gpu"], "servers": servers, "ports": ports});
+    let mut played = Played::new(&service, &cluster);
     let (mut dice, mut noise, mut numbers) = (Dice::new(3), Dice::new(4), [0; 3]);
     for _ in 0..500 {
         let mut jobs = Vec::new();
@@ -99,12 +98,13 @@ fn a_gang_as_large_as_the_cluster_does_not_starve() {
     let data = tempfile::tempdir().unwrap();
     let service = Service::start(data.path(), &["--synchronous", "OFF"]);
     let server = |name: &str| json!({"name": name, "capacity": {"cpu": 2}});
-    let mut played = Played::new(
-        &service,
-        &json!({"devices": ["cpu"], "servers": (["n0", "n1", "n2", "n3"].map(server)),
-                "ports": [{"name": "small", "request": {"cpu": 1}},
-                          {"name": "gang", "request": {"cpu": 1}, "tasks": 8}]}),
-    );
+    let servers = ["n0", "n1", "n2", "n3"].map(server);
+    let ports = [
+        json!({"name": "small", "request": {"cpu": 1}}),
+        json!({"name": "gang", "request": {"cpu": 1}, "tasks": 8}),
+    ];
+    let cluster = json!({"devices": ["cpu"], "servers": servers, "ports": ports});
+    let mut played = Played::new(&service, &cluster);
     let (mut dice, mut lengths, mut number, mut reserved) = (Dice::new(1), Dice::new(2), 0, None);
     while played.slot < 300 && !played.running.contains_key("gang") {
         let mut jobs = Vec::new();

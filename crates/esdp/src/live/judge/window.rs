@@ -4,13 +4,15 @@
 //! outcomes that are kept here. A channel has changed by a factor `m`, the mean of its last `n` ratios, if
 //!
 //! ```text
-//! |m - 1| > max(4 s, k c) sqrt(1/n + 1/count)    and    m > 1.5 or m < 1/1.5
+//! |m - 1| > 4 s / sqrt(n)    and    m > 1.5 or m < 1/1.5    and
+//! m - 1 > 8 c sqrt(1/n + 1/count)    or    1 - m > 6 c sqrt(1/n + 1/count)
 //! ```
 //!
-//! where `s` is their standard deviation, `count` the outcomes behind the belief, and `c` the
-//! [noise](super::noise) of the port relative to the belief, since a few outcomes may be near each other by
-//! chance; `k` is 8 for a channel that is faster and 6 for one that is slower, whose ratio cannot be far
-//! from 1. If channels of several servers change by one factor, the whole port has changed. In doubt, the
+//! where `s` is their standard deviation and `count` the outcomes behind the belief. A few outcomes may be
+//! near each other by chance, so `c`, the [noise](super::noise) of the port relative to the belief, counts,
+//! too. Outcomes that are all [`FAR`] times slower and not 0 need no more than that.
+//!
+//! If channels of several servers change by one factor, the whole port has changed. In doubt, the
 //! higher speed is taken for servers that nobody has measured since: a policy tries what it believes to be
 //! fast and corrects itself, and does not try what it believes to be slow. So two servers that became
 //! faster speak for all, but three that became slower.
@@ -256,12 +258,19 @@ impl Window {
         let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
         let bases = || seen.iter().filter_map(|seen| seen.base);
         let absolute = bases().map(|(believed, _)| self.noise.absolute(believed)).sum::<f64>() / count;
-        let noise = self.noise.relative().max(absolute);
+        let relative = self.noise.relative();
         let behind = bases().map(|(_, count)| 1.0 / count.max(1.0)).sum::<f64>() / count;
-        let sure = if mean > 1.0 { SURE_FASTER } else { SURE_SLOWER };
+        let error = (1.0 / count + behind).sqrt();
+        let least = relative.max(absolute) * error;
+        // Noise that is cut off at 0 gives zeros, but not one small speed after the other.
+        let tiny = ratios.len() >= OF_CHANNEL && ratios.iter().all(|&r| r > 0.0 && r < 1.0 / FAR);
+        let differs = match mean > 1.0 {
+            true => mean - 1.0 > SURE_FASTER * least,
+            false => tiny || 1.0 - mean > SURE_SLOWER * least,
+        };
         let deviation = (squares / (count - 1.0)).sqrt();
-        let least = (SURE * deviation).max(sure * noise) * (1.0 / count + behind).sqrt();
-        let changed = (mean > CHANGE || mean < 1.0 / CHANGE) && (mean - 1.0).abs() > least;
+        let is_sure = (mean - 1.0).abs() > SURE * deviation / count.sqrt();
+        let changed = differs && is_sure && !(1.0 / CHANGE..=CHANGE).contains(&mean);
         changed.then_some(mean)
     }
 
