@@ -22,6 +22,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 use std::collections::VecDeque;
 use std::error::Error;
+use std::io::Write;
 use std::sync::Arc;
 
 const SERVERS: usize = 16;
@@ -125,7 +126,7 @@ impl World {
         };
         let mut scheduler = Scheduler::new(Arc::clone(&cluster), policy);
         let mut queue: Vec<VecDeque<Job>> = vec![VecDeque::new(); TASKS.len()];
-        let mut free = vec![GPUS; SERVERS];
+        let mut free = [GPUS; SERVERS];
         let mut running: Vec<(u64, Vec<ChannelId>, Job, f64)> = Vec::new();
         let (mut completion, mut ended, mut work, mut nodes, mut starts) = (0.0, 0, 0.0, 0, 0);
         for slot in 1..=SLOTS {
@@ -195,10 +196,12 @@ fn told(values: &[f64]) -> String {
 fn main() -> Result<(), Box<dyn Error>> {
     let given: Vec<u64> = std::env::args().skip(1).map(|word| word.parse()).collect::<Result<_, _>>()?;
     let [first, count] = given[..] else { return Err("expected FIRST and COUNT, at least 2".into()) };
-    println!(
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
         "{:24} {:16} {:16} {:16} {:16} nodes",
         "", "completion:dealt", "slowest", "goodput: dealt", "slowest"
-    );
+    )?;
     for (load, equal) in [(0.7, false), (1.2, false), (0.7, true), (1.2, true)] {
         for speeds in [Speeds::Learned, Speeds::Known] {
             let mut columns = vec![Vec::new(); 7];
@@ -221,7 +224,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
             let ratios: Vec<String> = columns[..4].iter().map(|values| told(values)).collect();
             let nodes: Vec<String> = columns[4..].iter().map(|values| told(values)).collect();
-            println!("{what:24} {}   {}", ratios.join("    "), nodes.join(", "));
+            writeln!(out, "{what:24} {}   {}", ratios.join("    "), nodes.join(", "))?;
         }
     }
     Ok(())
