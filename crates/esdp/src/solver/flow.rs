@@ -190,12 +190,12 @@ fn taken(route: &Route, prices: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn flow(streams: usize, limits: usize, routes: &[(u32, f64, &[(u32, f64)])]) -> Flow {
-        let route = |(stream, cost, takes): &(u32, f64, &[(u32, f64)])| Route {
-            stream: *stream,
-            cost: *cost,
-            takes: takes.to_vec(),
-        };
+    /// A route: its stream, its cost, and what it takes of which limits.
+    type Row<'a> = (u32, f64, &'a [(u32, f64)]);
+
+    fn flow(streams: usize, limits: usize, routes: &[Row<'_>]) -> Flow {
+        let route =
+            |(stream, cost, takes): &Row<'_>| Route { stream: *stream, cost: *cost, takes: takes.to_vec() };
         Flow { streams, limits, routes: routes.iter().map(route).collect() }
     }
 
@@ -258,7 +258,7 @@ mod tests {
             let number = |at: u32| f64::from((seed * 7919 + at * 104_729) % 97) / 97.0 + 0.05;
             let takes: Vec<[(u32, f64); 2]> =
                 (0..4).map(|route| [(0, number(2 * route)), (1, number(2 * route + 1))]).collect();
-            let routes: Vec<(u32, f64, &[(u32, f64)])> =
+            let routes: Vec<Row<'_>> =
                 (0..4u32).map(|at| (at / 2, number(20 + at), &takes[at as usize][..])).collect();
             let flow = flow(2, 2, &routes);
             let (mut load, mut cost) = (f64::INFINITY, f64::INFINITY);
