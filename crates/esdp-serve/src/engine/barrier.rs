@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, HashSet};
 /// Members whose speeds differ by no more than this share have waited for each other.
 const ALIKE: f64 = 0.01;
 
+/// A report: its place in the list, the first task of its member, and the speed.
+type Told = (usize, u32, f64);
+
 /// Whether the tasks of a port's jobs wait for each other.
 pub(super) fn waits(live: &Live, port: &str) -> bool {
     let cluster = live.scheduler().cluster();
@@ -46,7 +49,7 @@ fn speed(observation: &ObservationWire) -> Option<f64> {
 /// Jobs all of whose members report the same in one request: by ticket, the places of their reports in the
 /// list.
 pub(super) fn find(live: &Live, list: &[ObservationWire]) -> BTreeMap<Ticket, Vec<usize>> {
-    let mut jobs: BTreeMap<Ticket, (Start, Vec<(usize, u32, f64)>)> = BTreeMap::new();
+    let mut jobs: BTreeMap<Ticket, (Start, Vec<Told>)> = BTreeMap::new();
     if list.len() < 2 || !live.scheduler().cluster().has_slowest() {
         return BTreeMap::new();
     }
@@ -55,7 +58,7 @@ pub(super) fn find(live: &Live, list: &[ObservationWire]) -> BTreeMap<Ticket, Ve
         let Some(speed) = speed(observation).filter(|_| waits(live, &start.port)) else { continue };
         jobs.entry(start.ticket).or_insert_with(|| (start, Vec::new())).1.push((index, first, speed));
     }
-    let is_barrier = |(start, told): &(Start, Vec<(usize, u32, f64)>)| {
+    let is_barrier = |(start, told): &(Start, Vec<Told>)| {
         let speeds = || told.iter().map(|&(.., speed)| speed);
         let (least, most) = (speeds().fold(f64::INFINITY, f64::min), speeds().fold(0.0, f64::max));
         let members: HashSet<u32> = told.iter().map(|&(_, first, _)| first).collect();
@@ -63,8 +66,7 @@ pub(super) fn find(live: &Live, list: &[ObservationWire]) -> BTreeMap<Ticket, Ve
         servers.len() > 1 && members.len() == start.placements.len() && most - least <= ALIKE * most
     };
     jobs.retain(|_, job| is_barrier(job));
-    let places =
-        |(_, told): (Start, Vec<(usize, u32, f64)>)| told.into_iter().map(|(index, ..)| index).collect();
+    let places = |(_, told): (Start, Vec<Told>)| told.into_iter().map(|(index, ..)| index).collect();
     jobs.into_iter().map(|(ticket, job)| (ticket, places(job))).collect()
 }
 
