@@ -78,8 +78,10 @@ fn a_cluster_learns_gets_weights_and_features_and_gets_its_own_back() {
     let rules = bed.path("rules.toml");
     std::fs::write(&rules, "[[port]]\nname = 'train'\njob = 'train-*'\n").unwrap();
     let config = rules.to_str().unwrap();
-    // Under their rule, the jobs are of another type than before: it is learned from the start.
+    // Under their rule, the jobs are of another type than before: it is learned from the start, and from new
+    // jobs, because a report is removed once it was read.
     std::fs::remove_dir_all(bed.path("data")).unwrap();
+    teach(&bed);
     slurm(&bed, "prefer", &["--config", config, "--apply"]);
     assert_eq!(shown(&bed, "n0", "ActiveFeatures"), "esdp_train");
     assert_eq!(shown(&bed, "n1", "ActiveFeatures"), "(null)");

@@ -64,4 +64,4 @@ pub use error::{Failure, RunError, SweepError};
 pub use outcome::{PolicyOutcome, RunOutcome, Spread, seeds_in_words};
 pub use paired::{Difference, FEWEST_SEEDS, Sign, TOO_FEW_SEEDS, leaders};
 pub use runner::Runner;
-pub use verdict::{Stability, Verdict, verdict};
+pub use verdict::{QueueVerdict, Stability, verdict};

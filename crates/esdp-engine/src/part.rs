@@ -61,10 +61,12 @@ pub fn encode(key: &str, unit: &Unit<'_>, runs: Vec<PolicyRun>) -> serde_json::R
 /// The results in the text of a part, if it is that of this key and unit, and in good order.
 pub fn decode(key: &str, unit: &Unit<'_>, text: &[u8]) -> Option<Vec<PolicyRun>> {
     let part: Part = serde_json::from_slice(text).ok()?;
+    // A run that goes on until nothing waits is longer.
+    let is_whole = |slots| slots == unit.slots || unit.scenario.drains() && slots > unit.slots;
     let labels = part.policies.iter().map(|entry| entry.label.as_str());
     let fits = part.key == key
         && labels.eq(unit.policies.iter().map(Contender::label))
-        && part.policies.iter().all(|entry| entry.summary.slots == unit.slots)
+        && part.policies.iter().all(|entry| is_whole(entry.summary.slots))
         && sum(&part.policies).ok()? == part.sum;
     let run = |Entry { summary, series, .. }: Entry| PolicyRun {
         summary,
@@ -110,6 +112,20 @@ mod tests {
         for damaged in [&text[..text.len() / 2], "", "{}", changed.as_str()] {
             assert!(decode("key", &unit, damaged.as_bytes()).is_none(), "{damaged}");
         }
+    }
+
+    #[test]
+    fn a_run_that_goes_on_until_nothing_waits_is_whole() {
+        let scenario = Scenario::preset("gang-queue").unwrap().set("policies", "lwtf").unwrap();
+        let drained = scenario.set("jobs.drain", "true").unwrap();
+        let policies = &Contender::of(&drained);
+        let unit = Unit { scenario: &drained, policies, slots: 40, seed: 0 };
+        let runs = run(&[unit], &Options::default(), &|_, _| Ok(())).unwrap().remove(0).unwrap();
+        assert!(runs[0].summary.slots > 40, "{}", runs[0].summary.slots);
+        let text = encode("key", &unit, runs).unwrap();
+        assert!(decode("key", &unit, text.as_bytes()).is_some());
+        assert!(decode("key", &Unit { scenario: &scenario, ..unit }, text.as_bytes()).is_none());
+        assert!(decode("key", &Unit { slots: 4000, ..unit }, text.as_bytes()).is_none());
     }
 
     #[test]

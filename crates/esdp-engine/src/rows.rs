@@ -71,6 +71,12 @@ pub struct Row {
     pub jct_to_oracle_mean: Option<f64>,
     /// Its standard error.
     pub jct_to_oracle_stderr: Option<f64>,
+    /// The mean completion time over that of the first policy other than the oracle under the same seed, less 1.
+    pub jct_to_first_mean: Option<f64>,
+    /// Its 95 % interval.
+    pub jct_to_first_low: Option<f64>,
+    /// See above.
+    pub jct_to_first_high: Option<f64>,
     /// The standard error of the mean wait.
     pub wait_stderr: Option<f64>,
     /// The wait that half of the jobs of all seeds did not exceed.
@@ -98,6 +104,9 @@ pub struct Row {
     /// By port.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortRow>,
+    /// The number of waiting jobs over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue_length: Vec<QueuePoint>,
     /// The share of each device that was used.
     pub utilisation: Vec<f64>,
     /// The median time of a decision, in microseconds.
@@ -123,8 +132,20 @@ pub struct PortRow {
     pub oldest_waiting: u64,
 }
 
+/// How many jobs waited, on average since the point before, over all seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QueuePoint {
+    /// The slot.
+    pub slot: u64,
+    /// The jobs.
+    pub mean: f64,
+}
+
+/// So many points tell how a queue goes; `curves.csv` has more, with standard errors.
+const QUEUE_POINTS: usize = 20;
+
 /// The numbers of a [`Row`] that have a name of their own, in its order.
-pub const KEYS: [&str; 36] = [
+pub const KEYS: [&str; 39] = [
     "aou_mean",
     "aou_stderr",
     "oracle_ratio_mean",
@@ -149,6 +170,9 @@ pub const KEYS: [&str; 36] = [
     "jct_worst_seed",
     "jct_to_oracle_mean",
     "jct_to_oracle_stderr",
+    "jct_to_first_mean",
+    "jct_to_first_low",
+    "jct_to_first_high",
     "wait_stderr",
     "wait_p50",
     "wait_p99",
@@ -164,7 +188,7 @@ pub const KEYS: [&str; 36] = [
 ];
 
 /// How many of [`KEYS`] come before the utilisation, which has a column for each device.
-const BEFORE_DEVICES: usize = 34;
+const BEFORE_DEVICES: usize = 37;
 
 /// The columns that are words, after the devices.
 const WORDS: [&str; 2] = ["objective", "queue"];
@@ -188,8 +212,15 @@ impl Row {
         let mut by_seed = mean_completion(policy).unwrap_or_default();
         by_seed.sort_unstable_by(f64::total_cmp);
         let oracle = outcome.policies.iter().find(|policy| policy.is_oracle()).and_then(mean_completion);
+        let first = outcome.policies.iter().find(|policy| !policy.is_oracle()).and_then(mean_completion);
         let own = mean_completion(policy);
-        let to_oracle = own.zip(oracle).map(|(own, oracle)| Difference::gain(&own, &oracle).spread);
+        let against = |other: Option<Vec<f64>>| Some(Difference::gain(own.as_ref()?, &other?));
+        let to_oracle = against(oracle).map(|difference| difference.spread);
+        let to_first = against(first);
+        let end = |sign: f64| {
+            let difference = to_first.filter(|difference| difference.spread.n > 1)?;
+            Some(difference.spread.mean + sign * difference.half_interval())
+        };
         let wait = policy.each(|summary| summary.jobs.mean_wait()).map(Spread::of);
         let waits = |share| policy.slots_within(share, |jobs| &jobs.wait);
         let largest = |value: fn(&JobCounts) -> u64| {
@@ -224,6 +255,9 @@ impl Row {
             jct_worst_seed: by_seed.last().copied(),
             jct_to_oracle_mean: mean(to_oracle),
             jct_to_oracle_stderr: error(to_oracle),
+            jct_to_first_mean: to_first.map(|difference| difference.spread.mean),
+            jct_to_first_low: end(-1.0),
+            jct_to_first_high: end(1.0),
             wait_stderr: error(wait),
             wait_p50: waits(0.5),
             wait_p99: waits(0.99),
@@ -237,21 +271,29 @@ impl Row {
             queue: verdict.map(|verdict| verdict.stability.word()),
             unstable: verdict.and_then(|verdict| verdict.stability.is_unstable()),
             ports: Vec::new(),
+            queue_length: Vec::new(),
             utilisation: policy.utilisation(),
             decision_us_p50: policy.decision_us(0.5),
             decision_us_p99: policy.decision_us(0.99),
         }
     }
 
-    /// Adds what became of the jobs of each port, if they wait.
+    /// Adds what became of the jobs of each port, and how many waited when, if they wait.
     pub(crate) fn with_ports(mut self, policy: &PolicyOutcome, ports: &[String]) -> Self {
         if self.wait_mean.is_some() {
             self.ports = ports.iter().enumerate().map(|(at, name)| port(policy, at, name)).collect();
+            let points = policy.queue();
+            let point = |points: &[(u64, Spread)]| QueuePoint {
+                slot: points[points.len() - 1].0,
+                mean: points.iter().map(|point| point.1.mean).sum::<f64>() / points.len() as f64,
+            };
+            self.queue_length =
+                points.chunks(points.len().div_ceil(QUEUE_POINTS).max(1)).map(point).collect();
         }
         self
     }
 
-    fn numbers(&self) -> [Option<f64>; 36] {
+    fn numbers(&self) -> [Option<f64>; 39] {
         [
             Some(self.aou_mean),
             self.aou_stderr,
@@ -277,6 +319,9 @@ impl Row {
             self.jct_worst_seed,
             self.jct_to_oracle_mean,
             self.jct_to_oracle_stderr,
+            self.jct_to_first_mean,
+            self.jct_to_first_low,
+            self.jct_to_first_high,
             self.wait_stderr,
             self.wait_p50,
             self.wait_p99,

@@ -62,7 +62,7 @@ impl Stability {
 
 /// A verdict, and what it stands on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict {
+pub struct QueueVerdict {
     /// What it says.
     pub stability: Stability,
     /// The share of the arrivals that pile up: the mean over the seeds.
@@ -91,17 +91,17 @@ impl Seed {
 }
 
 /// The verdict over the seeds of a run of so many slots; none where jobs do not wait.
-pub fn verdict(policy: &PolicyOutcome, slots: u64) -> Option<Verdict> {
+pub fn verdict(policy: &PolicyOutcome, slots: u64) -> Option<QueueVerdict> {
     let jobs = || policy.runs.iter().map(|run| &run.summary.jobs);
     if jobs().all(|jobs| jobs.mean_wait().is_none()) {
         return None;
     }
     let whole: Option<Vec<Seed>> =
         jobs().map(|jobs| Seed::new(jobs.backlog.growth(), jobs.all_arrived(), slots)).collect();
-    let undecided = Verdict { stability: Stability::Undecided, slope: 0.0, port: None };
+    let undecided = QueueVerdict { stability: Stability::Undecided, slope: 0.0, port: None };
     let Some(whole) = whole.filter(|seeds| !seeds.is_empty()) else { return Some(undecided) };
     let slope = whole.iter().map(|seed| seed.share).sum::<f64>() / whole.len() as f64;
-    let told = |stability, port| Some(Verdict { stability, slope, port });
+    let told = |stability, port| Some(QueueVerdict { stability, slope, port });
     if jobs().any(|jobs| is_short(jobs, slots)) {
         return told(Stability::Undecided, None);
     }
@@ -163,7 +163,7 @@ mod tests {
     use esdp::scenario::Scenario;
 
     /// One server and one port: a queue whose truth the textbook knows. A job takes four slots.
-    fn single(rate: f64, slots: u64, seeds: &[u64]) -> Verdict {
+    fn single(rate: f64, slots: u64, seeds: &[u64]) -> QueueVerdict {
         let text = format!(
             "policies = [\"lwtf\"]\n[graph]\nports = 1\nservers = 1\nprobability = 1.0\n[devices]\n\
              count = 1\nrequest = [1, 1]\nserver_capacity = [1, 1]\n[costs]\nscale = 0.0\n[arrivals]\n\
@@ -173,7 +173,7 @@ mod tests {
         judged(&Scenario::from_toml(&text).unwrap(), slots, seeds)
     }
 
-    fn judged(scenario: &Scenario, slots: u64, seeds: &[u64]) -> Verdict {
+    fn judged(scenario: &Scenario, slots: u64, seeds: &[u64]) -> QueueVerdict {
         let outcome =
             simulate(scenario, &Contender::of(scenario), slots, seeds, &Options::default()).unwrap();
         verdict(&outcome.policies[0], slots).expect("jobs wait")

@@ -131,8 +131,7 @@ fn serve(
     }
     let (metrics, feed) = (Arc::new(metrics::Metrics::default()), Arc::new(feed::Feed::default()));
     let engine_settings = EngineSettings {
-        mode: settings.mode,
-        most_exploration: settings.max_exploration,
+        directions: settings.directions,
         snapshot_events: settings.snapshot_events,
         kept_slots: settings.kept_slots,
         accept_divergence: settings.accept_divergence,
@@ -184,7 +183,7 @@ fn serve(
             tls: settings.tls.is_some(),
             token,
         };
-        tracing::info!(address = started.url(), socket = ?started.socket, mode = ?settings.mode,
+        tracing::info!(address = started.url(), socket = ?started.socket, mode = ?settings.directions.mode,
             policy = settings.policy.name(), tls = started.tls, "listening");
         app.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
         if lock.begin() {
@@ -327,8 +326,7 @@ async fn read_anew(app: &App, now: &Settings, reload: Option<&Reload>) -> Result
     let next = reload.map_or_else(|| Ok(now.clone()), |reload| reload())?;
     // These belong to the start; all else takes effect now.
     let kept = Settings {
-        mode: next.mode,
-        max_exploration: next.max_exploration,
+        directions: next.directions,
         tls: now.tls.as_ref().and(next.tls.clone()).or(now.tls.clone()),
         allow_host: next.allow_host.clone(),
         allow_uid: next.allow_uid.clone(),
@@ -337,17 +335,16 @@ async fn read_anew(app: &App, now: &Settings, reload: Option<&Reload>) -> Result
     };
     let tls = certificate(&kept).map_err(|error| error.to_string())?;
     crate::log::set_level(&kept.log_level)?;
-    if (kept.mode, kept.max_exploration) != (now.mode, now.max_exploration) {
-        let (mode, most_exploration) = (kept.mode, kept.max_exploration);
+    if kept.directions != now.directions {
         let asked = actor::Actor::driver("service");
-        let done = app.engine.ask(asked, engine::Command::Direct { mode, most_exploration }).await;
+        let done = app.engine.ask(asked, engine::Command::Direct(kept.directions)).await;
         done.map_err(|error| error.to_string())?;
     }
     *app.rules.write().unwrap_or_else(PoisonError::into_inner) = rules(&kept, tls);
     app.tokens.reload();
     app.tokens.any();
     tracing::info!(
-        mode = ?kept.mode,
+        mode = ?kept.directions.mode,
         level = kept.log_level,
         certificate_days = app.certificate_days().map(f64::floor),
         tokens = app.tokens.valid(),

@@ -4,9 +4,11 @@ mod listen;
 
 pub use listen::Listen;
 
+use crate::engine::Directions;
 use crate::http::Limits;
 use esdp::live::Mode;
 use esdp::policy::PolicySpec;
+use esdp::scheduler::Objective;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +27,8 @@ pub struct SettingsFile {
     pub seed: Option<u64>,
     /// Who decides.
     pub mode: Option<Mode>,
+    /// What a slot maximises.
+    pub objective: Option<Objective>,
     /// The largest share of exploration.
     pub max_exploration: Option<f64>,
     /// Whether other addresses than loopback may do without TLS.
@@ -91,10 +95,8 @@ pub struct Settings {
     pub policy: PolicySpec,
     /// The seed of policies that draw.
     pub seed: u64,
-    /// Who decides.
-    pub mode: Mode,
-    /// The largest share of exploration.
-    pub max_exploration: Option<f64>,
+    /// Who decides, and how.
+    pub directions: Directions,
     /// Whether other addresses than loopback may do without TLS.
     pub insecure: bool,
     /// Who may do what before any token was made.
@@ -148,6 +150,7 @@ impl SettingsFile {
             policy: self.policy.or(other.policy),
             seed: self.seed.or(other.seed),
             mode: self.mode.or(other.mode),
+            objective: self.objective.or(other.objective),
             max_exploration: self.max_exploration.or(other.max_exploration),
             insecure: self.insecure.or(other.insecure),
             no_token: self.no_token.or(other.no_token),
@@ -226,8 +229,11 @@ impl SettingsFile {
             listen,
             policy,
             seed: self.seed.unwrap_or(0),
-            mode: self.mode.unwrap_or_default(),
-            max_exploration: self.max_exploration,
+            directions: Directions {
+                mode: self.mode.unwrap_or_default(),
+                most_exploration: self.max_exploration,
+                objective: self.objective.unwrap_or_default(),
+            },
             insecure: self.insecure.unwrap_or(false),
             access,
             allow_host,
@@ -258,8 +264,14 @@ mod tests {
         .unwrap();
         let flags = SettingsFile { listen: "127.0.0.1:2".parse().ok(), ..SettingsFile::default() };
         let settings = flags.or(file).settle().unwrap();
-        assert_eq!((settings.listen.to_string().as_str(), settings.mode), ("127.0.0.1:2", Mode::Advise));
-        assert_eq!((settings.max_exploration, settings.synchronous.as_str()), (Some(0.1), "FULL"));
+        assert_eq!(
+            (settings.listen.to_string().as_str(), settings.directions.mode),
+            ("127.0.0.1:2", Mode::Advise)
+        );
+        assert_eq!(
+            (settings.directions.most_exploration, settings.synchronous.as_str()),
+            (Some(0.1), "FULL")
+        );
         assert!(format!("{:?}", settings.policy).contains("0.5"));
         assert_eq!(SettingsFile::default().settle().unwrap().listen.to_string(), DEFAULT_LISTEN);
     }

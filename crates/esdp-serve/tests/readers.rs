@@ -1,10 +1,9 @@
 //! Readers and the thread that decides: while it stands still, everything that can be read is read all the
 //! same, so nothing of it is made there.
 
-use esdp::live::Mode;
 use esdp::policy::PolicySpec;
 use esdp_serve::actor::Actor;
-use esdp_serve::engine::{Command, Engine, EngineSettings, Handle, JournalReplayError};
+use esdp_serve::engine::{Command, Directions, Engine, EngineSettings, Handle, JournalReplayError};
 use esdp_serve::feed::Feed;
 use esdp_serve::http::{self, App, Door, Hosts, Limits, LongTexts, RequestIds, Rules};
 use esdp_serve::metrics::Metrics;
@@ -169,8 +168,7 @@ impl Bench {
         let storage = OnDisk { under: Sqlite::open(data).unwrap(), disk: Arc::clone(&disk) };
         let policy = esdp_serve::policy_maker(&"esdp".parse::<PolicySpec>().unwrap(), 0).unwrap();
         let settings = EngineSettings {
-            mode: Mode::Place,
-            most_exploration: None,
+            directions: Directions::default(),
             snapshot_events: 1000,
             kept_slots: 100,
             accept_divergence: false,
@@ -263,7 +261,7 @@ fn paths() -> Vec<String> {
     let read = paths.filter(|(path, methods)| {
         methods.get("get").is_some() && !["/v1/events", "/readyz"].contains(&path.as_str())
     });
-    read.map(|(path, _)| path.replace("{slot}", "1")).collect()
+    read.map(|(path, _)| path.replace("{slot}", "1").replace("{job}", "j1")).collect()
 }
 
 /// What an answer says of the state, without what changes by itself.

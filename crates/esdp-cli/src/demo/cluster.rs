@@ -124,8 +124,8 @@ pub(super) fn setting() -> Setting {
         deviation: 0.12,
         ..SpeedSpec::default()
     };
-    let arrivals =
-        ArrivalSpec::Poisson { rate: Rates::Each(PORTS.iter().map(|port| port.rate).collect()), most: 8 };
+    let rate = Rates::Each(PORTS.iter().map(|port| port.rate).collect());
+    let arrivals = ArrivalSpec::Poisson { rate, most: 8, load: None };
     let cluster = described.cluster().expect("the cluster fits together");
     let setting =
         Setting::build(cluster, arrivals, &speeds, Delay::default(), SEED).expect("the numbers are in range");

@@ -21,6 +21,7 @@ pub(super) struct Numbers {
     pub(super) completion: f64,
     pub(super) wait: f64,
     pub(super) wait_p99: f64,
+    pub(super) wait_max: f64,
     /// Completion over the duration in the trace, of which at least 10 s count; at least 1.
     pub(super) slowdown: f64,
     /// The busy share of the scarcest device.
@@ -86,6 +87,7 @@ fn numbers(played: &Played, runs: &[Vec<Run>], policy: usize, same: &[usize]) ->
         completion: done().map(|(_, done)| done.completion()).sum::<f64>() / count,
         wait: waits.iter().sum::<f64>() / count,
         wait_p99: waits.get(at).copied().unwrap_or(0.0),
+        wait_max: waits.last().copied().unwrap_or(0.0),
         slowdown: done().map(slowdown).sum::<f64>() / count,
         utilisation: own.iter().map(|run| run.utilisation).sum::<f64>() / own.len() as f64,
         finished: own.iter().map(finished).sum::<f64>() / own.len() as f64,

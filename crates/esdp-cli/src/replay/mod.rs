@@ -25,6 +25,7 @@ use crate::trace::input::{Account, InputArgs};
 use crate::{exit::End, files, output, provenance};
 use anyhow::Context;
 use clap::Args;
+use esdp::scheduler::Objective;
 use esdp_trace::generate::Generator;
 use esdp_trace::replay::{Played, Replay, ReplayPlan};
 use esdp_trace::summary::TraceSummary;
@@ -71,6 +72,9 @@ Examples:
     --servers 60 --gpu-each --load 0.8
   esdp replay jobs.swf.gz --servers 16
   esdp replay week.txt nodes.txt --expect 'esdp.gain>=0'"#;
+
+const RELATIVE: &str = "relative";
+const SUM: &str = "sum";
 
 /// Replays a real trace: what would other policies have done with these jobs on these machines?
 #[derive(Debug, Args)]
@@ -124,6 +128,9 @@ pub struct ReplayArgs {
     /// Which policies and queues [default: esdp, oracle, easy, conservative, first-fit, lwtf, hauf, random]
     #[arg(long, value_name = "a,b,c", value_delimiter = ',')]
     policies: Vec<String>,
+    /// What a slot maximises: `relative`, the rule for queues, or `sum`, the paper's sum of net utilities
+    #[arg(long, value_name = "NAME", value_parser = [RELATIVE, SUM], default_value = RELATIVE)]
+    objective: String,
     /// A threshold, such as 'esdp.gain>=5' in percent against `easy`; exit code 1 if one is not met
     #[arg(long, value_name = "THRESHOLD")]
     expect: Vec<Expectation>,
@@ -144,7 +151,8 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     let out = args.common.out.clone().unwrap_or_else(|| PathBuf::from("out/replay"));
     files::directory(&out)?;
     let check = check::check(&played, &answers, args.seed)?;
-    let runs = play::play(&played, &answers, &contenders, &seeds, &args.common)?;
+    let objective = if args.objective == SUM { Objective::Sum } else { Objective::Relative };
+    let runs = play::play(&played, &answers, (&contenders, objective), &seeds, &args.common)?;
     let told = Told::new(&played, &answers, &runs, check);
     let figures = figures::figures(&played, &runs);
     let summary = provenance::json(&told.json())?;

@@ -8,6 +8,7 @@ use crate::run::CommonArgs;
 use anyhow::Context;
 use esdp::model::{Cluster, PortId, ServerId};
 use esdp::scenario::{LabelledPolicy, Scenario};
+use esdp::scheduler::Objective;
 use esdp::sim::{Recorder, SlotRecord};
 use esdp_engine::{self as engine, Contender, Failure, Options, SlotSink, Thinning, Unit};
 use esdp_trace::replay::{Played, PlayedServer};
@@ -90,7 +91,7 @@ pub(super) struct Runs {
 pub(super) fn play(
     played: &Played,
     answers: &Answers,
-    contenders: &Contenders,
+    (contenders, objective): (&Contenders, Objective),
     seeds: &[u64],
     common: &CommonArgs,
 ) -> anyhow::Result<Runs> {
@@ -110,9 +111,14 @@ pub(super) fn play(
     // One answer after another: the scenarios of all of them, with every arrival, may not fit into memory.
     for (number, answer) in answers.list.iter().enumerate() {
         let scenario = |seed: &u64| {
-            played.scenario(&answer.means(played, *seed), &answer.noise, contenders.policies.clone())
+            let means = answer.means(played, *seed);
+            let scenario = played.scenario(&means, &answer.noise, contenders.policies.clone())?;
+            Ok(match scenario.objective() == objective {
+                true => scenario,
+                false => scenario.change(|spec| spec.objective = Some(objective))?,
+            })
         };
-        let mut scenarios: Vec<Scenario> = seeds.iter().map(scenario).collect::<Result<_, _>>()?;
+        let mut scenarios: Vec<Scenario> = seeds.iter().map(scenario).collect::<anyhow::Result<_>>()?;
         let unit = |(scenario, seed): (_, &u64)| {
             let scenario: &Scenario = scenario;
             Unit { scenario, policies: &contenders.list, slots: scenario.slots(), seed: *seed }

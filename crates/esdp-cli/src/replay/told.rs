@@ -13,8 +13,8 @@ use esdp_trace::replay::{Played, time};
 use serde_json::{Value, json};
 
 /// The numbers of a policy that a threshold may name.
-pub(super) const KEYS: [&str; 7] =
-    ["completion_s", "wait_s", "wait_p99_s", "slowdown", "utilisation", "finished", "gain"];
+pub(super) const KEYS: [&str; 8] =
+    ["completion_s", "wait_s", "wait_p99_s", "wait_max_s", "slowdown", "utilisation", "finished", "gain"];
 /// Fewer jobs tell nothing.
 const FEW: usize = 100;
 /// Waiting that is so much longer is told beside a gain.
@@ -243,6 +243,7 @@ impl Told {
             "completion_s" => row.completion,
             "wait_s" => row.wait,
             "wait_p99_s" => row.wait_p99,
+            "wait_max_s" => row.wait_max,
             "slowdown" => row.slowdown,
             "utilisation" => row.utilisation,
             "finished" => row.finished,
@@ -266,6 +267,7 @@ impl Told {
                 "completion_s": row.completion,
                 "wait_s": row.wait,
                 "wait_p99_s": row.wait_p99,
+                "wait_max_s": row.wait_max,
                 "slowdown": row.slowdown,
                 "utilisation": row.utilisation,
                 "finished": row.finished,
@@ -305,6 +307,7 @@ impl Told {
                     row.completion,
                     row.wait,
                     row.wait_p99,
+                    row.wait_max,
                     row.slowdown,
                     row.utilisation,
                     row.finished,

@@ -55,6 +55,7 @@ Output of --format json, one JSON document:
      "wait_mean": null, "makespan_mean": null, "jct_max": null,
      "jct_median_seed": null, "jct_worst_seed": null,
      "jct_to_oracle_mean": null, "jct_to_oracle_stderr": null,
+     "jct_to_first_mean": null, "jct_to_first_low": null, "jct_to_first_high": null,
      "wait_stderr": null, "wait_p50": null, "wait_p99": null, "wait_max": null,
      "oldest_waiting": null, "never_started_mean": null, "throughput": null,
      "lost_to_reservations": null, "lost_to_holds": null,
@@ -68,9 +69,10 @@ What does not apply is null: the standard error of one seed, the exploration of 
 learns nothing, the proofs of one that solves nothing. Completion times (`jct`), waiting and
 makespan are in slots, and null where jobs last one slot. Where they wait and hold their devices
 (`jobs.held`), the oracle ratio and regret are null; `jct_to_oracle` is how much longer jobs take
-than under the oracle, `queue` is "stable", "growing" or "undecided", `unstable` the same as
+than under the oracle, `jct_to_first` the same against the first policy other than the oracle with its 95 %
+interval, `queue` is "stable", "growing" or "undecided", `unstable` the same as
 false, true or null, `load` has the share of the capacity that any rule needs, and every policy
-has its `ports`. docs/results.md has the rules.
+has its `ports` and its `queue_length` over time. docs/results.md has the rules.
 The same scenario and seeds give the same numbers, times aside, on any number of
 threads.
 

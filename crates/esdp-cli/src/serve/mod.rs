@@ -12,6 +12,7 @@ use crate::provenance;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use esdp::live::Mode;
+use esdp::scheduler::Objective;
 use esdp_serve::settings::{DEFAULT_DATA, DEFAULT_LISTEN, Listen, PolicyChoice, Settings, SettingsFile};
 use std::io::Write;
 use std::path::PathBuf;
@@ -60,6 +61,9 @@ pub struct ServeArgs {
     /// Who decides what runs where [default: place]
     #[arg(long, value_enum)]
     mode: Option<ModeName>,
+    /// What a slot maximises: the rule for queues, or the paper's sum of net utilities [default: relative]
+    #[arg(long, value_enum)]
+    objective: Option<ObjectiveName>,
     /// The largest share of recently started tasks that may be exploration, from 0 to 1 [default: no limit]
     #[arg(long, value_name = "SHARE")]
     max_exploration: Option<f64>,
@@ -113,6 +117,14 @@ enum ModeName {
     Place,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ObjectiveName {
+    /// Relative speed, backlog and slowdown; nobody starves, and units do not matter
+    Relative,
+    /// The paper's: the sum of net utilities
+    Sum,
+}
+
 impl ServeArgs {
     fn flags(&self) -> Result<SettingsFile, String> {
         let mode = |mode| match mode {
@@ -128,6 +140,10 @@ impl ServeArgs {
             policy: self.policy.clone().map(PolicyChoice::Name),
             seed: self.seed,
             mode: self.mode.map(mode),
+            objective: self.objective.map(|objective| match objective {
+                ObjectiveName::Relative => Objective::Relative,
+                ObjectiveName::Sum => Objective::Sum,
+            }),
             max_exploration: self.max_exploration,
             insecure: self.insecure.then_some(true),
             no_token: self.no_token.then_some(true),

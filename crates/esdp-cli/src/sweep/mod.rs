@@ -145,6 +145,9 @@ fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
         Some(shard) => shard.print(args.common.format, done, mine.len(), &out)?,
         None => {
             let results = collect(plan, &pieces, std::slice::from_ref(&out));
+            if results.rows().is_empty() && !interrupted {
+                bail!("the parts in {} cannot be read back", out.display());
+            }
             if !results.rows().is_empty() {
                 finish(&results, &out, args.common.format)?;
             }

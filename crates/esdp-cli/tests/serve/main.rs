@@ -18,6 +18,7 @@ mod model;
 mod moved;
 mod order;
 mod preconditions;
+mod queues;
 mod readers;
 mod recovery;
 mod same;

@@ -85,7 +85,7 @@ fn preset_default_gets_the_decisions_of_esdp_run() {
 
     let data = tempfile::tempdir().unwrap();
     // What is compared here is decisions and not durability, and 20,000 commits take their time.
-    let service = Service::start(data.path(), &["--synchronous", "OFF"]);
+    let service = Service::start(data.path(), &["--synchronous", "OFF", "--objective", "sum"]);
     let mut client = service.client();
     let mut driver = SimulatedCluster::new(&setting);
     let described = serde_json::to_string(&ClusterWire::of(&driver.describe())).unwrap();

@@ -9,7 +9,8 @@ use super::config::{Config, TypeRule, fits};
 use super::job::SlurmJob;
 use super::node::SlurmNode;
 use esdp::model::{
-    Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, PortSpec, ServerSpec, TaskGroupSpec,
+    Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, Pace, PortSpec, ServerSpec,
+    TaskGroupSpec,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +107,9 @@ impl Ports {
         let count = job.node_count;
         let group = TaskGroupSpec { name: GROUP.to_owned(), count, minimum: 0, request: request(job, first) };
         let jobs = JobShape::Gang { minimum: count, groups: vec![group] };
-        let port = PortSpec { name: name.to_owned(), jobs, weight: 1.0, reference: None, channels };
+        // Nodes of a job wait for each other; one that does not is no slower for it.
+        let pace = Pace::Slowest { crossing: 1.0 };
+        let port = PortSpec { pace, channels, ..PortSpec::new(name, jobs) };
         self.ports.insert(name.to_owned(), port);
     }
 

@@ -3,10 +3,11 @@
 use super::tables::paired_aou;
 use super::{LoadReport, spark};
 use crate::paired::has_too_few_seeds;
+use crate::rows::Row;
 use crate::{Difference, PolicyOutcome, RunOutcome, Spread, TOO_FEW_SEEDS, leaders, seeds_in_words, verdict};
 use esdp::scenario::Scenario;
 use esdp::sim::Summary;
-use esdp_report::table::{NONE, duration, wrapped};
+use esdp_report::table::{NONE, duration, percent, wrapped};
 use esdp_report::visible::{self, BEST, FAINT, RESET};
 
 /// Nothing is wider, however wide the terminal is; files and pipes get this.
@@ -48,10 +49,21 @@ pub(super) fn render(
     }
     text.push('\n');
     let columns = fitting(columns(outcome), width);
-    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
     let room = width.saturating_sub(taken(&columns)).min(LONGEST_CURVE);
     let curves = if room >= SHORTEST_CURVE { curves(&outcome.policies, room) } else { Vec::new() };
-    for row in 0..=outcome.policies.len() {
+    let head = if has_queues(outcome) { QUEUE } else { CURVE };
+    text += &grid(&columns, (head, &curves), colour);
+    if has_queues(outcome) {
+        text += &format!("\n{}", grid(&fitting(hidden(outcome), width), ("", &[]), colour));
+    }
+    text + &legend(&columns, outcome, width)
+}
+
+/// The rows of a table, each with its curve if there are any.
+fn grid(columns: &[Column], (head, curves): (&str, &[String]), colour: bool) -> String {
+    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let mut text = String::new();
+    for row in 0..=columns[0].cells.len() {
         let mut line = String::new();
         for (position, (column, &width)) in columns.iter().zip(&widths).enumerate() {
             let (cell, marked) = column.at(row);
@@ -60,14 +72,37 @@ pub(super) fn render(
             line += &if position == 0 { format!("{cell}{pad}") } else { format!("{:GAP$}{pad}{cell}", "") };
         }
         if !curves.is_empty() {
-            let head = if has_queues(outcome) { QUEUE } else { CURVE };
             let curve = if row == 0 { head } else { &curves[row - 1] };
             line += &format!("{:GAP$}{curve}", "");
         }
         let line = line.trim_end();
         text += &if row == 0 && colour { format!("{FAINT}{line}{RESET}\n") } else { format!("{line}\n") };
     }
-    text + &legend(&columns, outcome, width)
+    text
+}
+
+/// What the means of a queue hide: the seeds in the middle and at the worst end, and who waits longest.
+fn hidden(outcome: &RunOutcome) -> Vec<Column> {
+    let rows: Vec<Row> = Row::all(outcome);
+    let column = |head, spare, cell: &dyn Fn(&Row) -> String| {
+        let cells: Vec<String> = rows.iter().map(cell).collect();
+        Column { head, marked: vec![false; cells.len()], cells, spare }
+    };
+    let slots = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.digits$}"))
+    };
+    let share = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), percent);
+    vec![
+        column("policy", 0, &|row| shortened(&row.name, LONGEST_LABEL)),
+        column("median seed", 3, &|row| slots(row.jct_median_seed, 1)),
+        column("worst seed", 2, &|row| slots(row.jct_worst_seed, 1)),
+        column("wait p50", 6, &|row| slots(row.wait_p50, 0)),
+        column("longest", 0, &|row| slots(row.wait_max, 0)),
+        column("not started", 1, &|row| slots(row.never_started_mean, 1)),
+        column("oldest", 1, &|row| slots(row.oldest_waiting, 0)),
+        column("reserved", 4, &|row| share(row.lost_to_reservations)),
+        column("held", 5, &|row| share(row.lost_to_holds)),
+    ]
 }
 
 /// Drops columns until the rest fits.
@@ -96,6 +131,9 @@ fn legend(columns: &[Column], outcome: &RunOutcome, width: usize) -> String {
     }
     if columns.iter().any(|column| column.head == TO_ORACLE) {
         said.push(ORACLE.to_owned());
+    }
+    if has_queues(outcome) {
+        said.push(HIDDEN.to_owned());
     }
     if columns.iter().any(|column| column.marked.contains(&true)) {
         said.push(STAR.to_owned());
@@ -179,6 +217,10 @@ const RATIO: &str = "oracle ratio ";
 const TO_ORACLE: &str = "to oracle";
 const ORACLE: &str = "JCT: completion, from arrival to end, in slots; to oracle: how much longer than under \
                       the oracle; jobs left over count with the slots they have had";
+
+const HIDDEN: &str = "seeds: the mean JCT of one; longest: the longest wait; not started: jobs that still \
+                      waited at the end, and the wait of the oldest; reserved, held: device time that idled \
+                      for a job with a reservation, and for jobs that wait for a faster server";
 
 /// Whether jobs wait and hold their devices.
 fn has_queues(outcome: &RunOutcome) -> bool {
@@ -334,6 +376,9 @@ mod tests {
         let narrow = render(&scenario, &outcome, load.as_ref(), 40, false);
         assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
         assert!(narrow.contains("JCT, slots") && narrow.contains("stable?"), "{narrow}");
+        let heads = ["median seed", "worst seed", "longest", "not started", "oldest", "reserved", "held"];
+        assert!(heads.iter().all(|head| text.contains(head)), "{text}");
+        assert!(narrow.contains("longest") && !narrow.contains("median seed"), "{narrow}");
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! What the engine is asked.
 
-use super::Follower;
+use super::{Directions, Follower};
 use crate::actor::Actor;
 use crate::wire::{
     ApiError, Code, JobPatch, ObservationWire, OneOrMany, Precondition, SlotWire, StartWire, TrainerWire,
 };
-use esdp::live::Mode;
 use esdp::model::ClusterDescription;
 use esdp::scheduler::Checkpoint;
 use std::time::Instant;
@@ -68,13 +67,8 @@ pub enum Command {
     },
     /// What was learned of a server that has left is forgotten.
     Forget(String),
-    /// Who decides from now on.
-    Direct {
-        /// What a slot does.
-        mode: Mode,
-        /// The largest share of exploration.
-        most_exploration: Option<f64>,
-    },
+    /// Who decides from now on, and how.
+    Direct(Directions),
     /// The jobs that were started and those that wait.
     Jobs,
     /// Whether it can decide and write.

@@ -1,13 +1,13 @@
 //! The live core with the frame of events that is being written.
 
+use super::Directions;
 use super::answers::Answers;
 use super::recover::JournalReplayError;
 use crate::storage::{Frame, StorageError};
 use crate::wire::ApiError;
-use esdp::live::{Decided, DecidedStart, EVENT_VERSION, Effect, Event, Live, Mode};
+use esdp::live::{Decided, DecidedStart, EVENT_VERSION, Effect, Event, Live};
 use esdp::model::{Cluster, ClusterDescription};
 use esdp::policy::Policy;
-use esdp::scheduler::Objective;
 use std::sync::Arc;
 
 /// The fewest events between two digests of the whole book.
@@ -90,7 +90,7 @@ impl Core {
     pub(super) fn describe(
         &mut self,
         cluster: ClusterDescription,
-        (mode, most_exploration): (Mode, Option<f64>),
+        directions: Directions,
     ) -> Result<Vec<Effect>, ApiError> {
         if self.live.is_none() {
             let refused =
@@ -98,19 +98,21 @@ impl Core {
             let live = Live::new(cluster.clone(), |cluster| (self.policy)(cluster)).map_err(refused)?;
             self.live = Some(live);
             let effects = self.apply(Event::Described { cluster })?;
-            self.direct(mode, most_exploration);
+            self.direct(directions);
             return Ok(effects);
         }
         self.apply(Event::Described { cluster })
     }
 
-    /// Says who decides, if that is news.
-    pub(super) fn direct(&mut self, mode: Mode, most_exploration: Option<f64>) {
+    /// Says who decides, and how, if that is news.
+    pub(super) fn direct(&mut self, directions: Directions) {
         let Some(live) = &self.live else { return };
         let fresh = live.counts().events <= 1;
-        if fresh || (live.mode(), live.most_exploration()) != (mode, most_exploration) {
-            let _ =
-                self.apply(Event::Directed { mode, most_exploration, objective: Some(Objective::Relative) });
+        let Directions { mode, most_exploration, objective } = directions;
+        if fresh
+            || (live.mode(), live.most_exploration(), live.objective()) != (mode, most_exploration, objective)
+        {
+            let _ = self.apply(Event::Directed { mode, most_exploration, objective: Some(objective) });
         }
     }
 

@@ -46,8 +46,7 @@ impl Engine {
         if same {
             self.tally.duplicates += 1;
         } else {
-            let directed = (self.settings.mode, self.settings.most_exploration);
-            for effect in self.core.describe(cluster, directed)? {
+            for effect in self.core.describe(cluster, self.settings.directions)? {
                 match effect {
                     Effect::Rejected { why, .. } => {
                         return Err(ApiError::clash("", why, "a cluster that fits together"));

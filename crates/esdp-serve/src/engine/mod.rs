@@ -15,6 +15,7 @@
 pub(crate) mod answers;
 mod aside;
 mod audit;
+mod barrier;
 mod client;
 mod command;
 pub(crate) mod core;
@@ -52,6 +53,7 @@ use crate::wire::{ApiError, Code};
 use audit::Noted;
 use command::Waiting;
 use esdp::live::{Mode, Rejection};
+use esdp::scheduler::Objective;
 use follower::{EngineNote, Lead};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -68,13 +70,22 @@ const IDLE: Duration = Duration::from_millis(200);
 /// How many rows compaction drops at a time, between batches.
 const DROPPED_AT_ONCE: u32 = 500;
 
-/// How the engine works.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EngineSettings {
+/// Who decides, and how: what may change while the service runs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Directions {
     /// Who decides.
     pub mode: Mode,
     /// The largest share of exploration.
     pub most_exploration: Option<f64>,
+    /// What a slot maximises.
+    pub objective: Objective,
+}
+
+/// How the engine works.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineSettings {
+    /// Who decides, and how.
+    pub directions: Directions,
     /// After how many events a snapshot is written.
     pub snapshot_events: u64,
     /// The answers of how many slots are kept.
@@ -113,6 +124,21 @@ pub struct Engine {
 /// A thread that has started, with the way to it.
 type Started = (Handle, std::thread::JoinHandle<Result<(), JournalReplayError>>);
 
+/// Says of which job types the speeds of a job's tasks add up: a cluster from before there was a pace says
+/// nothing of it.
+fn tell_paces(core: &Core) {
+    let Ok(live) = core.live() else { return };
+    let ports = live.described().ports.iter().filter(|port| port.adds_up());
+    let ports: Vec<&str> = ports.map(|port| port.name.as_str()).collect();
+    if !ports.is_empty() {
+        let ports = ports.join(", ");
+        tracing::info!(
+            ports,
+            "the speeds of a job's tasks add up here; with pace `slowest` they wait for each other"
+        );
+    }
+}
+
 impl Engine {
     /// Loads the state and starts the thread.
     ///
@@ -127,6 +153,7 @@ impl Engine {
     ) -> Result<Started, JournalReplayError> {
         let recovered = recover(&mut *storage, &policy, settings.accept_divergence)?;
         recovered.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        tell_paces(&recovered.core);
         metrics.divergences.store(recovered.divergences, Relaxed);
         let snapshot_at = recovered.settle(&mut *storage)?;
         let lead = Lead::start(recovered.core.snapshot()?, policy, storage.reader()?)?;
@@ -163,8 +190,7 @@ impl Engine {
 
     /// Says who decides, if that has changed since the last start.
     fn direct(&mut self) -> Result<(), JournalReplayError> {
-        let (mode, most_exploration) = (self.settings.mode, self.settings.most_exploration);
-        self.core.direct(mode, most_exploration);
+        self.core.direct(self.settings.directions);
         self.end_frame(Noted::start());
         let batch = std::mem::take(&mut self.batch);
         self.storage.commit(&batch)?;
@@ -265,9 +291,9 @@ impl Engine {
             Command::ForgetSource(source) => self.forget_source(source),
             Command::Drain { server, drained } => self.drain(&server, drained),
             Command::Forget(server) => self.forget(&server),
-            Command::Direct { mode, most_exploration } => {
-                (self.settings.mode, self.settings.most_exploration) = (mode, most_exploration);
-                self.core.direct(mode, most_exploration);
+            Command::Direct(directions) => {
+                self.settings.directions = directions;
+                self.core.direct(directions);
                 Ok(Body { status: 200, text: "{}".to_owned() })
             }
             Command::Jobs => self.jobs(),

@@ -1,6 +1,6 @@
 //! Outcomes: whose they are, and what is learned from them.
 
-use super::{Body, Engine, Reply};
+use super::{Body, Engine, Reply, barrier};
 use crate::feed::News;
 use crate::tokens::Role;
 use crate::wire::{
@@ -24,8 +24,19 @@ impl Engine {
         self.core.live()?;
         self.let_time_pass(observations.list.iter().any(|one| one.ticket.is_none() && one.port.is_some()))?;
         let mut answer = ObservedAnswer::default();
+        // Where all members of a job have waited for each other, the first speaks for all of them.
+        let barriers = barrier::find(self.core.live()?, &observations.list);
+        let mut said = vec![None; observations.list.len()];
+        for (&ticket, places) in &barriers {
+            places.iter().for_each(|&place| said[place] = Some((ticket, place == places[0])));
+        }
         for (index, observation) in observations.list.iter().enumerate() {
-            match self.observe_one(observation) {
+            let taken = match said[index] {
+                Some((ticket, true)) => self.observe_barrier(ticket, observation),
+                Some((_, false)) => Ok(Taken::default()),
+                None => self.observe_one(observation),
+            };
+            match taken {
                 Ok(Taken { learned, set_aside, duplicate }) => {
                     answer.accepted += 1;
                     answer.learned += learned;
@@ -65,6 +76,14 @@ impl Engine {
             self.core.apply(Event::SlotDue { slot, free: [].into(), closed: Vec::new(), work: None })?;
         }
         Ok(())
+    }
+
+    /// What one of the members says of the whole job.
+    fn observe_barrier(&mut self, ticket: Ticket, observation: &ObservationWire) -> Result<Taken, ApiError> {
+        observation.check()?;
+        let report = observation.report()?;
+        let by = &self.source(observation)?;
+        self.report(ticket, WhichTasks::All, (report, by))
     }
 
     fn observe_one(&mut self, observation: &ObservationWire) -> Result<Taken, ApiError> {
@@ -117,6 +136,11 @@ impl Engine {
             let message = "the job has no such tasks".to_owned();
             return Err(ApiError::clash("server", message, format!("one of {}", servers.join(", "))));
         };
+        // The core knows who is slow of tasks that wait for each other, and what spanning servers costs.
+        let is_whole = first.is_none() && observation.group.is_none() && observation.server.is_none();
+        if is_whole && barrier::waits(self.core.live()?, &start.port) {
+            return self.report(start.ticket, WhichTasks::All, (report, by));
+        }
         let one_server = places.iter().all(|other| other.server == place.server);
         if first.is_none() && observation.group.is_none() && one_server {
             return self.report(start.ticket, WhichTasks::On(place.server.clone()), (report, by));

@@ -2,8 +2,8 @@
 
 use super::{ApiError, check_length, check_name, object, whole};
 use esdp::model::{
-    Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, PortSpec, ServerSpec, SupplyCost,
-    TaskGroupSpec,
+    Amounts, ChannelRule, ClusterDescription, JobShape, ListedChannel, Pace, PaceWord, PortSpec, ServerSpec,
+    SupplyCost, TaskGroupSpec,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,6 +75,13 @@ pub struct PortWire {
     /// Whether a job may use any number of its servers, each once, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
+    /// Whether its tasks' speeds add up (`sum`), or each runs as fast as the slowest of its job (`slowest`,
+    /// if left out, for jobs of several tasks).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<PaceWord>,
+    /// What a job keeps of its speed if it spans servers, with the pace `slowest`; 1 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crossing: Option<f64>,
     /// The servers it may use; all if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<Vec<String>>,
@@ -269,12 +276,36 @@ impl PortWire {
             }
             _ => ChannelRule::All,
         };
+        let jobs = self.jobs(&at, devices)?;
         Ok(PortSpec {
             name: self.name.clone(),
-            jobs: self.jobs(&at, devices)?,
+            pace: self.pace(&at, &jobs)?,
+            jobs,
             weight: self.weight.unwrap_or(1.0),
             reference: self.reference_speed,
             channels,
+        })
+    }
+
+    /// How fast its jobs run. Tasks of a job wait for each other unless somebody says that they do not.
+    fn pace(&self, at: &dyn Fn(&str) -> String, jobs: &JobShape) -> Result<Pace, ApiError> {
+        let gang = match jobs {
+            JobShape::Parts { .. } => false,
+            JobShape::Gang { groups, .. } => {
+                groups.iter().map(|group| u64::from(group.count)).sum::<u64>() > 1
+            }
+        };
+        if !gang && (self.crossing.is_some() || self.pace == Some(PaceWord::Slowest)) && self.parts {
+            let message = "the speeds of a job in parts add up";
+            return Err(ApiError::clash(at("pace"), message, "`sum`, and no `crossing`"));
+        }
+        let usual = if gang { PaceWord::Slowest } else { PaceWord::Sum };
+        let pace = match (self.pace, self.crossing) {
+            (None, Some(_)) => PaceWord::Slowest,
+            (pace, _) => pace.unwrap_or(usual),
+        };
+        Pace::from_words(pace, self.crossing).map_err(|(word, found, accepted)| {
+            ApiError::clash(at(word), format!("{found} was rejected"), accepted)
         })
     }
 
@@ -336,6 +367,9 @@ impl PortWire {
     fn of(port: &PortSpec) -> Self {
         let mut wire = Self { name: port.name.clone(), reference_speed: port.reference, ..Self::default() };
         wire.weight = Some(port.weight);
+        let is_gang = matches!(port.jobs, JobShape::Gang { .. });
+        wire.pace = is_gang.then(|| port.pace.word());
+        wire.crossing = port.pace.crossing().filter(|&crossing| crossing < 1.0);
         match &port.jobs {
             JobShape::Parts { request } => (wire.parts, wire.request) = (true, Some(request.clone())),
             JobShape::Gang { minimum, groups } => match &groups[..] {

@@ -147,6 +147,8 @@ impl Played {
             minimum: kind.tasks,
             tasks: vec![ListedTasks { count: kind.tasks, min: 0 }],
             requests: None,
+            pace: None,
+            crossing: None,
         };
         spec.gangs = Some(GangTable {
             list: Some((0..).zip(&self.types).map(gang).collect()),

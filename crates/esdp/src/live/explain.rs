@@ -136,7 +136,10 @@ impl Live {
         channels.sort_unstable();
         let same = channels.chunk_by(|a, b| a == b);
         let Some(port) = started.port else { return Vec::new() };
-        same.filter_map(|same| self.start_reason(ticket, port, same[0], same.len() as u32)).collect()
+        let reason = |same: &[ChannelId]| self.start_reason(ticket, port, same[0], same.len() as u32);
+        let mut reasons: Vec<StartReason> = same.filter_map(reason).collect();
+        self.tell_pace(port, &mut reasons);
+        reasons
     }
 
     /// The same of a start that is at hand, also of advice, which no book has.
@@ -148,7 +151,9 @@ impl Live {
             let channel = self.channel_of(self.scheduler.cluster(), &key)?;
             self.start_reason(start.ticket, port, channel, place.count)
         };
-        start.placements.iter().filter_map(reason).collect()
+        let mut reasons: Vec<StartReason> = start.placements.iter().filter_map(reason).collect();
+        self.tell_pace(port, &mut reasons);
+        reasons
     }
 
     fn start_reason(
@@ -199,6 +204,13 @@ impl Live {
             (needed > free).then_some(Short { device, free, needed, of_server })
         };
         cluster.request(channel).iter().enumerate().find_map(short)
+    }
+
+    /// What one more task on a channel lacks, such as `gpu: 0 free, 1 needed`; none if it has room.
+    pub(super) fn missing(&self, channel: ChannelId) -> Option<String> {
+        let cluster = self.scheduler.cluster();
+        let Short { device, free, needed, .. } = self.short_of(cluster, channel)?;
+        Some(format!("{}: {free} free, {needed} needed", cluster.devices()[device]))
     }
 
     /// The jobs that wait, each with the reason, as of the last slot.

@@ -60,6 +60,7 @@ mod queries;
 mod queue;
 mod servers;
 mod slots;
+mod slowest;
 mod snapshot;
 mod speeds;
 mod traits;

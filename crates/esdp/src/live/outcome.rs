@@ -3,8 +3,9 @@
 use super::Live;
 use super::effect::Effect;
 use super::event::{EventError, SpeedReport, WhichTasks};
-use super::speeds::SpeedScale;
+use super::speeds::{SpeedScale, Told};
 use crate::model::{ChannelId, PortId, Slot, Ticket};
+use crate::scheduler::without_crossing;
 
 impl Live {
     /// Gives every port with a reference its scale, and a new one where the reference has changed.
@@ -66,6 +67,7 @@ impl Live {
             return Err(crate::scheduler::TicketError::Reported { ticket, task: 0 }.into());
         }
         let told = self.check_report(port, report)?;
+        let (told, slowest) = self.of_job(ticket, tasks, told);
         let name = ticket.to_string();
         self.accept_if_new(ticket)?;
         let mut uses = 0;
@@ -74,6 +76,8 @@ impl Live {
             match closed.channel {
                 Some(channel) => {
                     let at = (closed.slot, channel);
+                    let told =
+                        if slowest.is_none_or(|slowest| slowest == channel) { told } else { Told::Lost };
                     uses += usize::from(self.take_outcome(at, told, (source, &name, true), effects)?);
                 }
                 None => self.counts.homeless += 1,
@@ -84,6 +88,25 @@ impl Live {
         }
         effects.push(Effect::Learned { uses });
         Ok(())
+    }
+
+    /// What the speed of a whole job says, where its tasks wait for each other: how fast it would have been
+    /// on one server, and the channel that is believed to be the slowest.
+    fn of_job(&self, ticket: Ticket, tasks: &WhichTasks, told: Told) -> (Told, Option<ChannelId>) {
+        let Ok(started) = self.book.started(ticket) else { return (told, None) };
+        let cluster = self.scheduler.cluster();
+        let channels: Vec<ChannelId> = started.tasks.iter().filter_map(|task| task.channel).collect();
+        let waits = started.port.is_some_and(|port| cluster.crossing(port).is_some());
+        if !waits || *tasks != WhichTasks::All {
+            return (told, None);
+        }
+        let alone = |speed| without_crossing(cluster, &channels, speed);
+        let told = match told {
+            Told::Utility(utility) => Told::Utility(alone(utility).min(1.0)),
+            Told::Speed(speed) => Told::Speed(alone(speed)),
+            Told::Lost => Told::Lost,
+        };
+        (told, self.scheduler.believed_slowest(&channels))
     }
 
     pub(super) fn observe(

@@ -70,8 +70,8 @@ impl Live {
         Some((self.jobs.get(&reserved.job)?.name.as_str(), reserved.since))
     }
 
-    /// Why jobs of a port can never start on the cluster as it is described, however empty it is; none if that
-    /// is not certain.
+    /// Why jobs of a port can never start on the cluster as it is described, however empty it is; none if
+    /// that is not certain.
     pub fn never_starts(&self, port: &str) -> Option<String> {
         let cluster = self.scheduler.cluster();
         let port = self.names.port(port).ok()?;

@@ -4,9 +4,10 @@ use super::effect::{Effect, Placement, Start};
 use super::event::{Decided, DecidedStart, DecidedTasks, Event, EventError, Mode};
 use super::{LastSlot, Live};
 use crate::model::{
-    Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PortId, ServerId, Slot, Ticket,
+    Amounts, Arrivals, Capacity, ChannelId, ChannelKey, Cluster, JobId, PlacedJob, PortId, ServerId, Slot,
+    Ticket,
 };
-use crate::scheduler::{BookedStart, Objective, PlacedJob, SlotInput, Started};
+use crate::scheduler::{BookedStart, Objective, SlotInput, Started};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

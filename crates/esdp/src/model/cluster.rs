@@ -7,7 +7,7 @@ pub use spec::{ChannelSpec, ClusterError, ClusterSpec};
 
 use super::fnv::Fnv;
 use super::gang::Tasks;
-use super::{Amount, Capacity, ChannelId, PortId, ServerId, SupplyCost, TaskGroup};
+use super::{Amount, Capacity, ChannelId, Pace, PortId, ServerId, SupplyCost, TaskGroup};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -172,6 +172,16 @@ impl Cluster {
     /// Whether a port's jobs are gangs.
     pub fn is_gang(&self, port: PortId) -> bool {
         self.tasks.is_gang(port)
+    }
+
+    /// How fast a port's jobs run. The speeds of tasks add up where jobs are no gangs or have one task.
+    pub fn pace(&self, port: PortId) -> Pace {
+        self.tasks.pace(port)
+    }
+
+    /// Whether any port's jobs run at the speed of their slowest task.
+    pub fn has_slowest(&self) -> bool {
+        self.tasks.any_slowest()
     }
 
     /// Whether any port's jobs are gangs.

@@ -18,7 +18,7 @@
 
 mod build;
 
-use super::{Amount, ClusterError, SupplyCost};
+use super::{Amount, ClusterError, Pace, SupplyCost};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -63,6 +63,9 @@ pub struct PortSpec {
     pub name: String,
     /// What its jobs are made of.
     pub jobs: JobShape,
+    /// How fast its jobs run. A description from before there was this word adds speeds up.
+    #[serde(default, skip_serializing_if = "Pace::is_sum")]
+    pub pace: Pace,
     /// How much the utility of its jobs counts, above 0.
     #[serde(default = "one")]
     pub weight: f64,
@@ -178,6 +181,12 @@ pub enum DescriptionError {
         /// The first server without.
         server: String,
     },
+    /// A port whose jobs are in parts, which wait for nobody, runs at the pace of the slowest.
+    #[error("port `{port}`: its jobs are in parts, whose speeds add up; `pace` is \"slowest\"")]
+    Pace {
+        /// The port.
+        port: String,
+    },
     /// The cluster as a whole was rejected.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
@@ -199,9 +208,24 @@ impl ServerSpec {
 }
 
 impl PortSpec {
+    /// Whether its jobs have several tasks whose speeds add up, as in descriptions from before there was a
+    /// pace.
+    pub fn adds_up(&self) -> bool {
+        let several =
+            |groups: &[TaskGroupSpec]| groups.iter().map(|group| u64::from(group.count)).sum::<u64>() > 1;
+        self.pace == Pace::Sum && matches!(&self.jobs, JobShape::Gang { groups, .. } if several(groups))
+    }
+
     /// A port of weight 1 that may use all servers.
     pub fn new(name: &str, jobs: JobShape) -> Self {
-        Self { name: name.to_owned(), jobs, weight: 1.0, reference: None, channels: ChannelRule::All }
+        Self {
+            name: name.to_owned(),
+            jobs,
+            pace: Pace::Sum,
+            weight: 1.0,
+            reference: None,
+            channels: ChannelRule::All,
+        }
     }
 }
 

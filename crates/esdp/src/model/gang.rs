@@ -9,14 +9,14 @@
 //! A port that is not a gang is the special case in which every channel is a group of its own,
 //! with one task: each job may use each channel once, and any part of them.
 
-use super::{ChannelId, ChannelSpec, PortId};
+use super::{ChannelId, ChannelSpec, Pace, PortId};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thiserror::Error;
 
 /// A port whose jobs are gangs, as the user writes it. Its channels say by
 /// [`ChannelSpec::task`] which group of tasks may use them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GangSpec {
     /// The port, by position.
@@ -25,6 +25,9 @@ pub struct GangSpec {
     pub minimum: u32,
     /// The groups of identical tasks of a job, at least one.
     pub tasks: Vec<TaskSpec>,
+    /// How fast a job runs.
+    #[serde(default)]
+    pub pace: Pace,
 }
 
 /// A group of identical tasks, as the user writes it.
@@ -41,16 +44,25 @@ pub struct TaskSpec {
 }
 
 impl GangSpec {
-    /// Jobs whose groups have these numbers of tasks, no minimum of their own, and their positions as names.
+    /// Jobs whose groups have these numbers of tasks, no minimum of their own, and their positions as names;
+    /// their speeds add up.
     pub fn new(port: u32, minimum: u32, counts: &[u32]) -> Self {
         let task = |(index, &count): (usize, &u32)| TaskSpec { name: index.to_string(), count, minimum: 0 };
-        Self { port, minimum, tasks: counts.iter().enumerate().map(task).collect() }
+        Self { port, minimum, tasks: counts.iter().enumerate().map(task).collect(), pace: Pace::Sum }
     }
 }
 
 /// Why a [`GangSpec`] does not fit its cluster. Fatal: the caller's data is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum GangError {
+    /// A job that spans servers keeps nothing of its speed, or more than all.
+    #[error("the gang of port {port}: `crossing` is {crossing}, expected a number above 0, at most 1")]
+    Crossing {
+        /// The port.
+        port: u32,
+        /// The factor found.
+        crossing: f64,
+    },
     /// The port does not exist.
     #[error("`port` is {port}, expected less than {ports}")]
     UnknownPort {
@@ -142,17 +154,23 @@ pub(super) struct Tasks {
     of: Vec<u32>,
     minimum: Vec<u32>,
     is_gang: Vec<bool>,
+    pace: Vec<Pace>,
     /// The ports with a group that has a minimum of its own, each with its groups.
     with_minima: Vec<(PortId, Range<usize>)>,
 }
 
 impl Tasks {
     pub(super) fn new(gangs: &[GangSpec], channels: &[ChannelSpec], ports: usize) -> Result<Self, GangError> {
-        let mut tasks = Self { minimum: vec![1; ports], is_gang: vec![false; ports], ..Self::default() };
+        let mut tasks = Self {
+            minimum: vec![1; ports],
+            is_gang: vec![false; ports],
+            pace: vec![Pace::Sum; ports],
+            ..Self::default()
+        };
         let mut first = vec![0u32; ports];
         let mut width = vec![1usize; ports];
         for gang in gangs {
-            let GangSpec { port, minimum, tasks: counts } = gang;
+            let GangSpec { port, minimum, tasks: counts, pace } = gang;
             let index = *port as usize;
             if index >= ports {
                 return Err(GangError::UnknownPort { port: *port, ports });
@@ -177,6 +195,13 @@ impl Tasks {
             if *minimum == 0 || u64::from(*minimum) > all {
                 return Err(GangError::Minimum { port: *port, minimum: *minimum, tasks: all });
             }
+            if let Pace::Slowest { crossing } = pace
+                && !(*crossing > 0.0 && *crossing <= 1.0)
+            {
+                return Err(GangError::Crossing { port: *port, crossing: *crossing });
+            }
+            // A job of one task waits for nobody.
+            tasks.pace[index] = if all > 1 { *pace } else { Pace::Sum };
             tasks.is_gang[index] = true;
             tasks.minimum[index] = *minimum;
             first[index] = tasks.groups.len() as u32;
@@ -231,9 +256,26 @@ impl Tasks {
         self.is_gang[port.index()]
     }
 
+    pub(super) fn pace(&self, port: PortId) -> Pace {
+        self.pace[port.index()]
+    }
+
+    pub(super) fn any_slowest(&self) -> bool {
+        self.pace.iter().any(|&pace| pace != Pace::Sum)
+    }
+
     pub(super) fn any_gang(&self) -> bool {
         self.is_gang.contains(&true)
     }
+}
+
+/// A job that starts, with a channel for each of its tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedJob {
+    /// Its port.
+    pub port: PortId,
+    /// A channel for each task that runs.
+    pub channels: Vec<ChannelId>,
 }
 
 /// How uses of channels stand as jobs: the fewest jobs that can hold them, and whether each of

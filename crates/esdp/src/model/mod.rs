@@ -11,6 +11,7 @@ mod description;
 mod fnv;
 mod gang;
 mod ids;
+mod pace;
 mod remap;
 mod room;
 mod slot;
@@ -23,8 +24,9 @@ pub use description::{
     ServerSpec, TaskGroupSpec,
 };
 pub use fnv::Fnv;
-pub use gang::{FewestJobs, GangError, GangSpec, TaskGroup, TaskSpec};
+pub use gang::{FewestJobs, GangError, GangSpec, PlacedJob, TaskGroup, TaskSpec};
 pub use ids::{ChannelId, DeviceId, JobId, PortId, ServerId, Slot, Ticket};
+pub use pace::{Pace, PaceWord};
 pub use remap::{ClusterChange, Remap};
 pub use room::Room;
 pub use slot::{Arrivals, Observation, Outcome, SlotView};

@@ -51,7 +51,7 @@ pub use random::Random;
 pub use spec::{PolicySpec, SpecError};
 pub use state::{POLICY_STATE_VERSION, PolicyState};
 
-use crate::model::{Arrivals, ChannelId, Cluster, ClusterChange, Observation, Slot, SlotView};
+use crate::model::{Arrivals, ChannelId, Cluster, ClusterChange, Observation, PlacedJob, Slot, SlotView};
 use crate::solver::{Guarantee, ProblemError, SolveError, Stopped};
 use crate::stats::{StateError, Statistics};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ use thiserror::Error;
 pub struct Choice {
     /// The channels; one may repeat up to the number of jobs of its port.
     pub channels: Vec<ChannelId>,
+    /// Which of them make a job, for ports whose jobs run at the speed of their slowest task: all of the
+    /// uses of such a port, or none, and then they are dealt by what is believed of speeds.
+    pub jobs: Vec<PlacedJob>,
     /// What is proved of the index problem behind the choice, for policies that solve one.
     pub certificate: Option<Certificate>,
 }
@@ -70,6 +73,7 @@ impl Choice {
     /// Nothing chosen, nothing proved; the memory is kept.
     pub fn clear(&mut self) {
         self.channels.clear();
+        self.jobs.clear();
         self.certificate = None;
     }
 }

@@ -11,7 +11,7 @@ use super::spec::{GraphTable, Spec};
 use super::{names, out, servers};
 use crate::model::Amount;
 use crate::scheduler::Objective;
-use crate::sim::{CostPer, check_luck};
+use crate::sim::{ArrivalSpec, CostPer, check_luck};
 
 /// The most slots a run may have.
 pub const MOST_SLOTS: u64 = 1_000_000_000;
@@ -100,6 +100,12 @@ pub(super) fn check(spec: &Spec) -> Result<(), ScenarioError> {
     if spec.objective == Some(Objective::Relative) && !spec.jobs.held {
         let accepted = "\"sum\", as jobs that last one slot have no queue (`jobs.held` is false)";
         return Err(ScenarioError::value("objective", "\"relative\"", accepted));
+    }
+    if let ArrivalSpec::Poisson { load: Some(load), .. } = &spec.arrivals
+        && !spec.jobs.held
+    {
+        let accepted = "none unless jobs wait and hold their devices (`jobs.held` is false)";
+        return Err(ScenarioError::value("arrivals.load", load, accepted));
     }
     check_luck(spec.jobs.luck).map_err(|error| parameter("jobs.", error))?;
     if let Some(list) = &spec.jobs.list {

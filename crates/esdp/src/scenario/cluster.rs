@@ -94,15 +94,17 @@ pub(super) fn cluster(told: &Spec, seed: u64) -> Result<Cluster, ScenarioError> 
         match &gangs.list {
             Some(list) => {
                 let ports = positions(told, list)?;
-                spec.gangs = list.iter().zip(&ports).map(|(gang, &port)| gang.spec(port)).collect();
+                spec.gangs = list.iter().zip(&ports).map(|(gang, &port)| gang.spec(port, gangs)).collect();
                 if told.graph.channels.is_none() {
                     reach(&mut spec, list, &ports);
                 }
             }
-            None => gangs
-                .recipe()
-                .apply(&mut spec, seed, recipe.requests(seed))
-                .map_err(|error| parameter("gangs.", error))?,
+            None => {
+                let drawn = gangs.recipe().apply(&mut spec, seed, recipe.requests(seed));
+                drawn.map_err(|error| parameter("gangs.", error))?;
+                let pace = gangs.pace().unwrap_or_default();
+                spec.gangs.iter_mut().for_each(|gang| gang.pace = pace);
+            }
         }
     }
     // Those that were drawn may have been replaced.

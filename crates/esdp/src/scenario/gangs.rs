@@ -4,7 +4,7 @@ use super::check::{LARGEST_REQUEST, MOST_CHANNELS, check_length, expected_channe
 use super::error::ScenarioError;
 use super::names::{Index, NameOrPosition};
 use super::spec::Spec;
-use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, ServerId, TaskSpec};
+use crate::model::{Amount, ChannelSpec, ClusterSpec, GangSpec, Pace, PaceWord, ServerId, TaskSpec};
 use crate::sim::RandomGangs;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -50,6 +50,17 @@ pub struct GangTable {
         ))
     )]
     pub minimum: Option<f64>,
+    /// How fast a job runs: `"sum"` adds the speeds of its tasks up; with `"slowest"` they wait for each
+    /// other, and each runs as fast as the slowest (default: `"sum"`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<PaceWord>,
+    /// What a job keeps of its speed if it spans servers, with `pace = "slowest"` (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share", "x-range" = "above 0, at most 1"))
+    )]
+    pub crossing: Option<f64>,
     /// Instead: the gangs themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<Vec<ListedGang>>,
@@ -69,6 +80,16 @@ pub struct ListedGang {
     /// Its task groups: the number of their tasks, or a table with a minimum of their own.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = u32::MAX)))]
     pub tasks: Vec<ListedTasks>,
+    /// How fast its jobs run; as `gangs.pace` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<PaceWord>,
+    /// What a job keeps of its speed if it spans servers; as `gangs.crossing` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("minimum" = 0, "maximum" = 1, "x-unit" = "share", "x-range" = "above 0, at most 1"))
+    )]
+    pub crossing: Option<f64>,
     /// What a task of each group asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -148,18 +169,32 @@ impl<'de> Deserialize<'de> for ListedTasks {
 
 impl ListedGang {
     /// The gang of the port at a position.
-    pub(super) fn spec(&self, port: u32) -> GangSpec {
+    pub(super) fn spec(&self, port: u32, table: &GangTable) -> GangSpec {
         let task = |(index, tasks): (usize, &ListedTasks)| TaskSpec {
             name: index.to_string(),
             count: tasks.count,
             minimum: tasks.min,
         };
         let tasks = self.tasks.iter().enumerate().map(task).collect();
-        GangSpec { port, minimum: self.minimum, tasks }
+        GangSpec { port, minimum: self.minimum, tasks, pace: self.pace(table).unwrap_or_default() }
+    }
+}
+
+impl ListedGang {
+    /// How fast its jobs run: its own words, or those of the table.
+    fn pace(&self, table: &GangTable) -> Result<Pace, (&'static str, f64, &'static str)> {
+        let word = self.pace.or(table.pace).unwrap_or_default();
+        let inherited = table.crossing.filter(|_| word == PaceWord::Slowest);
+        Pace::from_words(word, self.crossing.or(inherited))
     }
 }
 
 impl GangTable {
+    /// How fast the jobs of ports run that say nothing else.
+    pub(super) fn pace(&self) -> Result<Pace, (&'static str, f64, &'static str)> {
+        Pace::from_words(self.pace.unwrap_or_default(), self.crossing)
+    }
+
     /// Writes the defaults out, unless there is a list.
     pub(super) fn resolve(&mut self) {
         if self.list.is_none() {
@@ -184,7 +219,20 @@ impl GangTable {
 
 pub(super) fn check_gangs(spec: &Spec) -> Result<(), ScenarioError> {
     let Some(gangs) = &spec.gangs else { return Ok(()) };
-    check_tasks(spec, gangs.list.as_deref().unwrap_or_default())?;
+    let list = gangs.list.as_deref().unwrap_or_default();
+    check_tasks(spec, list)?;
+    let wrong = |key: String, (word, found, accepted): (&str, f64, &str)| {
+        ScenarioError::value(format!("{key}.{word}"), found, accepted)
+    };
+    if list.iter().all(|gang| gang.pace.is_none()) {
+        gangs.pace().map_err(|error| wrong("gangs".to_owned(), error))?;
+    } else if let Some(crossing) = gangs.crossing {
+        let found = Pace::from_words(PaceWord::Slowest, Some(crossing));
+        found.map_err(|error| wrong("gangs".to_owned(), error))?;
+    }
+    for (position, gang) in list.iter().enumerate() {
+        gang.pace(gangs).map_err(|error| wrong(format!("gangs.list[{position}]"), error))?;
+    }
     match (&gangs.list, spec.graph.channels.is_some()) {
         (Some(_), _) if gangs.is_drawn() => {
             Err(ScenarioError::other("gangs", "give `list`, or `groups`, `tasks` and `minimum`, not both"))

@@ -8,7 +8,8 @@
 //! | `fleet-real` | 200 servers with measured speeds by kind of GPU |
 //! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
 //! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
-//! | `queue-n`, `queue-w`, `queue-kinds`, `queue-gangs` | where a sum of speeds starves jobs that wait |
+//! | `gang-sync`, `gang-sync-queue` | such jobs as fast as their slowest task |
+//! | `queue-n`, `queue-w`, `queue-kinds`, `queue-gangs` | jobs that wait: where the sum is unstable or starves |
 //! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
 //! | `suite-...` | what else a policy is judged by: throttled racks, servers that degrade, late outcomes |
 //! | the others | one per figure of the paper's evaluation |
@@ -48,6 +49,8 @@ presets! {
     "gang" = "gang",
     "gang-large" = "gang-large",
     "gang-queue" = "gang-queue",
+    "gang-sync" = "gang-sync",
+    "gang-sync-queue" = "gang-sync-queue",
     "queue-n" = "queue-n",
     "queue-w" = "queue-w",
     "queue-kinds" = "queue-kinds",
@@ -64,7 +67,7 @@ presets! {
 
 /// What a policy is judged by: presets, and after how many slots. The first ten were there when `esdp` was
 /// made, the others were written afterwards, and nothing was tuned on them.
-pub const SUITE: [(&str, u64); 17] = [
+pub const SUITE: [(&str, u64); 19] = [
     ("default", 8000),
     ("literal", 8000),
     ("drift-switch", 8000),
@@ -75,6 +78,8 @@ pub const SUITE: [(&str, u64); 17] = [
     ("fleet-real", 2000),
     ("gang", 500),
     ("gang-queue", 1000),
+    ("gang-sync", 500),
+    ("gang-sync-queue", 1000),
     ("suite-rack", 2000),
     ("suite-degrading", 2000),
     ("suite-noise", 2000),

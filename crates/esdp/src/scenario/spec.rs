@@ -49,8 +49,8 @@ pub struct Spec {
         schemars(extend("minimum" = 1, "maximum" = super::check::MOST_SLOTS, "x-unit" = "slots"))
     )]
     pub slots: u64,
-    /// What a slot maximises: `"sum"`, the paper's sum of net utilities, or `"relative"`, the rule for queues,
-    /// which needs `jobs.held`. Default: `"relative"` if `jobs.held`, else `"sum"`.
+    /// What a slot maximises: `"sum"`, the paper's sum of net utilities, or `"relative"`, the rule for
+    /// queues, which needs `jobs.held`. Default: `"relative"` if `jobs.held`, else `"sum"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
     /// The policies that are compared.

@@ -1,6 +1,7 @@
 use super::*;
 
 mod extended;
+mod load;
 mod named;
 mod refusals;
 mod typed;

@@ -1,9 +1,9 @@
 //! A decision that holds: the only way out of a policy.
 
-use super::PlacedJob;
 use super::queue::FirstStart;
 use crate::model::{
-    Amount, ChannelId, Cluster, DeviceId, FewestJobs, JobId, PortId, ServerId, Slot, SlotView, TaskGroup,
+    Amount, ChannelId, Cluster, DeviceId, FewestJobs, JobId, PlacedJob, PortId, ServerId, Slot, SlotView,
+    TaskGroup,
 };
 use crate::policy::{Certificate, Choice};
 use thiserror::Error;
@@ -17,6 +17,8 @@ pub struct Decision {
     slot: Slot,
     pub(super) channels: Vec<ChannelId>,
     certificate: Option<Certificate>,
+    /// The jobs of ports that run at the speed of their slowest task, but for the one that goes first.
+    paced: Vec<PlacedJob>,
     /// A job that goes before all others, with its own uses.
     first: Option<FirstStart>,
 }
@@ -105,6 +107,27 @@ pub enum SealError {
         /// The least number of tasks of the group.
         minimum: u32,
     },
+    /// The jobs of ports that run at the speed of their slowest task do not hold their uses, one by one.
+    #[error("the jobs whose tasks wait for each other do not hold all of their uses, each once")]
+    OtherUses,
+    /// Uses that are said to make a job, and do not.
+    #[error(
+        "{port}: {tasks} tasks are said to be a job, but are too few, too many of a group, or of another port"
+    )]
+    NoJob {
+        /// The port.
+        port: PortId,
+        /// The tasks.
+        tasks: usize,
+    },
+    /// More jobs than a port has.
+    #[error("{port}: more jobs start than the {jobs} that it has")]
+    TooManyJobs {
+        /// The port.
+        port: PortId,
+        /// The jobs it has.
+        jobs: u32,
+    },
     /// More devices than the cluster has free.
     #[error("{device}: {needed} are needed, {free} are free in the cluster")]
     Cluster {
@@ -143,7 +166,7 @@ impl Decision {
 
     /// The decision before the first slot, which is empty and therefore holds.
     pub(super) fn nothing() -> Self {
-        Self { slot: Slot(0), channels: Vec::new(), certificate: None, first: None }
+        Self { slot: Slot(0), channels: Vec::new(), certificate: None, paced: Vec::new(), first: None }
     }
 
     /// The same, keeping the memory.
@@ -151,6 +174,7 @@ impl Decision {
         self.slot = Slot(0);
         self.channels.clear();
         self.certificate = None;
+        self.paced.clear();
         self.first = None;
     }
 
@@ -170,6 +194,11 @@ impl Decision {
     /// The job that goes before all others and its uses.
     pub(super) fn first_start(&self) -> Option<&FirstStart> {
         self.first.as_ref()
+    }
+
+    /// The jobs of ports that run at the speed of their slowest task, but for the one that goes first.
+    pub(super) fn paced(&self) -> &[PlacedJob] {
+        &self.paced
     }
 
     /// The slot it is for.
@@ -211,10 +240,12 @@ impl Sealer {
         self.sorted.clone_from(&choice.channels);
         self.sorted.sort_unstable();
         self.check_arrivals(view)?;
+        self.check_jobs(view, choice)?;
         self.check_capacity(view)?;
         decision.slot = view.slot;
         decision.channels.clone_from(&self.sorted);
         decision.certificate = choice.certificate;
+        decision.paced.clone_from(&choice.jobs);
         decision.first = None;
         Ok(())
     }
@@ -271,6 +302,44 @@ impl Sealer {
                 if tasks < jobs * u64::from(minimum) {
                     return Err(SealError::BelowGroupMinimum { port, group, tasks, jobs, minimum });
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the jobs of ports that run at the speed of their slowest task are jobs, and hold all of its
+    /// uses.
+    fn check_jobs(&self, view: &SlotView<'_>, choice: &Choice) -> Result<(), SealError> {
+        let cluster = view.cluster;
+        if !cluster.has_slowest() && choice.jobs.is_empty() {
+            return Ok(());
+        }
+        let paced = |channel: &ChannelId| cluster.crossing(cluster.channel(*channel).port).is_some();
+        let mut dealt: Vec<ChannelId> = choice.jobs.iter().flat_map(|job| job.channels.clone()).collect();
+        dealt.sort_unstable();
+        let uses = self.sorted.iter().copied().filter(paced);
+        if !uses.eq(dealt) {
+            return Err(SealError::OtherUses);
+        }
+        let mut started = vec![0_u32; cluster.ports().len()];
+        for PlacedJob { port, channels } in &choice.jobs {
+            let fits = channels.iter().all(|&channel| {
+                let (of, group) = (cluster.channel(channel).port, cluster.task_group(channel));
+                let own = channels.iter().filter(|&&other| cluster.task_group(other) == group).count();
+                of == *port && own <= cluster.task_groups()[group].count as usize
+            });
+            let has = |group: usize| channels.iter().filter(|&&id| cluster.task_group(id) == group).count();
+            let minima = cluster.group_minima().iter().filter(|(of, _)| of == port);
+            let reaches = minima
+                .flat_map(|(_, groups)| groups.clone())
+                .all(|group| has(group) >= cluster.task_groups()[group].minimum as usize);
+            let (tasks, jobs) = (channels.len(), &mut started[port.index()]);
+            *jobs += 1;
+            if !fits || !reaches || tasks < cluster.minimum(*port) as usize {
+                return Err(SealError::NoJob { port: *port, tasks });
+            }
+            if *jobs > view.arrivals.jobs(*port) {
+                return Err(SealError::TooManyJobs { port: *port, jobs: view.arrivals.jobs(*port) });
             }
         }
         Ok(())

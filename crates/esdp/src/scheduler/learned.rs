@@ -92,8 +92,8 @@ impl Scheduler {
         let name = &self.cluster.ports()[port.index()];
         // Costs of channels that have left are not known; their speeds are counted as if there were none.
         for (_, record) in self.departed.iter_mut().filter(|(key, _)| key.port == *name) {
-            record.sum *= factor;
-            record.residuals *= factor * factor;
+            record.sum = (record.sum * factor).min(record.count);
+            record.residuals = (record.residuals * factor * factor).min(record.freedom);
         }
     }
 

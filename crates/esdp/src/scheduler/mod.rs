@@ -32,6 +32,7 @@
 
 mod book;
 mod checkpoint;
+mod credit;
 mod deal;
 mod decision;
 mod devices;
@@ -43,7 +44,8 @@ pub use book::{
     Book, ClosedUse, Expired, Moved, REMEMBERED, Refused, Started, StartedTask, TicketError, Waiting,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, ChannelNames, Checkpoint, RestoreError, Shape};
-pub use deal::PlacedJob;
+pub use credit::ObserveError;
+pub(crate) use credit::without_crossing;
 pub use decision::{Decision, SealError};
 pub use learned::DEPARTED_CHANNELS;
 pub use queue::{
@@ -172,37 +174,6 @@ pub enum ScheduleError {
     },
 }
 
-/// Why an observation was refused. Fatal for it: nothing was learned; the scheduler goes on.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum ObserveError {
-    /// A channel that the cluster does not have.
-    #[error("{channel} does not exist, the cluster has {channels}")]
-    UnknownChannel {
-        /// The channel.
-        channel: ChannelId,
-        /// The number of channels.
-        channels: usize,
-    },
-    /// A slot that has not been decided.
-    #[error("{slot} has not been decided, the last one was {last}; the first is 1")]
-    UnknownSlot {
-        /// The slot observed.
-        slot: Slot,
-        /// The last slot decided.
-        last: Slot,
-    },
-    /// A net utility that is not a number in [0, 1].
-    #[error("the net utility of {channel} in {slot} is {value}, expected a number from 0 to 1")]
-    Utility {
-        /// The channel.
-        channel: ChannelId,
-        /// The slot.
-        slot: Slot,
-        /// The value found.
-        value: f64,
-    },
-}
-
 impl Scheduler {
     /// A scheduler before its first slot.
     pub fn new(cluster: Arc<Cluster>, policy: Box<dyn Policy>) -> Self {
@@ -321,13 +292,26 @@ impl Scheduler {
     fn choose_for(&mut self, slot: Slot, input: &SlotInput<'_>) -> Result<(), ScheduleError> {
         let &SlotInput { arrivals, free, closed, weights, barred, work } = input;
         self.close(closed);
-        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
-        let free = free.unwrap_or(cluster.capacity());
-        let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
+        let Self { cluster, policy, choice, closed, .. } = self;
+        let view = SlotView {
+            cluster,
+            slot,
+            arrivals,
+            free: free.unwrap_or(cluster.capacity()),
+            closed,
+            weights,
+            barred,
+        };
         policy.limit_work(work);
         if let Err(cause) = policy.decide(&view, choice) {
             return Err(ScheduleError::Policy { policy: policy.name().to_owned(), slot, cause });
         }
+        if self.cluster.has_slowest() {
+            self.deal_choice();
+        }
+        let Self { cluster, policy, choice, sealer, decision, closed, .. } = self;
+        let free = free.unwrap_or(cluster.capacity());
+        let view = SlotView { cluster, slot, arrivals, free, closed, weights, barred };
         if let Err(cause) = sealer.seal(&view, choice, decision) {
             return Err(ScheduleError::Infeasible { policy: policy.name().to_owned(), slot, cause });
         }

@@ -49,6 +49,8 @@ struct Running {
     channels: Vec<ChannelId>,
     left: f64,
     sums: Vec<f64>,
+    /// The least that a task did in this slot, where they wait for each other.
+    slowest: Option<f64>,
 }
 
 impl SimulatedCluster {
@@ -128,7 +130,8 @@ impl SimulatedCluster {
         let port = port.expect("a start is of a port that was described");
         let (left, sums) = (self.work(start, port), vec![0.0; channels.len()]);
         let (ticket, job, started) = (start.ticket, start.job.clone(), start.slot);
-        self.running.push(Running { ticket, job, port, started, channels, left, sums });
+        let slowest = self.cluster.crossing(port).map(|_| f64::INFINITY);
+        self.running.push(Running { ticket, job, port, started, channels, left, sums, slowest });
     }
 
     /// Lets all that runs do its work of the slot.
@@ -142,13 +145,28 @@ impl SimulatedCluster {
         let channels: Vec<ChannelId> = uses.iter().map(|&(channel, ..)| channel).collect();
         let mut utilities = Vec::with_capacity(uses.len());
         self.environment.run(slot, &channels, &mut utilities);
-        let Self { running, delays, held, luck: deviation, seed, events, .. } = self;
+        let Self { cluster, running, delays, held, luck: deviation, seed, events, .. } = self;
         for (&(channel, index, task), &utility) in uses.iter().zip(&utilities) {
             let running = &mut running[index];
+            if let Some(slowest) = &mut running.slowest {
+                *slowest = slowest.min(utility);
+                continue;
+            }
             running.left -= utility;
             running.sums[task] += utility;
             if held.is_none() {
-                delays.send(slot, (slot, channel), reported(running.ticket, task, utility));
+                delays.send(slot, (slot, channel), reported(running.ticket, Some(task), utility));
+            }
+        }
+        for running in running.iter_mut() {
+            let Some(slowest) = &mut running.slowest else { continue };
+            let slowest = std::mem::replace(slowest, f64::INFINITY);
+            let done = cluster.progress(running.port, &running.channels, |_| slowest);
+            running.left -= done;
+            let each = done / running.channels.len() as f64;
+            running.sums.iter_mut().for_each(|sum| *sum += each);
+            if held.is_none() {
+                delays.send(slot, (slot, running.channels[0]), reported(running.ticket, None, each));
             }
         }
         running.retain(|running| {
@@ -160,7 +178,11 @@ impl SimulatedCluster {
                 let luck = luck(*deviation, *seed, running.port, Self::number(&running.job));
                 for (task, (&channel, sum)) in running.channels.iter().zip(&running.sums).enumerate() {
                     let utility = (luck * sum / slots).clamp(0.0, 1.0);
-                    delays.send(slot, (running.started, channel), reported(running.ticket, task, utility));
+                    let tasks = running.slowest.is_none().then_some(task);
+                    delays.send(slot, (running.started, channel), reported(running.ticket, tasks, utility));
+                    if tasks.is_none() {
+                        break;
+                    }
                 }
             }
             events.push(Event::Ended { job: running.job.clone() });
@@ -170,10 +192,10 @@ impl SimulatedCluster {
     }
 }
 
-fn reported(ticket: Ticket, task: usize, utility: f64) -> Event {
+fn reported(ticket: Ticket, task: Option<usize>, utility: f64) -> Event {
     Event::Reported {
         ticket,
-        tasks: WhichTasks::One(task as u32),
+        tasks: task.map_or(WhichTasks::All, |task| WhichTasks::One(task as u32)),
         report: SpeedReport::Utility(utility),
         source: String::new(),
     }

@@ -8,14 +8,16 @@
 //!
 //! Memory: the jobs that wait or run. With more work than the cluster can do the queue grows.
 
+use super::paced::{Report, worth};
 use super::parameter::{ParameterError, check_number};
 use super::queue::{Ending, QueueRule, Queued};
 use super::speeds::SpeedLaw;
 use crate::model::{
-    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PortId, ServerId, Slot, Ticket,
+    Arrivals, Capacity, ChannelId, Cluster, JobId, Observation, Outcome, PlacedJob, PortId, ServerId, Slot,
+    Ticket,
 };
 use crate::rng::{Purpose, stream};
-use crate::scheduler::{Book, BookedStart, Decision, PlacedJob};
+use crate::scheduler::{Book, BookedStart, Decision};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
@@ -172,6 +174,8 @@ struct Running {
     done: f64,
     /// The sum of each task's utilities.
     sums: Vec<f64>,
+    /// The least that a task did in this slot, where they wait for each other.
+    slowest: Option<f64>,
 }
 
 impl JobWork {
@@ -314,7 +318,8 @@ impl JobWork {
             let sums = vec![0.0; channels.len()];
             let job =
                 FinishedJob { port, number, arrived, started: slot, finished: slot, channels, spare: 0.0 };
-            self.running.push(Running { ticket, job, left, done: 0.0, sums });
+            let slowest = cluster.crossing(port).map(|_| f64::INFINITY);
+            self.running.push(Running { ticket, job, left, done: 0.0, sums, slowest });
         }
         self.uses.clear();
         for (index, running) in self.running.iter().enumerate() {
@@ -331,20 +336,45 @@ impl JobWork {
         &self.channels
     }
 
-    /// Lets the running tasks do their work of a slot; those that are done give their devices back.
+    /// What the running jobs do in a slot, from what each task would do alone.
+    pub(super) fn worth(&self, mean: impl FnMut(ChannelId) -> f64) -> f64 {
+        let paced = self.running.iter().filter(|running| running.slowest.is_some());
+        let placed =
+            |running: &Running| PlacedJob { port: running.job.port, channels: running.job.channels.clone() };
+        let jobs: Vec<PlacedJob> = paced.map(placed).collect();
+        worth(&self.cluster, &self.channels, &jobs, mean)
+    }
+
+    /// Lets the running tasks do their work of a slot; those that are done give their devices back. What
+    /// they did.
     pub(super) fn advance(
         &mut self,
         slot: Slot,
         utilities: &[f64],
         finished: &mut Vec<FinishedJob>,
-        seen: &mut Vec<Observation>,
-    ) {
+        seen: &mut Vec<Report>,
+    ) -> f64 {
         for (&(_, job, task), utility) in self.uses.iter().zip(utilities) {
             let running = &mut self.running[job as usize];
-            running.left -= utility;
-            running.done += utility;
-            running.sums[task as usize] += utility;
+            match &mut running.slowest {
+                Some(slowest) => *slowest = slowest.min(*utility),
+                None => {
+                    running.left -= utility;
+                    running.done += utility;
+                    running.sums[task as usize] += utility;
+                }
+            }
         }
+        for running in &mut self.running {
+            let Some(slowest) = &mut running.slowest else { continue };
+            let slowest = std::mem::replace(slowest, f64::INFINITY);
+            let Running { job, .. } = running;
+            running.done = self.cluster.progress(job.port, &job.channels, |_| slowest);
+            running.left -= running.done;
+            let each = running.done / job.channels.len() as f64;
+            running.sums.iter_mut().for_each(|sum| *sum += each);
+        }
+        let all = self.running.iter().map(|running| running.done).sum();
         let Self { running, book, luck: deviation, seed, .. } = self;
         running.retain_mut(|running| {
             let done = std::mem::take(&mut running.done);
@@ -356,15 +386,22 @@ impl JobWork {
             job.finished = slot;
             let slots = (slot.0 - job.started.0 + 1) as f64;
             let luck = luck(*deviation, *seed, job.port, job.number);
-            for (task, (&channel, sum)) in job.channels.iter().zip(&running.sums).enumerate() {
+            let reported = |sum: f64| (luck * sum / slots).clamp(0.0, 1.0);
+            for (task, (&channel, &sum)) in job.channels.iter().zip(&running.sums).enumerate() {
                 book.report(running.ticket, task).expect("it runs");
-                let outcome = Outcome::Ran((luck * sum / slots).clamp(0.0, 1.0));
-                seen.push(Observation { slot: job.started, channel, outcome });
+                let outcome = Outcome::Ran(reported(sum));
+                if running.slowest.is_none() {
+                    seen.push(Report::Task(Observation { slot: job.started, channel, outcome }));
+                }
+            }
+            if running.slowest.is_some() {
+                seen.push(Report::Job(job.started, job.channels.clone(), reported(running.sums[0])));
             }
             book.end(running.ticket).expect("it runs");
             finished.push(job.clone());
             false
         });
+        all
     }
 }
 

@@ -13,7 +13,9 @@
 //! of its tasks had their fastest servers. Outages, speeds after the first slot, and devices that stay free
 //! because no job fits into them are left out: they make the true load larger.
 
-use super::{Environment, Setting, Speeds, Workload};
+use super::parameter::ParameterError;
+use super::workload::ArrivalSpec;
+use super::{Environment, Rates, Setting, SettingError, Speeds, Workload};
 use crate::model::{Amount, Arrivals, ChannelId, Cluster, PortId, ServerId, Slot};
 use crate::solver::{Flow, Route};
 use std::collections::BTreeMap;
@@ -24,6 +26,10 @@ const SAMPLE: u64 = 4096;
 const LONGEST: u64 = 1 << 17;
 /// Net utilities below this carry nothing.
 const LEAST_SPEED: f64 = 1e-9;
+/// Rates are scaled to a load up to this error, and in so many steps: one is enough unless ports often have as
+/// many jobs in a slot as they may.
+const LOAD_ERROR: f64 = 1e-3;
+const MOST_STEPS: usize = 50;
 
 /// The load of a setting, and the least mean completion time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,8 +65,20 @@ impl Setting {
     /// The load over a run of so many slots; none if jobs last one slot, or if the linear program is too
     /// large.
     pub fn load(&self, slots: u64) -> Option<SystemLoad> {
+        let slots = slots.clamp(1, LONGEST);
+        let mut workload = self.workload();
+        let mut arrivals = Arrivals::everywhere(self.cluster().ports().len());
+        let mut came = vec![0u64; self.cluster().ports().len()];
+        for slot in (1..=slots).map(Slot) {
+            workload.arrivals(slot, &mut arrivals);
+            came.iter_mut()
+                .enumerate()
+                .for_each(|(at, sum)| *sum += u64::from(arrivals.jobs(PortId::at(at))));
+        }
+        let came: Vec<(f64, u64)> =
+            came.iter().map(|&came| (came as f64 / slots as f64, came.min(SAMPLE))).collect();
         let mut speeds = self.environment();
-        let streams = self.streams(&mut speeds, slots.clamp(1, LONGEST))?;
+        let streams = self.streams(&mut speeds, &came)?;
         if streams.is_empty() {
             return Some(SystemLoad { load: 0.0, least_completion: None });
         }
@@ -70,23 +88,51 @@ impl Setting {
         Some(SystemLoad { load, least_completion })
     }
 
-    fn streams(&self, speeds: &mut Speeds, slots: u64) -> Option<Vec<Stream>> {
+    /// The same with rates that give the load that the arrivals ask for, if they do.
+    pub(super) fn scaled_to_load(mut self) -> Result<Self, SettingError> {
+        let &ArrivalSpec::Poisson { ref rate, most, load: Some(target) } = self.arrivals() else {
+            return Ok(self);
+        };
+        let refused = |why: &str| {
+            SettingError::Arrivals(ParameterError::new("load", target, format!("none, because {why}")))
+        };
+        let rates: Vec<f64> =
+            (0..self.cluster().ports().len()).map(|port| rate.of(PortId::at(port))).collect();
+        let mut scale = 1.0;
+        for _ in 0..MOST_STEPS {
+            let scaled: Vec<f64> = rates.iter().map(|rate| scale * rate).collect();
+            let came: Vec<(f64, u64)> =
+                scaled.iter().map(|&rate| (poisson_mean(rate, most), SAMPLE)).collect();
+            let mut speeds = self.environment();
+            let streams = self.streams(&mut speeds, &came).unwrap_or_default();
+            let flow = flow(self.cluster(), &streams, &mut speeds, Count::Load);
+            let load = Some(flow).filter(Flow::is_small).and_then(|flow| flow.load());
+            let load = load.ok_or_else(|| refused("the cluster is too large for the linear program"))?;
+            if load <= 0.0 {
+                return Err(refused("no jobs come at these rates"));
+            }
+            if load.is_infinite() {
+                return Err(refused("no server runs the jobs of some port"));
+            }
+            if (load / target - 1.0).abs() <= LOAD_ERROR {
+                let arrivals = ArrivalSpec::Poisson { rate: Rates::Each(scaled), most, load: None };
+                arrivals.check(rates.len()).map_err(SettingError::Arrivals)?;
+                self.set_arrivals(arrivals);
+                return Ok(self);
+            }
+            scale *= target / load;
+        }
+        Err(refused("ports may not have that many jobs in a slot: raise `most`"))
+    }
+
+    /// The jobs of every port with a rate, with the work of so many of them; none where they do not wait.
+    fn streams(&self, speeds: &mut Speeds, came: &[(f64, u64)]) -> Option<Vec<Stream>> {
         let held = self.held()?;
         let cluster = self.cluster();
-        let mut workload = self.workload();
-        let mut arrivals = Arrivals::everywhere(cluster.ports().len());
-        let mut came = vec![0u64; cluster.ports().len()];
-        for slot in (1..=slots).map(Slot) {
-            workload.arrivals(slot, &mut arrivals);
-            came.iter_mut()
-                .enumerate()
-                .for_each(|(at, sum)| *sum += u64::from(arrivals.jobs(PortId::at(at))));
-        }
         let mut streams = Vec::new();
-        for (port, &came) in came.iter().enumerate().filter(|(_, came)| **came > 0) {
-            let (port, rate) = (PortId::at(port), came as f64 / slots as f64);
-            let work: Vec<f64> =
-                (0..came.min(SAMPLE)).map(|number| held.work(self.seed(), port, number)).collect();
+        for (port, &(rate, jobs)) in came.iter().enumerate().filter(|(_, came)| came.0 > 0.0) {
+            let port = PortId::at(port);
+            let work: Vec<f64> = (0..jobs).map(|number| held.work(self.seed(), port, number)).collect();
             let mean = work.iter().sum::<f64>() / work.len() as f64;
             let all = cluster.channels_of(port);
             if !cluster.is_gang(port) {
@@ -118,6 +164,18 @@ impl Setting {
         }
         Some(streams)
     }
+}
+
+/// The mean of a Poisson count that is cut off at a most.
+fn poisson_mean(rate: f64, most: u32) -> f64 {
+    let mut term = (-rate).exp();
+    let (mut below, mut mean) = (term, 0.0);
+    for count in 1..most {
+        term *= rate / f64::from(count);
+        below += term;
+        mean += f64::from(count) * term;
+    }
+    mean + f64::from(most) * (1.0 - below).max(0.0)
 }
 
 /// The slots that a task takes on average at a mean net utility.
@@ -181,82 +239,4 @@ fn flow(cluster: &Cluster, streams: &[Stream], speeds: &mut Speeds, count: Count
     }
     flow.limits = limits.len();
     flow
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::scenario::Scenario;
-
-    fn scenario(text: &str) -> Scenario {
-        Scenario::from_toml(&format!("slots = 4000\npolicies = [\"lwtf\"]\n{text}")).unwrap()
-    }
-
-    /// The N-model: `a` runs on both servers, `b` on the first only.
-    fn n_model(a: f64, b: f64, rest: &str) -> Scenario {
-        scenario(&format!(
-            "[graph]\nports = [\"a\", \"b\"]\nservers = [\"s1\", \"s2\"]\nchannels = [\
-             {{ port = \"a\", server = \"s1\", request = [1] }}, \
-             {{ port = \"a\", server = \"s2\", request = [1] }}, \
-             {{ port = \"b\", server = \"s1\", request = [1] }}]\n[devices]\n\
-             names = [\"gpu\"]\nservers = [[1], [1]]\n\
-             [costs]\nscale = 0.0\n[arrivals]\nlaw = \"poisson\"\nrate = {{ a = {a}, b = {b} }}\n\
-             [jobs]\nheld = true\nwork = [5.0, 5.0]\n[speeds]\ndeviation = 0.0\n\
-             table = [[1.0, 0.9, 0.5]]\n{rest}"
-        ))
-    }
-
-    #[test]
-    fn the_n_model_has_the_load_of_the_textbook() {
-        let mean = |scenario: &Scenario| {
-            let loads = (0..8).map(|seed| scenario.setting(seed).unwrap().load(4000).unwrap().load);
-            loads.sum::<f64>() / 8.0
-        };
-        // 0.8 of s1 for b; a share x of a on s1: 0.8 + 0.825 x = 0.99 (1 - x).
-        assert!((mean(&n_model(0.165, 0.08, "")) - 0.8864).abs() < 0.03);
-        assert!(mean(&n_model(0.33, 0.16, "")) > 1.6);
-        let above = n_model(0.33, 0.16, "").setting(0).unwrap().load(4000).unwrap();
-        assert_eq!(above.least_completion, None);
-    }
-
-    #[test]
-    fn whole_slots_count() {
-        let load = |work: &str, rest: &str| {
-            let scenario = n_model(0.01, 0.02, rest).set("jobs.work", work).unwrap();
-            scenario.setting(3).unwrap().load(4000).unwrap()
-        };
-        // On s1 alone, b of work 0.1 and of work 0.5 lasts one slot.
-        assert_eq!(load("[0.1, 0.1]", "").load, load("[0.5, 0.5]", "").load);
-        assert!(load("[0.51, 0.51]", "").load > 1.5 * load("[0.5, 0.5]", "").load);
-        assert!(load("[5.0, 5.0]", "").least_completion.unwrap() < 10.0);
-    }
-
-    /// Two servers of two devices each, at half speed; gangs of two tasks and of one.
-    #[test]
-    fn gangs_count_by_their_tasks() {
-        let of = |tasks: u32, rate: f64| {
-            let text = format!(
-                "[graph]\nports = 1\nservers = 2\nprobability = 1.0\n[devices]\ncount = 1\nrequest = [1, 1]\n\
-                 server_capacity = [2, 2]\n[costs]\nscale = 0.0\n[arrivals]\n\
-                 law = \"poisson\"\nrate = {rate}\n\
-                 [gangs]\n\
-                 list = [{{ port = 0, minimum = {tasks}, tasks = [{tasks}], requests = [[1]] }}]\n\
-                 [jobs]\nheld = true\nwork = [10.0, 10.0]\n\
-                 [speeds]\ndeviation = 0.0\nmean = [0.5, 0.5]\n"
-            );
-            scenario(&text).setting(1).unwrap().load(4000).unwrap()
-        };
-        let (one, two) = (of(1, 0.1), of(2, 0.05));
-        // As many tasks come in both: 0.1 a slot, of 20 slots each, on four devices.
-        assert!((one.load - 0.5).abs() < 0.05, "{one:?}");
-        assert!((two.load / one.load - 1.0).abs() < 0.15, "{two:?}");
-        assert!((one.least_completion.unwrap() - 20.0).abs() < 1e-6, "{one:?}");
-        assert!((two.least_completion.unwrap() - 20.0).abs() < 1e-6, "{two:?}");
-    }
-
-    #[test]
-    fn jobs_of_one_slot_have_no_load_and_a_lost_port_has_no_end_of_it() {
-        assert_eq!(Scenario::preset("default").unwrap().setting(0).unwrap().load(100), None);
-        let slow = n_model(0.1, 0.1, "").set("speeds.table", "[[1.0, 1.0, 0.0]]").unwrap();
-        assert_eq!(slow.setting(0).unwrap().load(1000).unwrap().load, f64::INFINITY);
-    }
 }

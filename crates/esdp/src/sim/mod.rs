@@ -17,6 +17,7 @@ mod held;
 mod load;
 mod oracle;
 mod outage;
+mod paced;
 mod parameter;
 mod queue;
 mod recorder;

@@ -9,9 +9,10 @@
 
 use super::environment::{Environment, Epoch};
 use super::outage::Windows;
+use super::paced::worth;
 use super::recorder::{Recorder, SlotRecord};
 use super::{Setting, Simulation, Workload};
-use crate::model::{Arrivals, Cluster, ServerId, Slot, SlotView};
+use crate::model::{Arrivals, ChannelId, Cluster, ServerId, Slot, SlotView};
 use crate::policy::{Choice, Oracle, Policy};
 use crate::scheduler::ScheduleError;
 use std::collections::HashMap;
@@ -88,7 +89,8 @@ impl OracleMeter {
         // Added up in the order of a sealed decision, so that the policy `oracle` has a ratio of exactly 1.
         self.choice.channels.sort_unstable();
         let means = self.environment.means(slot);
-        let utility = self.choice.channels.iter().map(|channel| means[channel.index()]).sum();
+        let mean = |channel: ChannelId| means[channel.index()];
+        let utility = worth(&self.cluster, &self.choice.channels, &self.choice.jobs, mean);
         if epoch.is_some() && self.known.len() * arrivals.ports() < REMEMBERED {
             self.known.insert(arrivals.clone(), utility);
         }

@@ -115,7 +115,7 @@ impl Setting {
     /// queues.
     ///
     /// # Errors
-    /// When the work is out of range.
+    /// When the work is out of range, or no rates give the load that the arrivals ask for.
     pub fn with_held_jobs(self, spec: HeldSpec) -> Result<Self, SettingError> {
         spec.check().map_err(SettingError::Jobs)?;
         if let HeldSpec::Listed(ports) = &spec
@@ -128,7 +128,7 @@ impl Setting {
                 format!("{accepted}, one per port"),
             )));
         }
-        Ok(Self { held: Some(spec), objective: Objective::Relative, ..self })
+        Self { held: Some(spec), objective: Objective::Relative, ..self }.scaled_to_load()
     }
 
     /// The same with another objective; jobs that last one slot have no queue, and are always decided by the
@@ -186,6 +186,14 @@ impl Setting {
     /// How far what a held job reports is from how fast it ran, as a coefficient of variation.
     pub fn luck(&self) -> f64 {
         self.luck
+    }
+
+    pub(super) fn arrivals(&self) -> &ArrivalSpec {
+        &self.arrivals
+    }
+
+    pub(super) fn set_arrivals(&mut self, arrivals: ArrivalSpec) {
+        self.arrivals = arrivals;
     }
 
     /// The arrivals, from the first slot on.

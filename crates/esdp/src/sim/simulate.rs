@@ -14,6 +14,7 @@ use super::feedback::Delays;
 use super::held::{FinishedJob, JobWork, UnfinishedJob};
 use super::oracle::{OracleMeter, OracleTrack};
 use super::outage::Windows;
+use super::paced::{Report, paced, run, worth};
 use super::parameter::ParameterError;
 use super::queue::QueueRule;
 use super::recorder::{ChannelEstimate, LostTime, Recorder, SlotRecord};
@@ -47,7 +48,7 @@ pub struct Simulation<'a> {
     environment: Box<dyn Environment>,
     yardstick: Yardstick<'a>,
     clock: Option<&'a dyn Fn() -> u64>,
-    delays: Delays<Observation>,
+    delays: Delays<Report>,
     /// What waits and runs, where jobs hold their devices until they are done.
     held: Option<JobWork>,
     /// What the rule for queues remembers, if slots are decided by it.
@@ -63,7 +64,7 @@ pub struct Simulation<'a> {
     started: Vec<u32>,
     utilities: Vec<f64>,
     finished: Vec<FinishedJob>,
-    seen: Vec<Observation>,
+    seen: Vec<Report>,
     /// How often each channel was chosen, and the last slot of which an outcome was observed; 0 is none.
     uses: Vec<(u64, u64)>,
 }
@@ -274,11 +275,13 @@ impl<'a> Simulation<'a> {
             nanos,
         };
         let flow = recorder.record(&record);
-        seen.drain(..).for_each(|seen| delays.send(slot, (seen.slot, seen.channel), seen));
+        seen.drain(..).for_each(|seen| delays.send(slot, seen.key(), seen));
         delays.deliver(slot, |seen| {
-            let last = &mut uses[seen.channel.index()].1;
-            *last = seen.slot.0.max(*last);
-            scheduler.observe(&seen).expect("a simulated outcome is valid");
+            for channel in seen.channels() {
+                let last = &mut uses[channel.index()].1;
+                *last = seen.key().0.0.max(*last);
+            }
+            seen.tell(scheduler).expect("a simulated outcome is valid");
         });
         Ok(flow)
     }
@@ -345,21 +348,26 @@ impl<'a> Simulation<'a> {
             queue.book(slot, facts, &held.starts_of(slot));
         }
         let channels = held.as_ref().map_or(decision.channels(), JobWork::channels);
-        let expected = channels.iter().map(|&channel| environment.mean(slot, channel)).sum();
+        let is_paced = cluster.has_slowest();
+        let expected = match held.as_ref() {
+            _ if !is_paced => channels.iter().map(|&channel| environment.mean(slot, channel)).sum(),
+            Some(held) => held.worth(|channel| environment.mean(slot, channel)),
+            None => worth(cluster, channels, &paced(cluster, decision), |id| environment.mean(slot, id)),
+        };
         environment.run(slot, channels, utilities);
-        let realised = utilities.iter().sum();
+        let mut realised = utilities.iter().sum();
         match held {
             Some(held) => {
-                held.advance(slot, utilities, finished, seen);
+                let done = held.advance(slot, utilities, finished, seen);
+                realised = if is_paced { done } else { realised };
                 if let Some(queue) = queue {
                     finished.iter().for_each(|job| queue.ended(job.port, job.started, slot));
                 }
             }
-            None => {
-                seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| {
-                    Observation { slot, channel, outcome: Outcome::Ran(utility) }
-                }))
-            }
+            None if is_paced => realised = run(decision, cluster, utilities, seen),
+            None => seen.extend(decision.channels().iter().zip(&*utilities).map(|(&channel, &utility)| {
+                Report::Task(Observation { slot, channel, outcome: Outcome::Ran(utility) })
+            })),
         }
         (expected, realised)
     }

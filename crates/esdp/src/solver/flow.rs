@@ -15,6 +15,9 @@
 //! are Newton's on a convex piecewise linear function, so they end. In the second program a stream that is
 //! carried earns so much that all are.
 //!
+//! Where many routes gain the same, the simplex method may go in circles. It is tried again then with gains that
+//! differ by a hundred-thousandth at most, and the result is as exact as that.
+//!
 //! Nothing here trusts the numbers of the table: both results are evaluated anew from prices, by weak
 //! duality, so they are never above the true ones but for rounding. Cost: a table of `(streams + limits) x
 //! routes`.
@@ -27,6 +30,9 @@ const LARGEST_TABLE: usize = 1 << 22;
 const MOST_WORK: u64 = 2_000_000_000;
 /// So little may be missing of all that is to be carried.
 const MISSING: f64 = 1e-7;
+/// By how much the gains of routes are told apart, one try after another: where many routes gain the same, the
+/// simplex method may go in circles.
+const TELL_APART: [f64; 3] = [0.0, 1e-7, 1e-5];
 
 /// One way to carry a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,26 +67,22 @@ impl Flow {
         if reachable.contains(&false) {
             return Some(f64::INFINITY);
         }
-        // The dearest single limit is a bound to start from.
+        // Bounds to start from: the dearest single limit, and all of them at one price, which is above 0 even if
+        // every stream can do without any one limit.
         let single = |limit: u32| {
             let mut prices = vec![0.0; self.limits];
             prices[limit as usize] = 1.0;
             self.bound(&prices)
         };
-        let mut load = (0..self.limits as u32).map(single).fold(0.0, f64::max);
+        let all = self.bound(&vec![1.0; self.limits]);
+        let mut load = (0..self.limits as u32).map(single).fold(all, f64::max);
         let mut work = 0;
         loop {
-            let (mut lp, scales) = self.packing(load.max(f64::MIN_POSITIVE), |_| 1.0);
-            let end = lp.solve(MOST_WORK - work, f64::NEG_INFINITY);
-            work += lp.work;
-            let carried: f64 = (0..self.routes.len() as u32).map(|route| lp.share(route)).sum();
-            if end == End::Optimal && carried >= self.streams as f64 - MISSING {
+            let packed = self.pack(load.max(f64::MIN_POSITIVE), |_| 1.0, &mut work)?;
+            if packed.carried >= self.streams as f64 - MISSING {
                 return Some(load);
             }
-            let next = self.bound(&prices(&lp, self.streams, &scales));
-            if end != End::Optimal || work >= MOST_WORK {
-                return None;
-            }
+            let next = self.bound(&packed.prices);
             if next <= load * (1.0 + 1e-12) {
                 // Only rounding keeps the rest from being carried.
                 return Some(load);
@@ -93,19 +95,36 @@ impl Flow {
     pub fn least_cost(&self) -> Option<f64> {
         let dearest = self.routes.iter().map(|route| route.cost).fold(0.0, f64::max);
         let reward = 1e3 * dearest.max(f64::MIN_POSITIVE);
-        let (mut lp, scales) = self.packing(1.0, |route| reward - route.cost);
-        let end = lp.solve(MOST_WORK, f64::NEG_INFINITY);
-        let carried: f64 = (0..self.routes.len() as u32).map(|route| lp.share(route)).sum();
-        if end != End::Optimal || carried < self.streams as f64 - MISSING {
+        let Packed { prices, carried, apart } = self.pack(1.0, |route| reward - route.cost, &mut 0)?;
+        // Where gains differ, a little may be left behind to gain more with the rest.
+        if carried < self.streams as f64 * (1.0 - apart) - MISSING {
             return None;
         }
-        let prices = prices(&lp, self.streams, &scales);
         let cheapest = self.cheapest(|route| route.cost + taken(route, &prices));
         Some((cheapest.iter().sum::<f64>() - prices.iter().sum::<f64>()).max(0.0))
     }
 
+    /// The most that is gained if the limits are all `room`; none if that takes too much work.
+    fn pack(&self, room: f64, gain: impl Fn(&Route) -> f64, work: &mut u64) -> Option<Packed> {
+        for apart in TELL_APART {
+            let mut number = 0_u64;
+            let (mut lp, scales) = self.packing(room, |route| {
+                number += 1;
+                let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+                gain(route) * (1.0 + apart * hash as f64 / f64::from(1 << 24))
+            });
+            let end = lp.solve(MOST_WORK.saturating_sub(*work), f64::NEG_INFINITY);
+            *work += lp.work;
+            if end == End::Optimal {
+                let carried = (0..self.routes.len() as u32).map(|route| lp.share(route)).sum();
+                return Some(Packed { prices: prices(&lp, self.streams, &scales), carried, apart });
+            }
+        }
+        None
+    }
+
     /// The program whose limits are all `room`, and by what the row of each limit was divided.
-    fn packing(&self, room: f64, gain: impl Fn(&Route) -> f64) -> (Lp, Vec<f64>) {
+    fn packing(&self, room: f64, gain: impl FnMut(&Route) -> f64) -> (Lp, Vec<f64>) {
         let mut lp = Lp::default();
         lp.start(self.routes.iter().map(gain), std::iter::empty(), true);
         let (mut row, mut scales) = (vec![0.0; self.routes.len()], Vec::with_capacity(self.limits));
@@ -146,6 +165,16 @@ impl Flow {
     }
 }
 
+/// What limits carry at most.
+struct Packed {
+    /// The prices of the limits.
+    prices: Vec<f64>,
+    /// The sum of the shares that are carried.
+    carried: f64,
+    /// By how much the gains of routes were told apart.
+    apart: f64,
+}
+
 /// The prices of the limits, whose rows come after those of the streams.
 fn prices(lp: &Lp, streams: usize, scales: &[f64]) -> Vec<f64> {
     let price = |(limit, scale): (usize, &f64)| lp.row_price(streams + limit).max(0.0) / scale;
@@ -161,12 +190,12 @@ fn taken(route: &Route, prices: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn flow(streams: usize, limits: usize, routes: &[(u32, f64, &[(u32, f64)])]) -> Flow {
-        let route = |(stream, cost, takes): &(u32, f64, &[(u32, f64)])| Route {
-            stream: *stream,
-            cost: *cost,
-            takes: takes.to_vec(),
-        };
+    /// A route: its stream, its cost, and what it takes of which limits.
+    type Row<'a> = (u32, f64, &'a [(u32, f64)]);
+
+    fn flow(streams: usize, limits: usize, routes: &[Row<'_>]) -> Flow {
+        let route =
+            |(stream, cost, takes): &Row<'_>| Route { stream: *stream, cost: *cost, takes: takes.to_vec() };
         Flow { streams, limits, routes: routes.iter().map(route).collect() }
     }
 
@@ -190,6 +219,38 @@ mod tests {
         assert_eq!((lost.load(), lost.least_cost()), (Some(f64::INFINITY), None));
     }
 
+    /// Job types and servers that all differ a little, no server needed by any: the load is found, and it is the
+    /// edge of what is carried.
+    #[test]
+    fn clusters_of_servers_that_differ_have_a_load() {
+        for seed in 0..40_u64 {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut number = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 40) as f64 / f64::from(1 << 24)
+            };
+            let (streams, servers) = (2 + seed as u32 % 12, 4 + seed as u32 % 37);
+            let kinds: Vec<f64> = (0..streams * 3).map(|_| 0.1 + number()).collect();
+            let mut all = Flow { streams: streams as usize, limits: servers as usize, routes: Vec::new() };
+            for (stream, server) in (0..streams).flat_map(|stream| (0..servers).map(move |s| (stream, s))) {
+                if number() < [1.0, 0.6][seed as usize % 2] || server % streams == stream {
+                    let cost = 1.0 / kinds[(stream * 3 + server % 3) as usize] * (0.97 + 0.06 * number());
+                    let takes = vec![(server, 3.0 * cost / f64::from(streams))];
+                    all.routes.push(Route { stream, cost, takes });
+                }
+            }
+            let load = all.load().unwrap_or_else(|| panic!("seed {seed} has no load"));
+            let at = |share: f64| {
+                let mut scaled = all.clone();
+                scaled.routes.iter_mut().for_each(|route| route.takes[0].1 *= share / load);
+                scaled.least_cost()
+            };
+            assert_eq!(at(1.001), None, "seed {seed}: more than {load} is carried");
+            let (full, half) = (at(0.999), at(0.5));
+            assert!(full.is_some() && full >= half && half > Some(0.0), "seed {seed}: {full:?} {half:?}");
+        }
+    }
+
     /// Against every split of two streams over two limits, in steps of a hundredth.
     #[test]
     fn no_split_is_better() {
@@ -197,7 +258,7 @@ mod tests {
             let number = |at: u32| f64::from((seed * 7919 + at * 104_729) % 97) / 97.0 + 0.05;
             let takes: Vec<[(u32, f64); 2]> =
                 (0..4).map(|route| [(0, number(2 * route)), (1, number(2 * route + 1))]).collect();
-            let routes: Vec<(u32, f64, &[(u32, f64)])> =
+            let routes: Vec<Row<'_>> =
                 (0..4u32).map(|at| (at / 2, number(20 + at), &takes[at as usize][..])).collect();
             let flow = flow(2, 2, &routes);
             let (mut load, mut cost) = (f64::INFINITY, f64::INFINITY);

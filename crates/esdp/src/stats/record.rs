@@ -65,10 +65,11 @@ pub(super) fn carried<T: Clone>(list: &[T], change: &ClusterChange<'_>, unknown:
         .collect()
 }
 
-/// A sum of net utilities after speeds were counted anew: exactly `sum * factor` where nothing is taken off.
+/// A sum of net utilities after speeds were counted anew: exactly `sum * factor` where nothing is taken off
+/// and none is above 1.
 pub(super) fn rescaled(sum: f64, count: f64, factor: f64, cost: f64) -> f64 {
     match cost == 0.0 {
-        true => sum * factor,
+        true => (sum * factor).min(count),
         false => ((sum + count * cost) * factor - count * cost).clamp(0.0, count),
     }
 }

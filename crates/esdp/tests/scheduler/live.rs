@@ -5,6 +5,7 @@ mod budgets;
 mod changes;
 pub mod cluster;
 mod jobs;
+mod pace;
 mod reasons;
 mod speeds;
 mod tickets;

@@ -191,8 +191,17 @@ fn version_2_is_read() {
     assert_eq!(other.book(), replayed.book(), "the same jobs run in the same places");
     assert_eq!(replayed.counts().rejected, other.counts().rejected);
     for live in [&replayed, &restored] {
-        assert_eq!(live.snapshot().unwrap(), file("live-v2", "end.txt"));
+        assert_eq!(unjudged(&live.snapshot().unwrap()), unjudged(&file("live-v2", "end.txt")));
     }
+}
+
+/// A snapshot without what is known of outcomes and their sources, which the first files of this version did
+/// not have.
+fn unjudged(snapshot: &str) -> serde_json::Value {
+    let (_, state) = snapshot.split_once('\n').unwrap();
+    let mut state: serde_json::Value = serde_json::from_str(state).unwrap();
+    state.as_object_mut().unwrap().remove("judge");
+    state
 }
 
 /// Applies an event of version 1 with the decision that this library would make, as a service finds it among

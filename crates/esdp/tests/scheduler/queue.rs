@@ -4,7 +4,7 @@ mod machine;
 
 use super::live::cluster::policy;
 use esdp::live::{Event, Live, Mode};
-use esdp::model::{PortId, Slot};
+use esdp::model::{Amounts, ChannelRule, ClusterDescription, JobShape, PortId, Slot, TaskGroupSpec};
 use esdp::rng::{Purpose, stream};
 use esdp::scenario::Scenario;
 use esdp::scheduler::{IdleTime, Objective};
@@ -82,8 +82,8 @@ fn ports_that_are_alike_start_equally_often() {
     }
 }
 
-/// A gang that needs the whole cluster starts although small jobs never stop coming: at the latest when it has
-/// waited its patience and what ran then has ended.
+/// A gang that needs the whole cluster starts although small jobs never stop coming: at the latest when it
+/// has waited its patience and what ran then has ended.
 #[test]
 fn a_gang_as_large_as_the_cluster_starts() {
     for name in ["esdp", "first-fit", "cts"] {
@@ -114,22 +114,26 @@ fn a_gang_as_large_as_the_cluster_starts() {
     }
 }
 
-/// Random clusters and loads, above what they carry too; servers that close and come back, restarts. The job
-/// with the reservation starts at the latest when what ran at that moment has ended.
+/// Random clusters and loads, above what they carry too; gangs that are elastic, or of two groups, or bound to some
+/// servers; licences of the cluster as a whole; servers that close and come back; restarts from a snapshot and from
+/// the journal. The job with the reservation starts at the latest when what ran at that moment has ended.
 #[test]
 fn the_reserved_job_starts_when_what_ran_has_ended() {
-    let mut kept = 0;
-    for seed in 0..200 {
-        kept += reserved_jobs_start(seed);
+    let (mut kept, mut licensed) = (0, 0);
+    for seed in 0..240 {
+        let (looked, has_licences) = reserved_jobs_start(seed);
+        kept += looked;
+        licensed += if has_licences { looked } else { 0 };
     }
-    assert!(kept > 100, "only {kept} reservations were looked at");
+    assert!(kept > 80 && licensed > 20, "only {kept} reservations were looked at, {licensed} with licences");
 }
 
-fn reserved_jobs_start(seed: u64) -> u64 {
+/// A cluster, its ports and servers, and whether it has licences.
+fn random_cluster(seed: u64) -> (ClusterDescription, Vec<Port>, Vec<machine::Server>, bool) {
     let mut rng = stream(seed, Purpose::Cluster, 9, 9);
     let mut draw = |from: u32, to: u32| rng.random_range(from..=to);
     let names = ["p0", "p1", "p2", "p3"];
-    let servers: Vec<(&str, u32, f64)> = ["n0", "n1", "n2", "n3"][..draw(1, 4) as usize]
+    let servers: Vec<machine::Server> = ["n0", "n1", "n2", "n3"][..draw(1, 4) as usize]
         .iter()
         .map(|&name| (name, draw(1, 4), f64::from(draw(3, 10)) / 10.0))
         .collect();
@@ -138,16 +142,57 @@ fn reserved_jobs_start(seed: u64) -> u64 {
         .iter()
         .map(|&name| Port { name, tasks: draw(1, all), speed: f64::from(draw(5, 10)) / 10.0, unit: 1.0 })
         .collect();
+    // Some jobs of one task, and some that need the whole cluster.
     (ports[0].tasks, ports[1].tasks) = (1, all);
-    let policy = ["esdp", "esdp-index", "cts", "first-fit", "random", "hauf"][draw(0, 5) as usize];
-    let load = f64::from(draw(5, 14)) / 10.0;
-    let licences = draw(0, 2) == 0;
-    let faults = draw(0, 2) == 0;
-    let mut machine = Machine::new(policy, ports.clone(), &servers, seed);
-    if licences {
-        machine.limit(u64::from(all.max(2)));
+    let mut described = described(&ports, &servers, None);
+    let licences = (draw(0, 2) == 0).then(|| draw(1, all));
+    if let Some(licences) = licences {
+        described.devices.push("licence".into());
+        for capacity in described.servers.iter_mut().filter_map(|server| server.capacity.as_mut()) {
+            capacity.insert("licence".into(), 1000);
+        }
+        described.capacity =
+            Some([("gpu".into(), u64::from(all)), ("licence".into(), u64::from(licences))].into());
     }
+    for (port, spec) in ports.iter_mut().zip(&mut described.ports) {
+        let first = servers[..draw(1, servers.len() as u32) as usize].iter();
+        let (bound, room) = (port.name > "p1" && draw(0, 1) == 0, first.clone().map(|server| server.1).sum());
+        if bound {
+            port.tasks = port.tasks.min(room);
+            spec.channels = ChannelRule::Servers(first.map(|server| server.0.to_owned()).collect());
+        }
+        let mut request = vec![("gpu", 1)];
+        if let Some(licences) = licences.filter(|_| port.name != "p1" && draw(0, 1) == 0) {
+            port.tasks = port.tasks.min(licences);
+            request.push(("licence", 1));
+        }
+        let least = if draw(0, 2) == 0 { port.tasks.div_ceil(2) } else { port.tasks };
+        spec.jobs = JobShape::tasks(port.tasks, least, &request);
+        if port.tasks > 1 && draw(0, 2) == 0 {
+            let request: Amounts =
+                request.iter().map(|&(device, count)| (device.to_owned(), count)).collect();
+            let group = |name: &str, count| TaskGroupSpec {
+                name: name.to_owned(),
+                count,
+                minimum: count,
+                request: request.clone(),
+            };
+            let groups = vec![group("chief", 1), group("worker", port.tasks - 1)];
+            spec.jobs = JobShape::Gang { minimum: port.tasks, groups };
+        }
+    }
+    (described, ports, servers, licences.is_some())
+}
+
+/// How many reservations were seen to be kept, and whether there are licences.
+fn reserved_jobs_start(seed: u64) -> (u64, bool) {
+    let (described, ports, servers, licences) = random_cluster(seed);
     let mut rng = stream(seed, Purpose::Arrivals, 9, 9);
+    let policy = ["esdp", "esdp-index", "cts", "first-fit", "random", "hauf"][rng.random_range(0..6)];
+    let load = f64::from(rng.random_range(5..15)) / 10.0;
+    let faults = rng.random_bool(0.35);
+    let all: u32 = servers.iter().map(|server| server.1).sum();
+    let mut machine = Machine::with(described, policy, ports.clone(), &servers, seed);
     let (mut looked, mut at_hand): (u64, Option<(String, BTreeSet<String>, u64)>) = (0, None);
     for _ in 0..400 {
         for port in &ports {
@@ -163,6 +208,9 @@ fn reserved_jobs_start(seed: u64) -> u64 {
         machine.slot(&closed);
         if rng.random_bool(0.05) {
             machine.restart();
+        }
+        if rng.random_bool(0.005) {
+            machine.restart_from_journal();
         }
         let reserved = machine.live.reserved().map(|(job, since)| (job.to_owned(), since.0));
         if let Some((job, ran, since)) = &mut at_hand {
@@ -186,10 +234,11 @@ fn reserved_jobs_start(seed: u64) -> u64 {
         }
     }
     assert_eq!(machine.live.counts().rejected, 0, "seed {seed}");
-    looked
+    (looked, licences)
 }
 
-/// What a decision reserved and withheld is in its event: another policy that reads the journal stands the same.
+/// What a decision reserved and withheld is in its event: another policy that reads the journal stands the
+/// same.
 #[test]
 fn reservations_are_facts() {
     let port = |name, tasks| Port { name, tasks, speed: 1.0, unit: 1.0 };
@@ -234,8 +283,8 @@ fn a_waiting_job_knows_where_it_stands() {
     assert_eq!(place(&machine, "nobody"), None);
 }
 
-/// Jobs as large as the cluster, 5 % of the work, at a load of 0.7: they start, and at most 6 % of the devices
-/// idle for them.
+/// Jobs as large as the cluster, 5 % of the work, at a load of 0.7: they start, and at most 6 % of the
+/// devices idle for them.
 #[test]
 fn jobs_as_large_as_the_cluster_start() {
     let setting = Scenario::preset("queue-gangs").unwrap().setting(1).unwrap();

@@ -1,8 +1,8 @@
 //! What a decision and an observation must not be, and how the errors say so.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome,
-    ServerId, Slot, SlotView,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, Pace,
+    PlacedJob, PortId, ServerId, Slot, SlotView,
 };
 use esdp::policy::{Choice, Policy, PolicyError, PolicySpec, PolicyState};
 use esdp::scheduler::{Decision, ObserveError, ScheduleError, Scheduler, SealError, SlotInput};
@@ -44,8 +44,37 @@ fn gang() -> Cluster {
 fn seal_gangs(jobs: u32, chosen: &[u32]) -> Result<Decision, SealError> {
     let (cluster, arrivals) = (gang(), Arrivals::new(vec![jobs]));
     let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
-    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None };
+    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), ..Choice::default() };
     Decision::seal(&view, &choice)
+}
+
+#[test]
+fn jobs_at_the_pace_of_their_slowest_task_are_checked_one_by_one() {
+    let slowest = GangSpec { pace: Pace::Slowest { crossing: 1.0 }, ..GangSpec::new(0, 2, &[2]) };
+    let cluster = Cluster::new(ClusterSpec {
+        devices: vec!["gpu".into()],
+        servers: vec!["a".into(), "b".into()],
+        ports: vec!["train".into()],
+        channels: (0..2).map(|id| ChannelSpec::new(0, id, vec![1])).collect(),
+        capacity: roomy(),
+        gangs: vec![slowest],
+        ..ClusterSpec::default()
+    })
+    .unwrap();
+    let seal = |jobs: u32, dealt: &[&[u32]]| {
+        let arrivals = Arrivals::new(vec![jobs]);
+        let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
+        let of = |ids: &&[u32]| ids.iter().copied().map(ChannelId).collect();
+        let jobs = dealt.iter().map(|ids| PlacedJob { port: PortId(0), channels: of(ids) }).collect();
+        let channels = [0, 0, 1, 1].map(ChannelId).to_vec();
+        Decision::seal(&view, &Choice { channels, jobs, certificate: None })
+    };
+    let sealed = seal(2, &[&[1, 1], &[0, 0]]).unwrap();
+    let dealt: Vec<_> = sealed.jobs(&cluster).into_iter().map(|job| job.channels).collect();
+    assert_eq!(dealt, [[1, 1].map(ChannelId), [0, 0].map(ChannelId)], "as the policy says");
+    assert_eq!(seal(2, &[]), Err(SealError::OtherUses));
+    assert_eq!(seal(2, &[&[0, 0], &[0, 1]]), Err(SealError::OtherUses));
+    assert_eq!(seal(2, &[&[0], &[0, 1, 1]]), Err(SealError::NoJob { port: PortId(0), tasks: 1 }));
 }
 
 /// Chooses what it is told and counts what it learns.
@@ -81,7 +110,7 @@ fn seal(capacity: Capacity, jobs: [u32; 2], chosen: &[u32]) -> Result<Decision, 
     let cluster = cluster(capacity);
     let arrivals = Arrivals::new(jobs.to_vec());
     let view = SlotView::new(&cluster, Slot(9), &arrivals, cluster.capacity());
-    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None };
+    let choice = Choice { channels: chosen.iter().copied().map(ChannelId).collect(), ..Choice::default() };
     Decision::seal(&view, &choice)
 }
 
@@ -142,7 +171,7 @@ fn every_device_of_every_server_counts() {
     let seal = |chosen: &[u32]| {
         let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
         let channels = chosen.iter().copied().map(ChannelId).collect();
-        Decision::seal(&view, &Choice { channels, certificate: None })
+        Decision::seal(&view, &Choice { channels, ..Choice::default() })
     };
     assert!(seal(&[0, 0, 1, 1, 2]).is_ok());
     let error = seal(&[0, 0, 1, 1, 2, 2]).unwrap_err().to_string();
@@ -206,7 +235,7 @@ fn a_closed_server_takes_nothing() {
         ..SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity())
     };
     let seal =
-        |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], certificate: None });
+        |channel| Decision::seal(&view, &Choice { channels: vec![ChannelId(channel)], ..Choice::default() });
     assert!(seal(0).is_ok());
     assert_eq!(seal(1).unwrap_err().to_string(), "channel 1 is used, but server 1 is closed");
     // Limits of the whole cluster cannot close a server; every policy that looks at the view can.
@@ -317,7 +346,7 @@ fn sums_do_not_wrap() {
     .unwrap();
     let arrivals = Arrivals::everywhere(1);
     let view = SlotView::new(&cluster, Slot(1), &arrivals, cluster.capacity());
-    let choice = Choice { channels: vec![ChannelId(0), ChannelId(1)], certificate: None };
+    let choice = Choice { channels: vec![ChannelId(0), ChannelId(1)], ..Choice::default() };
     assert!(matches!(Decision::seal(&view, &choice), Err(SealError::Cluster { .. })));
 }
 

@@ -4,12 +4,12 @@
 //! Everything is counted here anew, from the cluster's description, and not by the code that seals.
 
 use esdp::model::{
-    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome, PortId,
-    ServerId, Slot,
+    Arrivals, Capacity, ChannelId, ChannelSpec, Cluster, ClusterSpec, GangSpec, Observation, Outcome,
+    PlacedJob, PortId, ServerId, Slot,
 };
 use esdp::policy::PolicySpec;
 use esdp::rng::{Purpose, Stream, stream};
-use esdp::scheduler::{PlacedJob, Scheduler};
+use esdp::scheduler::Scheduler;
 use esdp::sim::FixedTruth;
 use rand::RngExt;
 use std::collections::HashMap;

@@ -133,7 +133,7 @@ fn the_seal_refuses_workers_alone() {
     let seal = |chosen: &[u32]| {
         Decision::seal(
             &view,
-            &Choice { channels: chosen.iter().copied().map(ChannelId).collect(), certificate: None },
+            &Choice { channels: chosen.iter().copied().map(ChannelId).collect(), ..Choice::default() },
         )
     };
     assert!(seal(&[0, 3, 4]).is_ok() && seal(&[0, 2, 3, 3, 4, 4]).is_ok());

@@ -146,6 +146,43 @@ impl Ledger {
         list(&self.site["devices"]).iter().map(text).collect()
     }
 
+    /// Whether a job of a kind finds room on the empty site, if its crews are put there one after the other.
+    pub fn could_start(&self, kind: &str) -> bool {
+        let Some(described) = named(&self.site["ports"], kind) else { return false };
+        let shape = shape(described);
+        let mut site = amounts(&self.site["capacity"]);
+        let servers = list(&self.site["servers"]).iter().filter(|machine| allowed(described, machine));
+        let mut left: Vec<Option<Amounts>> =
+            servers.map(|one| one["capacity"].is_object().then(|| amounts(&one["capacity"]))).collect();
+        let (mut tasks, mut whole) = (0, true);
+        for crew in shape.crews.values() {
+            let mut put = 0;
+            for machine in &mut left {
+                let fits = |left: &Amounts| {
+                    crew.needs.iter().all(|(good, needs)| left.get(good).is_none_or(|left| left >= needs))
+                };
+                let has = |left: &Amounts| {
+                    crew.needs.iter().all(|(good, &needs)| needs == 0 || left.contains_key(good))
+                };
+                while put < crew.most
+                    && fits(&site)
+                    && machine.as_ref().is_none_or(|machine| fits(machine) && has(machine))
+                {
+                    put += 1;
+                    for (good, needs) in &crew.needs {
+                        let own = machine.as_mut().and_then(|machine| machine.get_mut(good));
+                        own.into_iter().chain(site.get_mut(good)).for_each(|left| *left -= needs);
+                    }
+                    if shape.parts {
+                        break;
+                    }
+                }
+            }
+            (tasks, whole) = (tasks + put, whole && put >= crew.least);
+        }
+        whole && tasks >= shape.least
+    }
+
     /// The answer to `POST /v1/slots` with one request.
     pub fn turn(&mut self, request: &Value, answer: &Value) -> Checked {
         let key = text(&request["key"]);

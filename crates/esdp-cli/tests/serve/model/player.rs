@@ -139,6 +139,9 @@ impl Player {
             About::Site(site) if fine => ledger.change(site, &answer.json(), again),
             About::Site(_) => must(answer.status == 409, "a site is taken or contradicts itself"),
             About::Turns(requests) => {
+                if let Some(kind) = never_starts(requests, answer) {
+                    return must(!ledger.could_start(&kind), "a job of this kind could start");
+                }
                 must(fine, "it should be decided")?;
                 let answer = answer.json();
                 let answers = match &requests[..] {
@@ -421,4 +424,15 @@ impl Player {
         *self.tally.entry(format!("Merge {}", answer.status)).or_default() += 1;
         self.note(&About::Merge, &answer, false)
     }
+}
+
+/// The kind of a job for which turns were refused because it can never start.
+fn never_starts(requests: &[Value], answer: &Answer) -> Option<String> {
+    let body = answer.json();
+    let message =
+        body["message"].as_str().filter(|text| answer.status == 409 && text.contains("never start"))?;
+    let sent = requests.iter().flat_map(|request| list(&request["jobs"]));
+    let kinds =
+        sent.map(|job| text(&job["port"])).filter(|kind| message.contains(&format!("of port `{kind}`")));
+    kinds.max_by_key(String::len)
 }

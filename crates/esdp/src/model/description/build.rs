@@ -5,8 +5,8 @@ use super::{
     ServerSpec, TaskGroupSpec,
 };
 use crate::model::{
-    Amount, Capacity, ChannelId, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangSpec, PortId, ServerId,
-    SupplyCost, TaskSpec,
+    Amount, Capacity, ChannelId, ChannelSpec, Cluster, ClusterError, ClusterSpec, GangSpec, Pace, PortId,
+    ServerId, SupplyCost, TaskSpec,
 };
 
 impl ClusterDescription {
@@ -30,7 +30,9 @@ impl ClusterDescription {
                     minimum: group.minimum,
                 };
                 let tasks = groups.iter().map(task).collect();
-                gangs.push(GangSpec { port: index as u32, minimum: *minimum, tasks });
+                gangs.push(GangSpec { port: index as u32, minimum: *minimum, tasks, pace: port.pace });
+            } else if port.pace != Pace::Sum {
+                return Err(DescriptionError::Pace { port: port.name.clone() });
             }
             self.channels(index as u32, port, &mut channels)?;
         }
@@ -209,7 +211,7 @@ impl ClusterDescription {
                 },
             };
             let channels = ChannelRule::Listed(cluster.channels_of(port).iter().map(listed).collect());
-            PortSpec { name: name.clone(), jobs, weight: 1.0, reference: None, channels }
+            PortSpec { pace: cluster.pace(port), channels, ..PortSpec::new(name, jobs) }
         });
         let costs =
             cluster.device_costs().iter().zip(devices).map(|(cost, device)| (device.clone(), cost.clone()));

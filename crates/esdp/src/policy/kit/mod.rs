@@ -37,17 +37,20 @@
 //! | [`Learner`] | statistics and the slot's problem: what a rule works with |
 //! | [`SlotProblem`] | from scores to a choice: cover what is new, solve the rest |
 //! | [`Order`] | for policies that solve nothing: channels or ports in some order, each if it fits |
+//! | [`deal`] | which uses make a job, where jobs run at the speed of their slowest task |
 //! | [`WholeJobs`], [`Room`] | jobs that start whole or not at all; the devices that are left |
 
 mod learner;
 mod learning;
 mod order;
+mod pace;
 mod problem;
 mod whole;
 
 pub use learner::Learner;
 pub use learning::{Index, Learning, Rule};
 pub use order::Order;
+pub use pace::deal;
 pub use problem::{Scope, Score, SlotProblem};
 pub use whole::WholeJobs;
 

@@ -14,8 +14,9 @@
 //!
 //! Cost: *O(channels)* and one solve. All buffers are kept: no allocation once they have grown.
 
+use super::pace::Paced;
 use super::{Room, WholeJobs};
-use crate::model::{Amount, ChannelId, PortId, SlotView, TaskGroup};
+use crate::model::{Amount, ChannelId, PlacedJob, PortId, SlotView, TaskGroup};
 use crate::policy::{Certificate, Choice, PolicyError};
 use crate::solver::{Gang, Group, Guarantee, Instance, LimitedBy, Solution, Solver, Stopped};
 use crate::stats::Statistics;
@@ -44,6 +45,9 @@ impl From<(f64, f64)> for Score {
     }
 }
 
+/// A choice that reaches its bound to so much is optimal.
+const EXACT: f64 = 1e-9;
+
 /// Which channels enter the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -66,6 +70,8 @@ pub struct SlotProblem {
     /// The channel behind each position of the instance.
     channels: Vec<ChannelId>,
     solution: Solution,
+    /// The search for jobs that run at the speed of their slowest task.
+    paced: Paced,
 }
 
 impl SlotProblem {
@@ -81,6 +87,7 @@ impl SlotProblem {
             instance: Instance::default(),
             channels: Vec::new(),
             solution: Solution::default(),
+            paced: Paced::default(),
         }
     }
 
@@ -144,6 +151,9 @@ impl SlotProblem {
             choice.channels.drain(before..).for_each(|channel| room.give(cluster, channel));
         }
         started[port.index()] = if tries_something { jobs } else { 0 };
+        if cluster.crossing(port).is_some() && tries_something {
+            choice.jobs.push(PlacedJob { port, channels: choice.channels[before..].to_vec() });
+        }
     }
 
     /// Step 3: the best of what is left. Channels without a score stay out.
@@ -165,6 +175,10 @@ impl SlotProblem {
             return Ok(());
         }
         solver.solve_into(&instance.problem()?, solution)?;
+        if view.cluster.has_slowest() {
+            self.keep_pace(view, choice);
+            return Ok(());
+        }
         let chosen = solution.chosen.each().map(|position| channels[position as usize]);
         choice
             .channels
@@ -172,6 +186,28 @@ impl SlotProblem {
         let Solution { value, bound, guarantee, stopped, .. } = *solution;
         choice.certificate = Some(Certificate { value, bound, guarantee, stopped });
         Ok(())
+    }
+
+    /// From what the solver chose to jobs, some of which run at the speed of their slowest task: what it
+    /// adds up is a relaxation of that, and its bound holds.
+    fn keep_pace(&mut self, view: &SlotView<'_>, choice: &mut Choice) {
+        let Self { room, instance, channels, solution, paced, started, .. } = self;
+        let is_open = |channel: &ChannelId| view.arrivals.jobs(view.cluster.channel(*channel).port) > 0;
+        let chosen: Vec<ChannelId> =
+            solution.chosen.each().map(|position| channels[position as usize]).filter(is_open).collect();
+        let scored = channels.iter().copied().zip(instance.mean.iter().copied());
+        let scored: Vec<(ChannelId, f64)> = scored.filter(|(channel, _)| is_open(channel)).collect();
+        let outcome = paced.improve(view, room, &scored, (&chosen, started), solution.bound);
+        choice.channels.extend(&outcome.others);
+        outcome.jobs.iter().for_each(|job| choice.channels.extend(&job.channels));
+        choice.jobs.extend(outcome.jobs);
+        let bound = solution.bound.max(outcome.value);
+        let guarantee = match outcome.value >= bound * (1.0 - EXACT) {
+            true => Guarantee::Optimal,
+            false => Guarantee::Bounded,
+        };
+        let stopped = Stopped::new(guarantee, solution.stopped == Stopped::Budget);
+        choice.certificate = Some(Certificate { value: outcome.value, bound, guarantee, stopped });
     }
 
     /// Writes the slot's problem.
@@ -187,7 +223,7 @@ impl SlotProblem {
         instance.server_capacity.extend_from_slice(room.servers());
         let per_server = !room.servers().is_empty();
         let limits = LimitedBy { cluster: room.cluster().is_some(), servers: per_server };
-        let whole = cluster.has_gangs() || solver.counts_uses(limits);
+        let (whole, paced) = (cluster.has_gangs() || solver.counts_uses(limits), cluster.has_slowest());
         if whole {
             // All ports and groups are there, so that positions are ids.
             let group =
@@ -214,6 +250,10 @@ impl SlotProblem {
                     continue;
                 }
                 let Some(Score { mut mean, mut width }) = score(channel) else { continue };
+                if paced {
+                    // The minimum of a job's tasks is one number for each: optimism counts by itself.
+                    (mean, width) = (mean + width.sqrt(), 0.0);
+                }
                 if weight != 1.0 {
                     (mean, width) = (weight * mean, weight * weight * width);
                 }
@@ -234,6 +274,7 @@ impl SlotProblem {
     /// Limits the work of every decision from now on; none lifts the limit.
     pub fn limit_work(&mut self, visits: Option<u64>) {
         self.solver.limit_work(visits);
+        self.paced.limit_work(visits);
     }
 
     /// Uses another solver.

@@ -2,9 +2,9 @@
 
 use super::plan::{Plan, QueueView, place};
 use super::{QueueFacts, QueueState};
-use crate::model::{Arrivals, Capacity, ChannelId, Cluster, JobId, PortId};
+use crate::model::{Arrivals, Capacity, ChannelId, Cluster, JobId, PlacedJob, PortId};
 use crate::policy::Choice;
-use crate::scheduler::{Book, Decision, PlacedJob, ScheduleError, Scheduler, SlotInput};
+use crate::scheduler::{Book, Decision, ScheduleError, Scheduler, SlotInput};
 use std::sync::Arc;
 
 /// Of the work that a slot may take, one part in so many is for the job that goes first.

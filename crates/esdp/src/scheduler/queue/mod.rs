@@ -1,8 +1,8 @@
 //! The rule for queues: what a slot maximises when jobs wait, and hold their devices until they are done.
 //!
-//! The paper's objective, the sum of net utilities in a slot, has no idea of a queue. With jobs that wait it is
-//! unstable where other rules are not, it lets large jobs wait for ever, and a change of the unit in which a
-//! port's speeds are reported changes who runs. Under [`Objective::Relative`] a use of channel *lr* counts
+//! The paper's objective, the sum of net utilities in a slot, has no idea of a queue. With jobs that wait it
+//! is unstable where other rules are not, it lets large jobs wait for ever, and a change of the unit in which
+//! a port's speeds are reported changes who runs. Under [`Objective::Relative`] a use of channel *lr* counts
 //!
 //! ```text
 //! s_u * w_l * (v_lr / m_l) * (Q_l (d + a_l) / D_l)^(1/3)
@@ -17,22 +17,22 @@
 //! | *Q_l*, *a_l* | the jobs that wait at the port, and the age of its first one in slots |
 //! | *d*, *D_l* | the mean duration of all jobs, and of the port's jobs at the port's mean speed |
 //!
-//! (and up to 2 % more if the port has started less than others of late, so that ports which are alike take turns),
-//! which is the relative speed times the cube root of backlog times slowdown. While all tasks that wait fit
-//! into the free devices, *D_l* is left out. As jobs start in order within a port, all of this is one weight per
-//! port, and the slot's problem stays the one that is solved exactly. Two rules restrict it:
+//! (and up to 2 % more if the port has started less than others of late, so that ports which are alike take
+//! turns), which is the relative speed times the cube root of backlog times slowdown. While all tasks that
+//! wait fit into the free devices, *D_l* is left out. As jobs start in order within a port, all of this is
+//! one weight per port, and the slot's problem stays the one that is solved exactly. Two rules restrict it:
 //!
-//! - **Hold.** A slow server is used only if the queue is long enough: channels on which a job would take longer
-//!   than on faster servers, by more than the queue can explain, are barred for the slot
+//! - **Hold.** A slow server is used only if the queue is long enough: channels on which a job would take
+//!   longer than on faster servers, by more than the queue can explain, are barred for the slot
 //!   (`values.rs`).
 //! - **Reservation.** The oldest job of all is reserved for once it has waited [`PATIENCE`] times as long as
 //!   jobs take to wait and run. Devices that it may use are kept from all others, without backfill, until it
-//!   fits. It starts at the latest when what ran at that moment has ended. A *loss budget* bounds the share of
-//!   the devices that idle for reservations, in the long run, by [`LOSS`]. After a gang come those of its port
-//!   which waited at that moment, as long as each fits at once (`plan.rs`).
+//!   fits. It starts at the latest when what ran at that moment has ended. A *loss budget* bounds the share
+//!   of the devices that idle for reservations, in the long run, by [`LOSS`]. After a gang come those of its
+//!   port which waited at that moment, as long as each fits at once (`plan.rs`).
 //!
-//! Nothing here is decided twice: what a decision reserved and what idled for it are [`QueueFacts`], booked with
-//! the decision, and the state follows from those and from jobs that start and end.
+//! Nothing here is decided twice: what a decision reserved and what idled for it are [`QueueFacts`], booked
+//! with the decision, and the state follows from those and from jobs that start and end.
 //!
 //! Cost: *O(channels)* per slot, *O(channels log channels)* if something may have to be held. Memory: some
 //! numbers per port.

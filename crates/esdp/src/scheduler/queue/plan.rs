@@ -20,7 +20,8 @@ pub(in crate::scheduler) struct QueueView<'a> {
     pub closed: &'a [bool],
     /// The weight of every port times that of its first job; empty where all count 1.
     pub weights: &'a [f64],
-    /// The mean of every channel, not a number where nothing is known; empty for policies that believe nothing.
+    /// The mean of every channel, not a number where nothing is known; empty for policies that believe
+    /// nothing.
     pub speeds: &'a [f64],
 }
 
@@ -91,8 +92,8 @@ impl Plan {
     /// thousandths; 0 if that is not known.
     pub fn pace(&self, view: &QueueView<'_>, port: PortId, channels: &[ChannelId]) -> u32 {
         let Some(value) = self.values.get(port.index()).filter(|_| !view.speeds.is_empty()) else { return 0 };
-        let speeds = channels.iter().map(|&channel| view.speed(view.speeds, channel).unwrap_or(value.mean));
-        let pace = speeds.sum::<f64>() / (value.mean * tasks_of(view.cluster, port));
+        let speed = |task: usize| view.speed(view.speeds, channels[task]).unwrap_or(value.mean);
+        let pace = view.cluster.progress(port, channels, speed) / (value.mean * tasks_of(view.cluster, port));
         // What is not a number becomes 0.
         (pace.min(1e6) * 1e3).round() as u32
     }
@@ -218,7 +219,8 @@ fn first(state: &QueueState, view: &QueueView<'_>) -> Option<FirstJob> {
     Some(FirstJob { job, port, is_reserved: true, batch: if gang(port) { others } else { 0 } })
 }
 
-/// A greedy placement of one job of a port in some capacity, the fastest servers first; none if none was found.
+/// A greedy placement of one job of a port in some capacity, the fastest servers first; none if none was
+/// found.
 pub(in crate::scheduler) fn place(
     view: &QueueView<'_>,
     port: PortId,

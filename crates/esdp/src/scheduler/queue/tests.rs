@@ -44,7 +44,9 @@ fn weights_are_those_of_the_header() {
     // The gangs took twice as long.
     state.ended(PortId(1), Slot(1), Slot(30));
     let mut book = Book::new(&cluster);
-    (0..8).for_each(|_| drop(book.submit(PortId(0), 1.0, Slot(40))));
+    (0..8).for_each(|_| {
+        book.submit(PortId(0), 1.0, Slot(40));
+    });
     book.submit(PortId(1), 1.0, Slot(20));
     let speeds = [0.8, 0.2, 0.5, 0.5];
     let plan = Plan::new(&state, &view(&cluster, &book, 50, &speeds), false);
@@ -64,11 +66,13 @@ fn a_slow_server_is_used_only_if_the_queue_is_long() {
     let (cluster, state) = (cluster(), after(10));
     let barred = |jobs: usize, speeds: &[f64]| {
         let mut book = Book::new(&cluster);
-        (0..jobs).for_each(|_| drop(book.submit(PortId(0), 1.0, Slot(40))));
+        (0..jobs).for_each(|_| {
+            book.submit(PortId(0), 1.0, Slot(40));
+        });
         Plan::new(&state, &view(&cluster, &book, 50, speeds), false).barred
     };
-    // At the mean speed of 0.7 a job takes 10 slots: 7 on the fast server, 70 on the slow one. With n jobs the
-    // queue lasts n * 10 / 4 slots, which is not a quarter of 63 before n = 7.
+    // At the mean speed of 0.7 a job takes 10 slots: 7 on the fast server, 70 on the slow one. With n jobs
+    // the queue lasts n * 10 / 4 slots, which is not a quarter of 63 before n = 7.
     let speeds = [1.0, 0.1, 0.5, 0.5];
     assert_eq!(barred(6, &speeds), [false, true, false, false]);
     assert!(barred(7, &speeds).is_empty());
@@ -109,7 +113,7 @@ fn the_oldest_job_that_waits_too_long_is_reserved_for() {
 fn a_server_keeps_back_what_the_whole_job_could_take() {
     let (cluster, mut book) = (cluster(), Book::new(&cluster()));
     let job = book.submit(PortId(0), 1.0, Slot(1));
-    let placed = crate::scheduler::PlacedJob { port: PortId(0), channels: vec![ChannelId(1)] };
+    let placed = crate::model::PlacedJob { port: PortId(0), channels: vec![ChannelId(1)] };
     book.start_job(&cluster, Slot(1), job, &placed).unwrap();
     let view = view(&cluster, &book, 2, &[]);
     let plan = Plan::new(&QueueState::default(), &view, false);

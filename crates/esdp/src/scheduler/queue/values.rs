@@ -88,7 +88,8 @@ impl PortValue {
     }
 }
 
-/// The weight of every port, such that the largest value of a slot is about 1; ports where nobody waits count 1.
+/// The weight of every port, such that the largest value of a slot is about 1; ports where nobody waits count
+/// 1.
 pub(super) fn weights(state: &QueueState, view: &QueueView<'_>, values: &[PortValue]) -> Vec<f64> {
     let tilts = !all_fit(view, values);
     let duration = state.duration.known().unwrap_or(1.0);
@@ -136,15 +137,16 @@ fn all_fit(view: &QueueView<'_>, values: &[PortValue]) -> bool {
     waiting <= free.iter().zip(&totals).filter_map(of).fold(f64::INFINITY, f64::min)
 }
 
-/// By channel, whether its job waits for a faster server. A task of a job of port *l* may run on server *r* only
-/// if
+/// By channel, whether its job waits for a faster server. A task of a job of port *l* may run on server *r*
+/// only if
 ///
 /// ```text
 /// tasks that wait * d / N  >=  HOLD * (D_lr - D_best)
 /// ```
 ///
-/// where *N* is the number of such tasks that open servers faster for *l* hold in all, *D_best* the mean duration
-/// there, and the tasks that wait are counted in devices of one of this port. Empty if nothing is barred.
+/// where *N* is the number of such tasks that open servers faster for *l* hold in all, *D_best* the mean
+/// duration there, and the tasks that wait are counted in devices of one of this port. Empty if nothing is
+/// barred.
 pub(super) fn barred(state: &QueueState, view: &QueueView<'_>, values: &[PortValue]) -> Vec<bool> {
     let Some(duration) = state.duration.known().filter(|_| !view.speeds.is_empty()) else {
         return Vec::new();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Capacity, ChannelSpec, Cluster, ClusterSpec, GangSpec};
+use crate::model::{Capacity, ChannelSpec, Cluster, ClusterSpec, GangSpec, Pace};
 use crate::sim::{
     ArrivalSpec, Delay, OracleTrack, RandomCluster, Recorder, Setting, Simulation, SlotRecord, SpeedSpec,
     Summary,
@@ -21,6 +21,36 @@ fn pair() -> Setting {
     let speeds = SpeedSpec { deviation: 0.0, mean: (0.5, 0.5), ..SpeedSpec::default() };
     let setting = Setting::build(cluster.unwrap(), arrivals, &speeds, Delay::default(), 1).unwrap();
     setting.with_held_jobs(HeldSpec::Drawn(1.5, 1.5)).unwrap()
+}
+
+#[test]
+fn a_job_at_the_pace_of_its_slowest_task_does_as_much_as_that_and_loses_by_crossing() {
+    let pair = pair();
+    let cluster = Cluster::new(ClusterSpec {
+        devices: vec!["gpu".into()],
+        servers: vec!["a".into(), "b".into()],
+        ports: vec!["train".into()],
+        channels: (0..2).map(|server| ChannelSpec::new(0, server, vec![1])).collect(),
+        capacity: pair.cluster().capacity().clone(),
+        gangs: vec![GangSpec { pace: Pace::Slowest { crossing: 0.5 }, ..GangSpec::new(0, 2, &[2]) }],
+        ..ClusterSpec::default()
+    });
+    let mut work = JobWork::new(&Arc::new(cluster.unwrap()), HeldSpec::Drawn(0.5, 0.5), 0.0, 7);
+    let (mut present, mut log, mut seen) = (Arrivals::everywhere(1), Vec::new(), Vec::new());
+    work.admit(Slot(1), &Arrivals::everywhere(1), &mut present);
+    work.start_by(&QueueRule::Easy, Slot(1), &[0.5], &[], &mut [0]);
+    assert_eq!(work.worth(|channel| [0.75, 0.25][channel.index()]), 0.25);
+    // Two tasks, each as fast as the slower, and half of that: .4, .2 and .4 of a work of 1.
+    let done: Vec<f64> = [[0.8, 0.4], [0.2, 0.9], [0.4, 0.4]]
+        .iter()
+        .zip(1..)
+        .map(|(speeds, slot)| work.advance(Slot(slot), speeds, &mut log, &mut seen))
+        .collect();
+    assert_eq!(done, [0.4, 0.2, 0.4]);
+    assert_eq!((log.len(), log[0].finished, work.is_idle()), (1, Slot(3), true));
+    let [Report::Job(Slot(1), channels, each)] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!(channels[..], [ChannelId(0), ChannelId(1)]);
+    assert!((each - 1.0 / 6.0).abs() < 1e-12, "half of 1.0 in three slots: {each}");
 }
 
 /// Keeps the finished jobs, and what ran in each slot.
@@ -120,8 +150,14 @@ fn luck_is_told_and_takes_no_time() {
         let mut seen = Vec::new();
         work.admit(Slot(1), &Arrivals::everywhere(1), &mut present);
         work.start_by(&QueueRule::Easy, Slot(1), &[0.5], &[], &mut [0]);
-        (1..=3).for_each(|slot| work.advance(Slot(slot), &[0.5, 0.5], &mut log, &mut seen));
-        let told: Vec<Outcome> = seen.iter().map(|seen| seen.outcome).collect();
+        for slot in 1..=3 {
+            assert_eq!(work.advance(Slot(slot), &[0.5, 0.5], &mut log, &mut seen), 1.0);
+        }
+        let told = seen.iter().map(|seen| match seen {
+            Report::Task(seen) => seen.outcome,
+            Report::Job(..) => panic!("its tasks do not wait for each other"),
+        });
+        let told: Vec<Outcome> = told.collect();
         (log, told)
     };
     let ((ended, plain), (same, told)) = (run(0.0), run(0.3));

@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 /// The most jobs that a port may have in a slot.
 pub const MOST_JOBS: u32 = 1000;
+/// The loads that may be asked for.
+const LEAST_LOAD: f64 = 0.01;
+const MOST_LOAD: f64 = 10.0;
 
 /// How jobs arrive. The default is the paper's: one job a port with probability 0.9.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,6 +120,14 @@ pub enum ArrivalSpec {
             schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs"))
         )]
         most: u32,
+        /// Only for jobs that wait: all rates are multiplied by one number, found anew under each seed, so that
+        /// the jobs need this share of the capacity under any rule (default: none, the rates are as given).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(extend("minimum" = LEAST_LOAD, "maximum" = MOST_LOAD, "x-unit" = "share of capacity"))
+        )]
+        load: Option<f64>,
     },
     /// Several users per port, each of whom may submit a job. See [`Binomial`].
     Binomial {
@@ -232,10 +243,11 @@ impl ArrivalSpec {
                 check_number("leave", *leave, 0.0..=1.0)?;
                 check_most("most", *most)
             }
-            Self::Poisson { rate: rates, most } => {
+            Self::Poisson { rate: rates, most, load } => {
                 rates.check("rate", rate)?;
                 rates.check_ports("rate", ports)?;
-                check_most("most", *most)
+                check_most("most", *most)?;
+                load.map_or(Ok(()), |load| check_number("load", load, LEAST_LOAD..=MOST_LOAD))
             }
             Self::Binomial { jobs, rho } => {
                 check_most("jobs", *jobs)?;
@@ -310,7 +322,7 @@ impl ArrivalSpec {
             Self::Bursty { calm, burst, enter, leave, together, most } => {
                 Box::new(Bursty::new([calm, burst], [enter, leave], together, most, seed))
             }
-            Self::Poisson { rate, most } => Box::new(Poisson { rate, most, seed }),
+            Self::Poisson { rate, most, load: _ } => Box::new(Poisson { rate, most, seed }),
             Self::Binomial { jobs, rho } => Box::new(Binomial { jobs, rho, seed }),
             Self::Late { rho, from } => Box::new(Late::new(rho, from, seed)),
             Self::List { jobs, repeat } => Box::new(Listed { rows: Arc::new(jobs), repeat }),
@@ -360,12 +372,12 @@ mod tests {
             assert!(spec.build(3, 0).is_ok(), "{law}");
         }
         let poisson: ArrivalSpec = serde_json::from_str(r#"{"law": "poisson", "rate": 2}"#).unwrap();
-        assert_eq!(poisson, ArrivalSpec::Poisson { rate: Rates::All(2.0), most: 4 });
+        assert_eq!(poisson, ArrivalSpec::Poisson { rate: Rates::All(2.0), most: 4, load: None });
         let named: ArrivalSpec =
             serde_json::from_str(r#"{"law": "poisson", "rate": {"b": 1, "a": 2}}"#).unwrap();
         let ports = ["a", "b"].map(String::from);
         let by_port = named.by_port(&ports).unwrap();
-        assert_eq!(by_port, ArrivalSpec::Poisson { rate: Rates::Each(vec![2.0, 1.0]), most: 4 });
+        assert_eq!(by_port, ArrivalSpec::Poisson { rate: Rates::Each(vec![2.0, 1.0]), most: 4, load: None });
         assert!(named.build(2, 0).is_err() && by_port.build(2, 0).is_ok());
         let unknown = named.by_port(&ports[..1]).unwrap_err().to_string();
         assert_eq!(unknown, "`rate` is a table with `b`, expected the ports a");

@@ -167,7 +167,7 @@ impl Pool {
     pub(in crate::stats) fn rescale(&mut self, channel: ChannelId, factor: f64, cost: f64) {
         let index = channel.index();
         self.seen.rescale(channel, factor, cost);
-        self.residuals[index] *= factor * factor;
+        self.residuals[index] = (self.residuals[index] * factor * factor).min(self.freedom[index]);
         self.changed(index);
     }
 

@@ -55,9 +55,9 @@ fn speeds_come_in_any_unit() {
 /// Raising the scale is exact: the state is the one that a scale known from the start would have given.
 #[test]
 fn a_scale_that_grows_leaves_no_trace() {
-    let rates = [0.3, 0.11, 7.0, 0.2, 1000.0, 31.0];
+    let rates = [0.3, 0.5, 0.2, 0.9, 1.7, 0.4, 2.5];
     for name in ["esdp-index", "esdp-drift"] {
-        let mut lives = [None, Some(1024.0)].map(|reference| {
+        let mut lives = [None, Some(4.0)].map(|reference| {
             let mut described = described();
             described.ports[0].reference = reference;
             let mut live = Live::new(described, policy(name)).unwrap();
@@ -100,7 +100,8 @@ fn a_port_can_be_reset_after_an_absurd_report() {
     };
     live.apply(&seen("a", 1e200));
     live.apply(&seen("b", 2.0));
-    assert!(live.belief(ChannelId(0)).unwrap().estimate < 0.51);
+    // Who is right is not known yet: the second is set aside, as it contradicts the first.
+    assert_eq!(live.belief(ChannelId(0)).unwrap().speed, 1e200);
     live.apply(&Event::Reset { port: Some("train".into()), server: None });
     live.apply(&seen("c", 2.0));
     assert_eq!(live.belief(ChannelId(0)).unwrap().estimate, 1.0);

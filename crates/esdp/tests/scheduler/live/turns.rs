@@ -113,6 +113,8 @@ fn a_simulated_cluster_gets_the_decisions_of_the_simulation() {
         ("default", &["esdp", "esdp-index", "cts", "hauf", "esdp-pooled"][..], 300),
         ("drift-switch", &["esdp-drift"], 200),
         ("gang-queue", &["esdp", "lwtf"], 40),
+        ("gang-sync", &["esdp", "random"], 60),
+        ("gang-sync-queue", &["esdp", "esdp-index"], 60),
         ("fleet-200", &["esdp", "esdp-pooled"], 12),
     ] {
         let scenario = Scenario::preset(preset).unwrap();

@@ -84,12 +84,6 @@ impl Machine {
         }
     }
 
-    /// Also limits the devices of the cluster as a whole.
-    pub fn limit(&mut self, gpus: u64) {
-        self.described.capacity = Some([("gpu".to_owned(), gpus)].into());
-        self.apply(Event::Described { cluster: self.described.clone() });
-    }
-
     pub fn apply(&mut self, event: Event) -> Vec<Effect> {
         let effects = self.live.apply(&event);
         self.journal.push(event);
@@ -143,6 +137,14 @@ impl Machine {
     /// The core goes on from a snapshot of its own.
     pub fn restart(&mut self) {
         self.live = Live::restore(&self.live.snapshot().unwrap(), policy(&self.policy)).unwrap();
+    }
+
+    /// The core is lost, and goes on from its journal alone.
+    pub fn restart_from_journal(&mut self) {
+        let mut live = Live::new(self.described.clone(), policy(&self.policy)).unwrap();
+        self.journal.iter().for_each(|event| drop(live.apply(event)));
+        assert_eq!(live.snapshot().unwrap(), self.live.snapshot().unwrap());
+        self.live = live;
     }
 
     pub fn is_running(&self, job: &str) -> bool {
