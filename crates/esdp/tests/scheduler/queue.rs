@@ -61,7 +61,7 @@ fn ports_that_are_alike_start_equally_often() {
         for reference in [None, Some(1000.0)] {
             let names = ["a", "b", "c"];
             let port = |(name, unit)| Port { name, tasks: 1, speed: 1.0, unit };
-            let ports = names.into_iter().zip(units).map(port).collect();
+            let ports: Vec<Port> = names.into_iter().zip(units).map(port).collect();
             let servers = [("n0", 1, 1.0), ("n1", 1, 1.0)];
             let mut machine =
                 Machine::with(described(&ports, &servers, reference), "esdp", ports, &servers, 1);

@@ -38,7 +38,7 @@ pub struct Machine {
     starts: BTreeMap<String, u64>,
 }
 
-pub fn described(ports: &Vec<Port>, servers: &[Server], reference: Option<f64>) -> ClusterDescription {
+pub fn described(ports: &[Port], servers: &[Server], reference: Option<f64>) -> ClusterDescription {
     let port = |port: &Port| PortSpec {
         reference,
         ..PortSpec::new(port.name, JobShape::tasks(port.tasks, port.tasks, &[("gpu", 1)]))
