@@ -4,6 +4,8 @@
 //!
 //! The tests need two user ids. Unless root runs them they are skipped, and say so.
 
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
+
 mod service;
 
 use serde_json::{Value, json};

@@ -71,7 +71,8 @@ pub struct Row {
     pub jct_to_oracle_mean: Option<f64>,
     /// Its standard error.
     pub jct_to_oracle_stderr: Option<f64>,
-    /// The mean completion time over that of the first policy other than the oracle under the same seed, less 1.
+    /// The mean completion time over that of the first policy other than the oracle under the same seed, less
+    /// 1.
     pub jct_to_first_mean: Option<f64>,
     /// Its 95 % interval.
     pub jct_to_first_low: Option<f64>,

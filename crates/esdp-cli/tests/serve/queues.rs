@@ -21,7 +21,8 @@ impl Played {
         Self { client, slot: 0, running: BTreeMap::new(), log: Vec::new() }
     }
 
-    /// Plays a slot with new jobs, by id and port. `runs` says how long a job runs on a server and at which rate.
+    /// Plays a slot with new jobs, by id and port. `runs` says how long a job runs on a server and at which
+    /// rate.
     fn slot(&mut self, jobs: &[(String, &str)], runs: &mut dyn FnMut(&str, &str) -> (u64, f64)) {
         self.slot += 1;
         let slot = self.slot;

@@ -103,8 +103,8 @@ pub(super) fn completion(outcome: &RunOutcome, rows: &[Row]) -> Table {
              it does not know how much work a job has, and need not be best over time.",
         ),
         Column::number("To the first").about(
-            "How much longer than under the first policy other than the oracle, seed by seed: the 95 % interval. \
-             The two are told apart if it leaves out 0.",
+            "How much longer than under the first policy other than the oracle, seed by seed: the 95 % \
+             interval. The two are told apart if it leaves out 0.",
         ),
         Column::number("Waiting").about("The mean time from arrival to start, in slots."),
         Column::number("Wait p99").about("99 % of the jobs of all seeds waited no longer."),

@@ -9,7 +9,7 @@
 //! | `fleet-servers` | the figure of the number of servers, up to 5,000 |
 //! | `gang`, `gang-large`, `gang-queue` | jobs whose tasks run together or not at all |
 //! | `gang-sync`, `gang-sync-queue` | such jobs as fast as their slowest task |
-//! | `queue-n`, `queue-w`, `queue-kinds`, `queue-gangs` | jobs that wait: where the sum is unstable or starves |
+//! | `queue-n`, `queue-w`, `queue-kinds`, `queue-gangs` | jobs that wait, where the sum starves some |
 //! | `datacenter` | such jobs on 100 machines of real size, of four kinds |
 //! | `suite-...` | what else a policy is judged by: throttled racks, servers that degrade, late outcomes |
 //! | the others | one per figure of the paper's evaluation |

@@ -26,8 +26,8 @@ const SAMPLE: u64 = 4096;
 const LONGEST: u64 = 1 << 17;
 /// Net utilities below this carry nothing.
 const LEAST_SPEED: f64 = 1e-9;
-/// Rates are scaled to a load up to this error, and in so many steps: one is enough unless ports often have as
-/// many jobs in a slot as they may.
+/// Rates are scaled to a load up to this error, and in so many steps: one is enough unless ports often have
+/// as many jobs in a slot as they may.
 const LOAD_ERROR: f64 = 1e-3;
 const MOST_STEPS: usize = 50;
 

@@ -15,8 +15,8 @@
 //! are Newton's on a convex piecewise linear function, so they end. In the second program a stream that is
 //! carried earns so much that all are.
 //!
-//! Where many routes gain the same, the simplex method may go in circles. It is tried again then with gains that
-//! differ by a hundred-thousandth at most, and the result is as exact as that.
+//! Where many routes gain the same, the simplex method may go in circles. It is tried again then with gains
+//! that differ by a hundred-thousandth at most, and the result is as exact as that.
 //!
 //! Nothing here trusts the numbers of the table: both results are evaluated anew from prices, by weak
 //! duality, so they are never above the true ones but for rounding. Cost: a table of `(streams + limits) x
@@ -30,8 +30,8 @@ const LARGEST_TABLE: usize = 1 << 22;
 const MOST_WORK: u64 = 2_000_000_000;
 /// So little may be missing of all that is to be carried.
 const MISSING: f64 = 1e-7;
-/// By how much the gains of routes are told apart, one try after another: where many routes gain the same, the
-/// simplex method may go in circles.
+/// By how much the gains of routes are told apart, one try after another: where many routes gain the same,
+/// the simplex method may go in circles.
 const TELL_APART: [f64; 3] = [0.0, 1e-7, 1e-5];
 
 /// One way to carry a stream.
@@ -67,8 +67,8 @@ impl Flow {
         if reachable.contains(&false) {
             return Some(f64::INFINITY);
         }
-        // Bounds to start from: the dearest single limit, and all of them at one price, which is above 0 even if
-        // every stream can do without any one limit.
+        // Bounds to start from: the dearest single limit, and all of them at one price, which is above 0 even
+        // if every stream can do without any one limit.
         let single = |limit: u32| {
             let mut prices = vec![0.0; self.limits];
             prices[limit as usize] = 1.0;
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!((lost.load(), lost.least_cost()), (Some(f64::INFINITY), None));
     }
 
-    /// Job types and servers that all differ a little, no server needed by any: the load is found, and it is the
-    /// edge of what is carried.
+    /// Job types and servers that all differ a little, no server needed by any: the load is found, and it is
+    /// the edge of what is carried.
     #[test]
     fn clusters_of_servers_that_differ_have_a_load() {
         for seed in 0..40_u64 {

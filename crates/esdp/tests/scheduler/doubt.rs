@@ -195,7 +195,9 @@ fn broken_servers_are_believed() {
 
 #[test]
 fn a_tenant_that_lies_moves_what_others_get_by_less_than_the_bound() {
-    let lies: [(&str, fn(&str, &str, f64) -> f64); 7] = [
+    /// What a source says of a server in place of the speed.
+    type Lie = fn(&str, &str, f64) -> f64;
+    let lies: [(&str, Lie); 7] = [
         ("s0 is broken", |source, at, speed| if (source, at) == ("a", "s0") { 0.0 } else { speed }),
         (
             "s0 is 5 times slower",

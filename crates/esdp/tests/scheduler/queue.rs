@@ -114,9 +114,10 @@ fn a_gang_as_large_as_the_cluster_starts() {
     }
 }
 
-/// Random clusters and loads, above what they carry too; gangs that are elastic, or of two groups, or bound to some
-/// servers; licences of the cluster as a whole; servers that close and come back; restarts from a snapshot and from
-/// the journal. The job with the reservation starts at the latest when what ran at that moment has ended.
+/// Random clusters and loads, above what they carry too; gangs that are elastic, or of two groups, or bound
+/// to some servers; licences of the cluster as a whole; servers that close and come back; restarts from a
+/// snapshot and from the journal. The job with the reservation starts at the latest when what ran at that
+/// moment has ended.
 #[test]
 fn the_reserved_job_starts_when_what_ran_has_ended() {
     let (mut kept, mut licensed) = (0, 0);

@@ -120,8 +120,9 @@ pub enum ArrivalSpec {
             schemars(extend("minimum" = 1, "maximum" = MOST_JOBS, "x-unit" = "jobs"))
         )]
         most: u32,
-        /// Only for jobs that wait: all rates are multiplied by one number, found anew under each seed, so that
-        /// the jobs need this share of the capacity under any rule (default: none, the rates are as given).
+        /// Only for jobs that wait: all rates are multiplied by one number, found anew under each seed, so
+        /// that the jobs need this share of the capacity under any rule (default: none, the rates are as
+        /// given).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(
             feature = "schema",
