@@ -223,6 +223,11 @@ impl Live {
         Ok(())
     }
 
+    /// Whether anything that is remembered of outcomes came from a source.
+    pub fn has_source(&self, source: &str) -> bool {
+        self.judge.has_source(source)
+    }
+
     /// What a source has reported is forgotten.
     pub(super) fn forget_source(&mut self, source: &str) -> Result<(), EventError> {
         for port in self.judge.ports_of(source) {

@@ -95,7 +95,7 @@ fn learned(answer: &Value, workload: &Workload) -> Vec<LearnedSpeed> {
             kind: TYPES[kind].name,
             node: node.to_owned(),
             truth: f64::from(*workload.speeds[kind].get(index)?) / 1000.0,
-            learned: row["estimate"].as_f64()?,
+            learned: row["mean"].as_f64()?,
             outcomes,
         })
     };
@@ -119,8 +119,8 @@ mod tests {
             ended,
         };
         let channels = json!({ "channels": [
-            { "port": "2n cpu:1 gpu:1", "server": "n3", "estimate": 0.5, "count": 12.0 },
-            { "port": "2n cpu:1 gpu:1", "server": "n4", "estimate": 0.5, "count": 0.0 },
+            { "port": "2n cpu:1 gpu:1", "server": "n3", "mean": 0.5, "count": 12.0 },
+            { "port": "2n cpu:1 gpu:1", "server": "n4", "mean": 0.5, "count": 0.0 },
         ] });
         let jobs = vec![job(1, 0, 1.0, 2.0, 5.0), job(2, 1, 2.0, 2.5, 7.0)];
         let outcome = Outcome { arm: Arm::Placement, jobs, channels: Some(channels) };

@@ -153,6 +153,9 @@ impl Player {
             }
             About::Clash(field) => {
                 let body = answer.json();
+                if body["message"].as_str().is_some_and(|text| text.contains("can never start")) {
+                    return must(answer.status == 409, "what can never start is a conflict");
+                }
                 must(body["code"] == "key_reused" && body["field"] == *field, "the key was used before")
             }
             About::Wrong(statuses) => must(statuses.contains(&answer.status), "it should be refused"),

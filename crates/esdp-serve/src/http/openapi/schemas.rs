@@ -230,7 +230,9 @@ pub(super) fn schemas() -> Value {
         // Its inside belongs to the core; one that is not a state is refused with 409.
         "State": { "type": "object" },
         "Time": {
-            "type": "string", "description": "UTC or with an offset; or a number of seconds since 1970",
+            "type": ["string", "number"],
+            "description": "UTC or with an offset; or a number of seconds since 1970",
+            "minimum": 0, "exclusiveMaximum": 1e11,
             "pattern": concat!(
                 "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
                 "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"

@@ -300,6 +300,16 @@ impl Judge {
         all
     }
 
+    /// Whether anything that is remembered came from a source.
+    pub(super) fn has_source(&self, source: &str) -> bool {
+        self.ports.values().any(|state| {
+            state.aside.iter().any(|aside| aside.source == source)
+                || state.young.iter().any(|came| came.source == source)
+                || state.window.has_source(source)
+                || state.sources.has_source(source)
+        })
+    }
+
     /// The ports that know no other source than this one.
     pub(super) fn ports_of(&self, source: &str) -> Vec<String> {
         let only = self.ports.iter().filter(|(_, state)| state.sources.is_only(source));

@@ -91,7 +91,19 @@ impl Sources {
     }
 
     pub(super) fn is_only(&self, source: &str) -> bool {
-        !self.several && self.first.as_deref() == Some(source)
+        !self.several && self.is_first(source)
+    }
+
+    fn is_first(&self, source: &str) -> bool {
+        let without = format!("{source} without tickets");
+        self.first.as_ref().is_some_and(|first| first == source || *first == without)
+    }
+
+    /// Whether anything that is kept came from a source.
+    pub(super) fn has_source(&self, source: &str) -> bool {
+        let without = format!("{source} without tickets");
+        let mut all = self.channels.values().flat_map(BTreeMap::values).flatten();
+        self.is_first(source) || all.any(|shown| shown.source == source || shown.source == without)
     }
 
     /// Forgets the channels that a source has reported on; what others have shown there is learned again.

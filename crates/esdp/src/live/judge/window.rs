@@ -138,6 +138,10 @@ impl Window {
         oldest.filter(|seen| seen.pace == Pace::Slow).map(|seen| seen.came)
     }
 
+    pub(super) fn has_source(&self, source: &str) -> bool {
+        self.seen.iter().any(|seen| seen.came.source == source)
+    }
+
     pub(super) fn forget(&mut self, keeps: impl Fn(&Came) -> bool) {
         self.seen.retain(|seen| keeps(&seen.came));
         self.lately.retain(|changed| changed.outcomes.iter().all(&keeps));

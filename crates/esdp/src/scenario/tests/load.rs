@@ -45,9 +45,8 @@ fn a_load_that_is_asked_for_is_there() {
             assert!((mean - load.parse::<f64>().unwrap()).abs() < 0.02, "{mean} for {load}");
         }
     }
-    let jobs = n_model(0.1, 0.1, "").set("jobs.held", "false").unwrap().set("arrivals.load", "0.5");
     assert_eq!(
-        jobs.unwrap_err().to_string(),
+        Scenario::from_toml("[arrivals]\nload = 0.5").unwrap_err().to_string(),
         "`arrivals.load` is 0.5, expected none unless jobs wait and hold their devices (`jobs.held` is false)"
     );
     let busy = n_model(0.1, 0.1, "").set("arrivals.load", "9.0").unwrap();
