@@ -47,8 +47,8 @@ fn a_load_that_is_asked_for_is_there() {
     }
     assert_eq!(
         Scenario::from_toml("[arrivals]\nlaw = \"poisson\"\nrate = 0.5\nload = 0.5").unwrap_err().to_string(),
-        "line 4: `arrivals.load` is 0.5, expected none unless jobs wait and hold their devices (`jobs.held` is \
-         false)"
+        "line 4: `arrivals.load` is 0.5, expected none unless jobs wait and hold their devices (`jobs.held` \
+         is false)"
     );
     let busy = n_model(0.1, 0.1, "").set("arrivals.load", "9.0").unwrap();
     let refused = |scenario: Scenario| scenario.setting(0).unwrap_err().to_string();
