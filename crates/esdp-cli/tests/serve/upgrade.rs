@@ -114,7 +114,7 @@ fn write(binary: Option<&Path>, case: &Case, seed: u64, requests: u64, data: &Pa
 fn check(binary: Option<&Path>, case: &Case, player: &mut Player, data: &Path, place: &str) {
     let service = started(binary, case, data, place);
     let mut client = service.client();
-    // Builds before 0.3 learned every outcome; this one has judged them anew, and set some aside.
+    // Earlier builds learned every outcome; this one judges them as it reads the journal.
     let status = client.get("/v1/status");
     let [learned, aside] =
         [&status["events"]["learned"], &status["set_aside_total"]].map(|count| count.as_u64().unwrap());

@@ -104,7 +104,7 @@ pub(super) fn completion(outcome: &RunOutcome, rows: &[Row]) -> Table {
         ),
         Column::number("To the first").about(
             "How much longer than under the first policy other than the oracle, seed by seed: the 95 % \
-             interval. The two are told apart if it leaves out 0.",
+             interval. The policies differ if 0 is outside.",
         ),
         Column::number("Waiting").about("The mean time from arrival to start, in slots."),
         Column::number("Wait p99").about("99 % of the jobs of all seeds waited no longer."),

@@ -104,7 +104,7 @@ impl Engine {
     pub(super) fn forget_source(&mut self, source: String) -> Reply {
         check_name(|| "source".to_owned(), &source)?;
         if !self.core.live()?.has_source(&source) {
-            return Err(ApiError::missing("source that is remembered:", &source));
+            return Err(ApiError::missing("remembered source", &source));
         }
         let before = self.core.live()?.set_aside().count();
         taken(&self.core.apply(Event::SourceForgotten { source: source.clone() })?)?;
